@@ -1,0 +1,122 @@
+import { distance } from 'fastest-levenshtein'
+
+/** How an error message shows a value: strings quoted, everything short and on one line. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'function') return value.name ? `function ${value.name}` : 'a function'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return String(value)
+}
+
+/** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the mend. */
+export function wrongOption(
+  owner: string,
+  option: string,
+  must: string,
+  value: unknown,
+  mend?: string,
+): TypeError {
+  return new TypeError(`${owner}: ${option} must be ${must}, got ${show(value)}.${mend ? ` ${mend}` : ''}`)
+}
+
+/** Checks a whole number between `min` and `max`; a numeric string gets the number as the mend. */
+export function wholeNumber(
+  owner: string,
+  option: string,
+  value: unknown,
+  min = 1,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+  throw wrongOption(
+    owner,
+    option,
+    `a whole number ${range}`,
+    value,
+    `Did you mean ${option}: ${nearestNumber(value, min, max)}?`,
+  )
+}
+
+function nearestNumber(value: unknown, min: number, max: number): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) return Math.max(min, Math.min(max, 100))
+  return Math.max(min, Math.min(max, Math.ceil(number)))
+}
+
+/** Checks one of a few fixed strings, and suggests the nearest. */
+export function oneOf<T extends string>(
+  owner: string,
+  option: string,
+  value: unknown,
+  allowed: readonly T[],
+): T {
+  if (allowed.includes(value as T)) return value as T
+  const list = allowed.map((word) => `'${word}'`).join(', ')
+  const near = typeof value === 'string' ? nearest(value, allowed) : undefined
+  throw wrongOption(owner, option, `one of ${list}`, value, near && `Did you mean ${option}: '${near}'?`)
+}
+
+/** Checks that options are a plain object with no key outside `known`; `renamed` maps words of other packages to the mend. */
+export function knownOptions(
+  owner: string,
+  options: unknown,
+  known: readonly string[],
+  renamed: Readonly<Record<string, string>> = {},
+): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(
+      `${owner}: options must be an object, got ${show(options)}. Known options: ${known.join(', ')}.`,
+    )
+  }
+  for (const key of Object.keys(options)) {
+    if (known.includes(key)) continue
+    throw new TypeError(`${owner}: there is no option ${show(key)}. ${unknownMend(key, known, renamed)}`)
+  }
+}
+
+function unknownMend(
+  key: string,
+  known: readonly string[],
+  renamed: Readonly<Record<string, string>>,
+): string {
+  if (Object.hasOwn(renamed, key)) return `Write ${renamed[key]} instead.`
+  const near = nearest(key, known)
+  return near ? `Did you mean ${near}?` : `Known options: ${known.join(', ')}.`
+}
+
+function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
+  const scored = candidates.map((candidate) => ({
+    candidate,
+    edits: distance(word.slice(0, 60).toLowerCase(), candidate.toLowerCase()),
+  }))
+  const best = scored.reduce((a, b) => (b.edits < a.edits ? b : a))
+  return best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/**
+ * Checks a name that goes into keys and headers: 1 to 64 letters, digits, dots, dashes or underscores, so that it
+ * needs no escaping in a memcached key (no blanks) or in a structured field (RFC 9651 §3.3.3, printable ASCII).
+ */
+export function keyName(owner: string, option: string, value: unknown): string {
+  if (typeof value === 'string' && NAME.test(value)) return value
+  const mend =
+    typeof value === 'string'
+      ? value
+          .replace(/[^A-Za-z0-9._-]+/g, '-')
+          .replace(/^[^A-Za-z0-9]+/, '')
+          .slice(0, 64)
+      : ''
+  const must = '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit'
+  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${mend || 'api'}'?`)
+}
+
+/** Checks a function, or `undefined` where the option may be left out. */
+export function optionalFunction(owner: string, option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function')
+    throw wrongOption(owner, option, 'a function', value)
+}

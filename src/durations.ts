@@ -1,0 +1,43 @@
+import ms from 'ms'
+import { show } from './checks.js'
+
+/** A length of time: milliseconds, or a string that the `ms` package reads (`'10s'`, `'5 minutes'`, `'1.5h'`). */
+export type Duration = number | string
+
+/** Ten years. Beyond it, timestamps in double precision lose the grid that makes token buckets exact. */
+export const MAX_DURATION_MS = 10 * 365.25 * 24 * 3600 * 1000
+
+/**
+ * Reads a duration as whole milliseconds, from 1 ms to 10 years.
+ * Throws a `TypeError` that names the option, shows the value and suggests the mend.
+ */
+export function durationMs(owner: string, option: string, value: unknown): number {
+  const parsed = typeof value === 'string' ? parse(value) : value
+  if (typeof parsed === 'number' && Number.isInteger(parsed) && parsed >= 1 && parsed <= MAX_DURATION_MS)
+    return parsed
+  throw new TypeError(
+    `${owner}: ${option} must be a duration of 1 ms to 10 years in whole milliseconds, ` +
+      `or a string such as '10s' or '5 minutes', got ${show(value)}. Did you mean ${option}: '1m'?`,
+  )
+}
+
+function parse(value: string): number | undefined {
+  try {
+    return ms(value as ms.StringValue)
+  } catch {
+    return undefined // ms 2.1 throws for an empty string and for one of more than 100 characters
+  }
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+]
+
+/** The shortest exact spelling of a duration, for default policy names: 60000 is `1min`, 1500 is `1500ms`. */
+export function shortDuration(durationMs: number): string {
+  const unit = UNITS.find(([sizeMs]) => durationMs % sizeMs === 0)
+  return unit ? `${durationMs / unit[0]}${unit[1]}` : `${durationMs}ms`
+}
