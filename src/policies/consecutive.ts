@@ -1,0 +1,49 @@
+import { keyName, knownOptions, wholeNumber } from '../checks.js'
+import type { Policy, State, Step } from './policy.js'
+
+/** What a limit without a window is made of. */
+export interface ConsecutiveOptions {
+  /** Units that may be taken until something is given back. A whole number of at least 1. */
+  limit: number
+  /** For headers and keys. Default: such as `5-in-a-row`. */
+  name?: string
+}
+
+/**
+ * A count without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with
+ * `count: 'failed'`. State: the count.
+ *
+ * **Bound.** At most `limit` units are ever out at once, over any time: each refund makes room for what it gave back.
+ *
+ * **Clock.** None is read.
+ */
+export function consecutive(options: ConsecutiveOptions): Policy {
+  knownOptions('consecutive', options, ['limit', 'name'], { max: 'limit' })
+  const limit = wholeNumber('consecutive', 'limit', options.limit)
+
+  function take(state: State | undefined, _nowMs: number, cost: number): Step {
+    const count = state === undefined ? 0 : (state[0] as number)
+    const allowed = count + cost <= limit
+    const after = allowed ? count + cost : count
+    const resetAfterMs = after === 0 ? 0 : Number.POSITIVE_INFINITY
+    const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
+    const next = allowed && cost > 0 ? [after] : undefined
+    return { allowed, remaining: limit - after, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+  }
+
+  function refund(state: State, _nowMs: number, cost: number): State | undefined {
+    const count = state[0] as number
+    if (cost === 0) return state
+    return count > cost ? [count - cost] : undefined
+  }
+
+  return Object.freeze({
+    kind: 'consecutive' as const,
+    name: options.name === undefined ? `${limit}-in-a-row` : keyName('consecutive', 'name', options.name),
+    limit,
+    windowMs: Number.POSITIVE_INFINITY,
+    params: Object.freeze([limit]),
+    take,
+    refund,
+  })
+}

@@ -1,0 +1,63 @@
+import type { Policy, State, Step } from './policy.js'
+import { readWindowOptions, type WindowOptions } from './window-options.js'
+
+/** What a fixed window is made of. */
+export type FixedWindowOptions = WindowOptions
+
+/**
+ * A counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one whose
+ * quota comes back all at once. State: the window's index, and the count.
+ *
+ * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`: at most
+ * `2 × limit` units. In the long run `limit` per window, exactly.
+ *
+ * **Clock.** A step back into the window before goes on counting in the later window, so that it grants nothing; nobody
+ * waits for longer than two windows. A state from further ahead is moved, with its count, to the window of now.
+ *
+ * **Refunds** reach only the window in which the units were taken.
+ */
+export function fixedWindow(options: FixedWindowOptions): Policy {
+  const { limit, windowMs, name } = readWindowOptions('fixedWindow', options, [])
+
+  function take(state: State | undefined, nowMs: number, cost: number): Step {
+    const nowIndex = Math.floor(nowMs / windowMs)
+    const stateIndex = state === undefined ? nowIndex : (state[0] as number)
+    const fromFarAhead = stateIndex > nowIndex + 1
+    const index = stateIndex === nowIndex + 1 ? stateIndex : nowIndex
+    const count = state !== undefined && stateIndex >= nowIndex ? (state[1] as number) : 0
+    const endsAfterMs = (index + 1) * windowMs - nowMs
+    if (count + cost <= limit) {
+      const resetAfterMs = count + cost === 0 ? 0 : endsAfterMs
+      const next = cost === 0 ? undefined : [index, count + cost]
+      const remaining = limit - count - cost
+      return { allowed: true, remaining, resetAfterMs, retryAfterMs: 0, moreAfterMs: resetAfterMs, next }
+    }
+    const resetAfterMs = count === 0 ? 0 : endsAfterMs
+    const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
+    const next = fromFarAhead ? [index, count] : undefined
+    return {
+      allowed: false,
+      remaining: limit - count,
+      resetAfterMs,
+      retryAfterMs,
+      moreAfterMs: resetAfterMs,
+      next,
+    }
+  }
+
+  function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
+    const [index, count] = state as [number, number]
+    if (cost === 0 || index !== Math.floor(takenAtMs / windowMs)) return state
+    return count > cost ? [index, count - cost] : undefined
+  }
+
+  return Object.freeze({
+    kind: 'fixed-window' as const,
+    name,
+    limit,
+    windowMs,
+    params: Object.freeze([limit, windowMs]),
+    take,
+    refund,
+  })
+}

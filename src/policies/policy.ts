@@ -1,0 +1,62 @@
+/** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
+export type State = readonly number[]
+
+/** What a policy says to one charge of one key. All times are milliseconds from the `nowMs` that was given. */
+export interface Step {
+  /** Whether `cost` units could be taken. Always true for cost 0, which is a peek. */
+  readonly allowed: boolean
+  /** Whole units that are left after this step. */
+  readonly remaining: number
+  /** Until the state equals a fresh one, if nothing more is taken. 0 = fresh now, `Infinity` = not by itself. */
+  readonly resetAfterMs: number
+  /** Until the same cost is allowed: exact, 0 when allowed, `Infinity` when time alone will never allow it. */
+  readonly retryAfterMs: number
+  /** Until `remaining` grows by at least one. 0 when nothing is missing, `Infinity` when time gives nothing back. */
+  readonly moreAfterMs: number
+  /** The state to keep; `undefined` or absent when the state stays as it is. */
+  readonly next?: State | undefined
+}
+
+/**
+ * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since the Unix
+ * epoch, as a double. Every policy keeps these rules:
+ *
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (One write can come with a denial: a state
+ *    from a clock that was ahead is put right, else it would lock its owner out until the clock is there again.)
+ * 2. The cost admitted in any true window of time is at most what the policy's documentation promises.
+ * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
+ * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
+ * 5. A clock that goes backwards grants nothing, and one that was ahead and came back locks nobody out for longer than
+ *    the policy's documentation says.
+ * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
+ * 7. Rates from one a day to 10,000 a second are kept within 0.2 % over the long run.
+ */
+export interface Policy {
+  readonly kind: 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
+  /** For headers and keys. The default tells the numbers, such as `100-in-1min`. */
+  readonly name: string
+  /** The largest cost that can ever be taken at once. */
+  readonly limit: number
+  /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
+  readonly windowMs: number
+  /** All that a step depends on, in the order that a script reads it. */
+  readonly params: readonly number[]
+  /** Takes `cost` whole units at `nowMs`. Never changes `state`; what is to be kept comes back as `next`. */
+  take(state: State | undefined, nowMs: number, cost: number): Step
+  /**
+   * Gives back `cost` units that were taken at `takenAtMs`, never beyond a fresh state and never into another window.
+   * Returns the state to keep: the same object when nothing changes, `undefined` when it is fresh again.
+   */
+  refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined
+}
+
+/** Whether a value can serve as a policy, for checks of what a user's function returned. */
+export function isPolicy(value: unknown): value is Policy {
+  const policy = value as Partial<Policy> | null | undefined
+  return (
+    typeof policy === 'object' &&
+    policy !== null &&
+    typeof policy.take === 'function' &&
+    Array.isArray(policy.params)
+  )
+}

@@ -1,0 +1,109 @@
+import { keyName, knownOptions, wholeNumber, wrongOption } from '../checks.js'
+import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
+import type { Policy, State, Step } from './policy.js'
+
+/** What a token bucket is made of. */
+export interface TokenBucketOptions {
+  /** The most tokens that the bucket holds, and so the largest burst. A whole number of at least 1. */
+  capacity: number
+  /** How many tokens come back per `every`, evenly spread. A whole number of at least 1. */
+  refill: number
+  /** The time in which `refill` tokens come back. */
+  every: Duration
+  /** For headers and keys. Default: such as `100-in-1min`, or `10-in-1s-burst-50`. */
+  name?: string
+}
+
+/**
+ * Bucket times are kept on a grid of 1/4096 ms. It is the spacing of doubles at today's time, so sums are exact and
+ * retry times are exact with them. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.)
+ */
+const GRID = 4096
+
+/**
+ * A bucket that starts full, gives a token for each unit of cost, and is refilled evenly and lazily. One timestamp is
+ * its whole state: when it will be full again. That makes it the generic cell rate algorithm (GCRA, ITU-T I.371) told
+ * from the other side; the two decide alike.
+ *
+ * **Bound.** In any true window of `d` ms at most `capacity + floor(d / interval)` units are admitted, with
+ * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window` as a
+ * bucket of that capacity admits at most twice the limit in one window, and the limit per window in the long run.
+ * The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by at most 0.13 % at
+ * 10,000 a second, less in proportion at lower rates.
+ *
+ * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
+ *
+ * **Refunds** give back what the refill has not given back yet: cost × interval, less the time since it was taken.
+ *
+ * Throws a `TypeError` for wrong numbers: a rate above 1,000,000 a second, or a bucket that takes over ten years to fill.
+ */
+export function tokenBucket(options: TokenBucketOptions): Policy {
+  knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'name'], {
+    limit: 'capacity',
+    window: 'every',
+    interval: 'every',
+  })
+  const capacity = wholeNumber('tokenBucket', 'capacity', options.capacity)
+  const refill = wholeNumber('tokenBucket', 'refill', options.refill)
+  const everyMs = durationMs('tokenBucket', 'every', options.every)
+  const intervalMs = Math.round((everyMs / refill) * GRID) / GRID
+  checkRange(capacity, refill, everyMs, intervalMs)
+  const fallback = `${refill}-in-${shortDuration(everyMs)}${capacity === refill ? '' : `-burst-${capacity}`}`
+  const name = options.name === undefined ? fallback : keyName('tokenBucket', 'name', options.name)
+  return makeTokenBucket(name, capacity, intervalMs)
+}
+
+function checkRange(capacity: number, refill: number, everyMs: number, intervalMs: number): void {
+  if (refill / everyMs > 1000) {
+    const must = 'at most 1,000,000 a second'
+    throw wrongOption(
+      'tokenBucket',
+      'refill',
+      must,
+      refill,
+      'Let one unit stand for more, such as a kilobyte.',
+    )
+  }
+  if (capacity * intervalMs > MAX_DURATION_MS) {
+    const must = 'small enough that the refill fills it within 10 years'
+    throw wrongOption('tokenBucket', 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
+  }
+}
+
+function makeTokenBucket(name: string, capacity: number, intervalMs: number): Policy {
+  const spanMs = capacity * intervalMs // from empty to full
+
+  function take(state: State | undefined, nowMs: number, cost: number): Step {
+    const now = Math.floor(nowMs * GRID) / GRID
+    const owedMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
+    const debtMs = Math.min(owedMs, spanMs) // more than empty comes from a clock that was ahead
+    const afterMs = debtMs + cost * intervalMs
+    if (afterMs <= spanMs) return figures(true, afterMs, 0, cost === 0 ? undefined : [now + afterMs])
+    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
+    return figures(false, debtMs, retryAfterMs, owedMs > spanMs ? [now + spanMs] : undefined)
+  }
+
+  function figures(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
+    const remaining = Math.floor((spanMs - debtMs) / intervalMs)
+    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (capacity - remaining - 1) * intervalMs
+    return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
+  }
+
+  function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
+    const refilledMs = Math.max(0, nowMs - takenAtMs)
+    const giveMs = Math.floor((cost * intervalMs - refilledMs) * GRID) / GRID
+    if (giveMs <= 0) return state
+    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + spanMs) - giveMs
+    return fullAtMs <= nowMs ? undefined : [fullAtMs]
+  }
+
+  return Object.freeze({
+    kind: 'token-bucket' as const,
+    name,
+    limit: capacity,
+    windowMs: spanMs,
+    params: Object.freeze([capacity, intervalMs]),
+    take,
+    refund,
+  })
+}
