@@ -1,0 +1,63 @@
+import type { MaybePromise } from '../maybe-promise.js'
+import type { Policy, Step } from '../policies/policy.js'
+
+/** One of the things that a charge takes: `cost` whole units of `policy` for `key`. Cost 0 only looks. */
+export interface Part {
+  /** The key at rest, complete and bounded; a store uses it as it is. */
+  readonly key: string
+  readonly policy: Policy
+  readonly cost: number
+}
+
+/** What one request wants to take. All or nothing: if one part is denied, no part is taken. */
+export type Charge = readonly Part[]
+
+/** A step as a store reports it: the figures, without the state. */
+export type PartVerdict = Omit<Step, 'next'>
+
+/** A store's answer to one charge. */
+export interface Verdict {
+  readonly allowed: boolean
+  /** The moment of the decision by the store's clock, in milliseconds since the Unix epoch. A refund needs it. */
+  readonly atMs: number
+  /**
+   * One per part, in order. When the charge is denied nothing was taken, so each part shows its figures as they stand;
+   * its `allowed` tells whether this part alone would have been allowed.
+   */
+  readonly parts: readonly PartVerdict[]
+}
+
+/** Units to give back: what one part took, and when. */
+export interface Refund extends Part {
+  readonly takenAtMs: number
+}
+
+/**
+ * Where states live, and what makes a decision atomic. To write one, keep to this:
+ *
+ * - **Missing value**: `undefined` goes to `policy.take`, which reads it as fresh.
+ * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in milliseconds since
+ *   the Unix epoch. It may step; policies cope.
+ * - **Atomicity**: a charge is decided and written as one: no other charge of one of its keys comes between.
+ *   If one part is denied, nothing is taken. Parts of one charge may name the same key; they see each other.
+ * - **Batches**: charges are decided in the order given; two charges of one key in one batch see each other.
+ * - **Writing**: a step's `next` is stored where it is there, and nothing is stored where it is not. With a denial
+ *   only the denying part's `next` is stored.
+ * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
+ * - **Outcome unknown**: reject with (or throw) `StoreError`. A denial is an answer, never a rejection.
+ */
+export interface Store {
+  /** What errors and events call this store, such as `'memory'` or `'redis'`. */
+  readonly name: string
+  /**
+   * Decides the charges in order, each atomically and all or nothing. Synchronous where nothing has to be waited for.
+   * Gives one verdict per charge, in order.
+   */
+  charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]>
+  /** Gives units back through `policy.refund`; a state that comes out `undefined` is removed. Unknown keys are no error. */
+  refund(refunds: readonly Refund[]): MaybePromise<void>
+  /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
+  forget(keys: readonly string[]): MaybePromise<void>
+  /** Lets go of what the store itself opened (timers, leases), never of the user's client. */
+  close?(): Promise<void>
+}
