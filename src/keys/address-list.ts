@@ -1,0 +1,45 @@
+import ipaddr from 'ipaddr.js'
+import { show, wrongOption } from '../checks.js'
+import { type Address, parseAddress } from './address.js'
+
+/** Whether an address, as text, is in a list. What is no address is in none. */
+export type AddressTest = (text: string | undefined) => boolean
+
+/**
+ * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test.
+ * Throws a `TypeError` that names the entry which is neither.
+ */
+export function addressList(owner: string, option: string, entries: unknown): AddressTest {
+  if (!Array.isArray(entries)) {
+    throw wrongOption(
+      owner,
+      option,
+      'an array of addresses and CIDR ranges',
+      entries,
+      `Did you mean ${option}: ['10.0.0.0/8']?`,
+    )
+  }
+  const ranges = entries.map((entry) => readRange(owner, option, entry))
+  return function isListed(text) {
+    const address = text === undefined ? undefined : parseAddress(text)
+    return address !== undefined && ranges.some((range) => contains(range, address))
+  }
+}
+
+type Range = readonly [Address, number]
+
+function readRange(owner: string, option: string, entry: unknown): Range {
+  const [text, bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
+  const address = text === undefined || rest.length > 0 ? undefined : parseAddress(text)
+  const width = address?.kind() === 'ipv4' ? 32 : 128
+  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
+  if (address !== undefined && prefix >= 0 && prefix <= width) return [address, prefix]
+  throw new TypeError(
+    `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}. Write such as '192.0.2.7' or '2001:db8::/32'.`,
+  )
+}
+
+function contains([network, prefix]: Range, address: Address): boolean {
+  if (network instanceof ipaddr.IPv4) return address instanceof ipaddr.IPv4 && address.match(network, prefix)
+  return address instanceof ipaddr.IPv6 && address.match(network, prefix)
+}

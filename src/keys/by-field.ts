@@ -1,0 +1,77 @@
+import { knownOptions, oneOf, optionalFunction, wrongOption } from '../checks.js'
+import { warnOnce } from '../warn-once.js'
+import { asRequest, headerOf, type KeyFunction } from './key.js'
+
+/** How a field becomes an identity. */
+export interface ByFieldOptions {
+  /** Makes spellings of one name alike. Default: NFKC, lower case, trimmed. Must match how the application compares names. */
+  normalize?: (value: string) => string
+  /**
+   * What a request without the field is: `'address'`, limited with the malformed ones of its address, or `'skip'`, not
+   * limited by this key. Default `'address'`, so that leaving the field out is no way around.
+   */
+  missing?: 'address' | 'skip'
+}
+
+/**
+ * Identifies by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a nested one.
+ * Only strings and finite numbers are somebody's key. Everything else (arrays, objects, booleans, inherited
+ * properties, NUL bytes, more than 1024 characters) is limited as malformed input, per source address.
+ *
+ * A body parser must run before; a body that was never parsed is told once, as the process warning `HEADGATE_NO_BODY`.
+ */
+export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
+  if (typeof name !== 'string' || name === '') {
+    throw wrongOption(
+      'byField',
+      'name',
+      'the name of a body field',
+      name,
+      "Did you mean byField('username')?",
+    )
+  }
+  knownOptions('byField', options, ['normalize', 'missing'])
+  optionalFunction('byField', 'normalize', options.normalize)
+  const normalize = options.normalize ?? normalizeName
+  const missing = oneOf('byField', 'missing', options.missing ?? 'address', ['address', 'skip'])
+  const path = name.split('.')
+
+  return function fieldKey(subject: unknown): unknown {
+    const { body } = asRequest(subject)
+    if (body === undefined) tellUnparsed(subject, name)
+    const value = fieldOf(body, path)
+    if (value === undefined && missing === 'skip') return undefined
+    if (typeof value === 'string') return value.length <= MAX_RAW_LENGTH ? normalize(value) : null
+    return typeof value === 'number' ? value : null
+  }
+}
+
+/** Longer ones are malformed anyway, so nobody makes the server normalise them. */
+const MAX_RAW_LENGTH = 1024
+
+/** Spellings that most people take for one name: `"Bob "`, `"BOB"` and full-width letters, but not `"josé"` and `"jose"`. */
+function normalizeName(value: string): string {
+  return value.normalize('NFKC').toLowerCase().trim()
+}
+
+function fieldOf(body: unknown, path: readonly string[]): unknown {
+  let value = body
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = (value as Record<string, unknown>)[step]
+  }
+  return value
+}
+
+function tellUnparsed(subject: unknown, name: string): void {
+  if (
+    headerOf(subject, 'content-length') === undefined &&
+    headerOf(subject, 'transfer-encoding') === undefined
+  )
+    return
+  warnOnce(
+    'HEADGATE_NO_BODY',
+    `headgate: byField('${name}') found no parsed body, so the request is limited by its address alone. Put a body parser ` +
+      'in front, such as express.urlencoded() or express.json().',
+  )
+}

@@ -1,0 +1,49 @@
+import { knownOptions, optionalFunction } from '../checks.js'
+import { type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { byIp } from './by-ip.js'
+import { asRequest, type KeyFunction } from './key.js'
+
+/** What happens to requests without a user. */
+export interface ByUserOptions<Subject = never> {
+  /** Who is asking when nobody is signed in. Default: `byIp()`. */
+  anonymous?: KeyFunction<Subject>
+}
+
+/**
+ * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or `.username`, the first
+ * that is there. Without a user it is `anonymous`, by default the address. A user is never mixed up with an anonymous
+ * client whose address spells the same.
+ *
+ * The middleware must come after the one that authenticates; else everybody is anonymous.
+ */
+export function byUser<Subject = never>(
+  get?: (subject: Subject) => unknown,
+  options: ByUserOptions<Subject> = {},
+): KeyFunction<Subject> {
+  optionalFunction('byUser', 'get', get)
+  knownOptions('byUser', options, ['anonymous'])
+  optionalFunction('byUser', 'anonymous', options.anonymous)
+  const read = (get ?? userOf) as (subject: unknown) => unknown
+  const anonymous = (options.anonymous ?? byIp()) as KeyFunction<unknown>
+
+  return function userKey(subject: unknown): MaybePromise<unknown> {
+    return whenKnown(read(subject), (user): MaybePromise<unknown> => {
+      if (user === undefined || user === null)
+        return whenKnown(anonymous(subject), (key) => tagged('anonymous', key))
+      return tagged('user', user)
+    })
+  }
+}
+
+/** Sets users and anonymous clients apart; what can be nobody's key stays what it is. */
+function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
+  const fits = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
+  return fits ? `${kind}:${key}` : key
+}
+
+function userOf(subject: unknown): unknown {
+  const { user } = asRequest(subject)
+  if (typeof user !== 'object' || user === null) return undefined
+  const { id, sub, username } = user as { id?: unknown; sub?: unknown; username?: unknown }
+  return id ?? sub ?? username ?? { noIdentity: true } // a user without a name is nobody's key, and not anonymous
+}

@@ -1,0 +1,69 @@
+import { createHash, createHmac } from 'node:crypto'
+import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { warnOnce } from '../warn-once.js'
+import { readerOf } from './by-ip.js'
+import type { KeyFunction } from './key.js'
+
+/** Reads one identity at rest from a subject: bounded, printable, without blanks; `undefined` = not limited. */
+export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
+
+/**
+ * Joins key functions into one identity. What they return is hashed (SHA-256, or HMAC-SHA-256 with `secret`, to 128 bits:
+ * RFC 2104 §5 allows half), each part by itself, so that `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by
+ * `byIp` stay readable without a secret. One part that is `undefined` makes the whole `undefined`. Values that can be
+ * nobody's key share a bucket per source address, which `source` reads.
+ */
+export function identityReader(
+  keys: readonly KeyFunction[],
+  source: KeyFunction<unknown>,
+  secret: string | undefined,
+): IdentityReader {
+  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
+  const first = readers[0] as IdentityReader
+  if (readers.length === 1) return first
+  return (subject) => {
+    const parts = readers.map((read) => read(subject))
+    return parts.some(isPromise) ? Promise.all(parts).then(join) : join(parts as (string | undefined)[])
+  }
+}
+
+function join(parts: readonly (string | undefined)[]): string | undefined {
+  return parts.includes(undefined) ? undefined : parts.join('|')
+}
+
+function partReader(
+  key: KeyFunction<unknown>,
+  source: KeyFunction<unknown>,
+  secret: string | undefined,
+): IdentityReader {
+  if (readerOf(key) !== undefined && secret === undefined) return key as IdentityReader
+  return (subject) =>
+    whenKnown(key(subject), (value) => {
+      if (value === undefined) return undefined
+      if (isKey(value)) return hash(`value:${value}`, secret)
+      tellObject(key, value)
+      return hash(`malformed:${source(subject)}`, secret)
+    })
+}
+
+const MAX_LENGTH = 1024
+
+function isKey(value: unknown): value is string | number | bigint {
+  if (typeof value === 'string')
+    return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
+  return typeof value === 'bigint' || Number.isFinite(value)
+}
+
+function tellObject(key: KeyFunction<unknown>, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  warnOnce(
+    'HEADGATE_OBJECT_AS_KEY',
+    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which is nobody's key; such requests ` +
+      'are limited by their address. Return a string, such as String(user.id).',
+  )
+}
+
+function hash(text: string, secret: string | undefined): string {
+  const digest = secret === undefined ? createHash('sha256') : createHmac('sha256', secret)
+  return digest.update(text).digest('base64url').slice(0, 22)
+}

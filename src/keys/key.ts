@@ -1,0 +1,43 @@
+import type { MaybePromise } from '../maybe-promise.js'
+
+/**
+ * What a key function may answer:
+ *
+ * - a string, a finite number or a bigint: who is asking. Stored hashed.
+ * - `undefined`: this request is not limited (by this limit).
+ * - anything else (`null`, an object, an array, a boolean, `NaN`, a string longer than 1024 characters or with a NUL):
+ *   never somebody's key. Such requests share one bucket per source address.
+ */
+export type KeyValue = unknown
+
+/** Reads from a request (or from whatever else the limiter is charged for) who is asking. May be async. */
+export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<KeyValue>
+
+/**
+ * The few things that headgate's own key makers read from a subject, none of them required. An Express, Connect or
+ * node:http request has them; so may an object of the user's own.
+ */
+export interface RequestLike {
+  readonly ip?: unknown
+  readonly method?: unknown
+  readonly baseUrl?: unknown
+  readonly route?: unknown
+  readonly user?: unknown
+  readonly body?: unknown
+  readonly headers?: unknown
+  readonly socket?: unknown
+  readonly app?: unknown
+}
+
+/** Sees a subject of any type as what it may hold; everything read from it is checked where it is read. */
+export function asRequest(subject: unknown): RequestLike {
+  return typeof subject === 'object' && subject !== null ? subject : {}
+}
+
+/** A header's value, where the subject has headers and this one is a string. */
+export function headerOf(subject: unknown, name: string): string | undefined {
+  const { headers } = asRequest(subject)
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const value: unknown = (headers as Record<string, unknown>)[name]
+  return typeof value === 'string' ? value : undefined
+}
