@@ -1,0 +1,71 @@
+import Negotiator from 'negotiator'
+import type { Decision } from '../decision.js'
+
+/** The body of an answer to a request that is not let through. */
+export interface DenialBody {
+  readonly contentType: string
+  readonly text: string
+}
+
+/** Why a request is not let through. */
+export type DenialReason = 'limited' | 'store-failed' | 'blocked'
+
+interface Wording {
+  readonly type: string
+  readonly title: string
+}
+
+/** Problem types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457 §4.2.1). */
+const WORDINGS: Readonly<Record<DenialReason, Wording>> = {
+  limited: {
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Too many requests',
+  },
+  'store-failed': {
+    type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+    title: 'Service temporarily unavailable',
+  },
+  blocked: { type: 'about:blank', title: 'Forbidden' },
+}
+
+/** What a denied request is told: a problem document (RFC 9457) for clients that take JSON, else a line of plain text. */
+export function denialBody(
+  reason: DenialReason,
+  status: number,
+  decision: Decision | undefined,
+  accept: string | undefined,
+): DenialBody {
+  const { type, title } = WORDINGS[reason]
+  const detail = whenToRetry(decision)
+  if (!takesJson(accept))
+    return { contentType: 'text/plain; charset=utf-8', text: `${title}.${detail && ` ${detail}`}\n` }
+  const violated = reason === 'limited' ? { 'violated-policies': violatedPolicies(decision) } : {}
+  const problem = { type, title, status, ...(detail && { detail }), ...violated }
+  return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
+}
+
+/** The user's own message: a string as plain text, anything else as JSON. */
+export function messageBody(message: string | object): DenialBody {
+  if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
+  return { contentType: 'application/json; charset=utf-8', text: JSON.stringify(message) }
+}
+
+function whenToRetry(decision: Decision | undefined): string {
+  if (decision === undefined || decision.retryAfterMs === Number.POSITIVE_INFINITY) return ''
+  const seconds = Math.ceil(decision.retryAfterMs / 1000)
+  return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
+}
+
+function violatedPolicies(decision: Decision | undefined): string[] {
+  return (decision?.parts ?? []).filter(({ allowed }) => !allowed).map(({ name }) => name)
+}
+
+/** In order of our preference: a client that takes anything, such as curl, gets text. */
+const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
+
+/** Whether `Accept` prefers JSON over text (RFC 9110 §12.5.1). Most requests are told apart without parsing. */
+function takesJson(accept: string | undefined): boolean {
+  if (accept === undefined || !/json|application\/\*/i.test(accept)) return false
+  const preferred = new Negotiator({ headers: { accept } }).mediaType(OFFERED)
+  return preferred !== undefined && preferred !== 'text/plain'
+}

@@ -1,0 +1,59 @@
+import type { Decision, PartDecision } from '../decision.js'
+
+/** A response header, ready to be set. */
+export type HeaderPair = readonly [name: string, value: string]
+
+/** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
+export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
+
+/**
+ * `X-RateLimit-Limit`, `-Remaining` and `-Reset`, which have no standard. `-Reset` tells when the whole quota is back,
+ * in whole seconds, rounded up; it is left out where time alone brings nothing back.
+ */
+export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderPair[] {
+  const { limit, remaining, resetAfterMs } = decision
+  const pairs: HeaderPair[] = [
+    ['X-RateLimit-Limit', String(limit)],
+    ['X-RateLimit-Remaining', String(remaining)],
+  ]
+  if (resetAfterMs !== Number.POSITIVE_INFINITY) {
+    const atMs = reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs
+    pairs.push(['X-RateLimit-Reset', String(Math.ceil(atMs / 1000))])
+  }
+  return pairs
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists (RFC 9651) with
+ * an item for each limit. `t` is the time until more quota, not until all of it. Names need no escaping: options admit
+ * only letters, digits, dots, dashes and underscores.
+ */
+export function draftHeaders({ parts }: Decision): HeaderPair[] {
+  return [
+    ['RateLimit-Policy', parts.map(policyItem).join(', ')],
+    ['RateLimit', parts.map(limitItem).join(', ')],
+  ]
+}
+
+function policyItem({ name, limit, windowMs }: PartDecision): string {
+  return `"${name}";q=${limit}${seconds('w', windowMs)}`
+}
+
+function limitItem({ name, remaining, moreAfterMs }: PartDecision): string {
+  return `"${name}";r=${remaining}${seconds('t', moreAfterMs)}`
+}
+
+function seconds(parameter: string, durationMs: number): string {
+  return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${Math.ceil(durationMs / 1000)}`
+}
+
+/**
+ * `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3), where waiting helps at all, and `Cache-Control: no-store`,
+ * since a 429 must not be stored by a cache (RFC 6585 §4).
+ */
+export function denialHeaders({ retryAfterMs }: Decision): HeaderPair[] {
+  const pairs: HeaderPair[] = [['Cache-Control', 'no-store']]
+  if (retryAfterMs !== Number.POSITIVE_INFINITY)
+    pairs.push(['Retry-After', String(Math.ceil(retryAfterMs / 1000))])
+  return pairs
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type DenialReason, denialBody } from './answers/denial.js'
+import { denialHeaders } from './answers/headers.js'
+import { send, setAll, setDecisionHeaders } from './answers/respond.js'
+import type { Decision } from './decision.js'
+import { headerOf } from './keys/key.js'
+import { type Limiter, limiterFrom } from './limiter.js'
+import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
+import { type Next, type RateLimitOptions, readMiddlewareOptions } from './middleware-options.js'
+import { giveBackUncounted } from './uncounted.js'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The decision of the last limiter that this request passed. */
+      rateLimit?: Decision
+    }
+  }
+}
+
+/** Express and Connect middleware, or a guard in a node:http handler; carries its limiter. */
+export interface RateLimitMiddleware<Req extends IncomingMessage, Res extends ServerResponse> {
+  (req: Req, res: Res, next: Next): void
+  readonly limiter: Limiter<Req>
+}
+
+/** Which middleware has seen a request, so that one mounted twice on a path counts it once. */
+const SEEN_BY = Symbol('headgate.seenBy')
+
+interface Marked {
+  rateLimit?: Decision
+  [SEEN_BY]?: unknown[]
+}
+
+/**
+ * Makes middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when it is over its
+ * limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is `'deny'`. The request carries
+ * its `Decision` as `req.rateLimit`. Synchronous where the store and the options' functions are.
+ *
+ * Throws a `TypeError` for wrong options, with the mend in the message.
+ */
+export function rateLimit<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+>(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
+  const settings = readMiddlewareOptions(options)
+  const { skip, addresses, count, headers, resetFormat, onLimited, statusCode, message, enforce } = settings
+  const limiter = limiterFrom<Req>('rateLimit', settings.limiter)
+
+  function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
+    const passes = seenBefore(req, rateLimitMiddleware) || consider(req, res, next)
+    if (isPromise(passes)) passes.then((pass) => pass && next(), next)
+    else if (passes) next()
+  }
+
+  /** Whether the request goes on; where it does not, it has been answered, or `next` has an error. */
+  function consider(req: Req, res: Res, next: Next): MaybePromise<boolean> {
+    try {
+      return whenKnown(skip?.(req, res) ?? false, (skipped) => (skipped ? true : gate(req, res, next)))
+    } catch (error) {
+      next(error)
+      return false
+    }
+  }
+
+  function gate(req: Req, res: Res, next: Next): MaybePromise<boolean> {
+    if (addresses !== undefined) {
+      const address = addresses.read(req)
+      if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403)
+      if (addresses.isAllowed(address)) return true
+    }
+    return whenKnown(limiter.charge(req), (decision) => answer(req, res, next, decision))
+  }
+
+  function answer(req: Req & Marked, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
+    req.rateLimit = decision
+    if (!enforce) return true
+    setDecisionHeaders(res, decision, headers, resetFormat)
+    if (!decision.allowed) return deny(req, res, next, decision)
+    if (count !== 'all') giveBackUncounted(limiter, count, req, res, decision)
+    return true
+  }
+
+  function deny(req: Req, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
+    if (res.headersSent) return false
+    setAll(res, denialHeaders(decision))
+    if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, decision)
+    if (onLimited !== undefined) return whenKnown(onLimited(req, res, next, decision), () => false)
+    if (message !== undefined) return send(res, statusCode, message)
+    return refuse(req, res, 'limited', statusCode, decision)
+  }
+
+  function refuse(req: Req, res: Res, reason: DenialReason, status: number, decision?: Decision): false {
+    if (res.headersSent) return false
+    return send(res, status, denialBody(reason, status, decision, headerOf(req, 'accept')))
+  }
+
+  return Object.assign(rateLimitMiddleware, { limiter })
+}
+
+/** Marks a request as seen by a middleware, and tells whether it was before. */
+function seenBefore(req: IncomingMessage & Marked, middleware: unknown): boolean {
+  req[SEEN_BY] ??= []
+  if (req[SEEN_BY].includes(middleware)) return true
+  req[SEEN_BY].push(middleware)
+  return false
+}
