@@ -1,6 +1,9 @@
 // Builds dist/esm and dist/cjs, each with its own types, from the same sources.
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const FORMATS = [
   { dir: 'esm', type: 'module', flags: [] },
