@@ -21,6 +21,11 @@ export function wrongOption(
   return new TypeError(`${owner}: ${option} must be ${must}, got ${show(value)}.${mend ? ` ${mend}` : ''}`)
 }
 
+/** An option's value, or its default where it was left out. `null` is not left out; it is wrong. */
+export function given<T>(value: T | undefined, fallback: T): T {
+  return value === undefined ? fallback : value
+}
+
 /** Checks a whole number between `min` and `max`; a numeric string gets the number as the mend. */
 export function wholeNumber(
   owner: string,

@@ -1,4 +1,5 @@
-import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'
+import type { GuardedStore } from './stores/guard.js'
+import type { Charge, Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 
 /**
  * Where a decision comes from: the store; a memory limiter that stood in for it (`local`); no store could be asked and
@@ -49,7 +50,7 @@ export interface NamedPart extends Part {
 
 /** What a refund needs to know of a decision: where its units went, and when. Given back once. */
 interface Receipt {
-  readonly store: Store
+  readonly store: GuardedStore
   readonly charge: Charge
   readonly atMs: number
   returned: boolean
@@ -64,7 +65,7 @@ export function decisionOf(
   charge: readonly NamedPart[],
   verdict: Verdict,
   source: 'store' | 'local',
-  store: Store,
+  store: GuardedStore,
 ): Decision {
   const parts = verdict.parts.map((part, i) => partDecision(charge[i] as NamedPart, part))
   const { name, limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = tellingPart(
@@ -103,7 +104,13 @@ function tellingPart(parts: readonly PartDecision[], allowed: boolean): PartDeci
   })
 }
 
-const UNASKED = { limit: Number.POSITIVE_INFINITY, resetAfterMs: 0, moreAfterMs: 0, policy: '', parts: [] }
+const UNASKED = {
+  limit: Number.POSITIVE_INFINITY,
+  resetAfterMs: 0,
+  moreAfterMs: 0,
+  policy: '',
+  parts: Object.freeze([]),
+}
 
 /** Nothing limits this request. */
 export const UNLIMITED: Decision = Object.freeze({
@@ -127,7 +134,7 @@ export const CLOSED: Decision = Object.freeze({
 })
 
 /** What a decision took and has not given back yet, marked as given back. Empty for a decision that took nothing. */
-export function redeem(decision: Decision): { store: Store; refunds: Refund[] } | undefined {
+export function redeem(decision: Decision): { store: GuardedStore; refunds: Refund[] } | undefined {
   const receipt = (decision as WithReceipt)[RECEIPT]
   if (receipt === undefined || receipt.returned) return undefined
   receipt.returned = true

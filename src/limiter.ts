@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
 import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, redeem, UNLIMITED } from './decision.js'
 import { StoreError } from './errors.js'
-import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
+import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
+import { type LimiterEvents, tellStoreError } from './observe/events.js'
 import {
   checkedCost,
   LIMITER_OPTIONS,
@@ -15,17 +16,6 @@ import {
 import { guard } from './stores/guard.js'
 import { memoryStore } from './stores/memory-store.js'
 import type { Verdict } from './stores/store.js'
-import { warnOnce } from './warn-once.js'
-
-/** What a limiter tells those who listen, and with what. */
-export interface LimiterEvents<Subject> {
-  /** A charge was denied (in report mode too). */
-  limited: [decision: Decision, subject: Subject]
-  /** The store could not tell; what happened instead is in the decision's `source`. */
-  storeError: [error: StoreError]
-  /** Units could not be given back: a `count` function threw, or the store failed. They stay taken. */
-  refundFailed: [error: unknown, decision: Decision]
-}
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -37,10 +27,16 @@ export interface Limiter<Subject> {
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /** The figures as they stand, without taking anything. */
   peek(subject: Subject): MaybePromise<Decision>
-  /** Gives back what a decision took, once; the decision object itself is needed. Rejects with `StoreError`. */
+  /**
+   * Gives back what a decision took, once; the decision object itself is needed, or a spread of it. Throws or rejects with
+   * `StoreError` when the store failed; whether the units went back is unknown then, and they are not given back again.
+   */
   refund(decision: Decision): MaybePromise<void>
-  /** Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. */
-  forget(subject: Subject): MaybePromise<void>
+  /**
+   * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. Any object
+   * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`.
+   */
+  forget(subject: Subject | Record<string, unknown>): MaybePromise<void>
   /** Closes what the store opened itself; never the user's client. */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>
@@ -54,21 +50,27 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, store, timeoutMs, chooseOnStoreError } = settings
+  const { limits, timeoutMs, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
-  const ask = guard(store, timeoutMs)
-  const standIn = memoryStore()
+  const store = guard(settings.store, timeoutMs)
+  const standIn = guard(memoryStore(), timeoutMs)
 
   function charge(subject: Subject, { cost }: { cost?: number } = {}): MaybePromise<Decision> {
     const units = cost === undefined ? undefined : checkedCost(owner, cost)
-    return whenKnown(readParts(limits, subject, units), (parts) => {
-      if (parts.length === 0) return UNLIMITED
-      return whenKnown(decide(parts, subject), (decision) => tellLimited(decision, subject))
+    return whenKnown(decideFor(subject, units), (decision) => {
+      if (!decision.allowed) events.emit('limited', decision, subject)
+      return decision
     })
   }
 
+  function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
+    return whenKnown(readParts(limits, subject, cost), (parts) =>
+      parts.length === 0 ? UNLIMITED : decide(parts, subject),
+    )
+  }
+
   function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {
-    const answer = askStore(parts)
+    const answer = ask(parts)
     if (answer instanceof StoreError) return decideWithout(answer, parts, subject)
     if (!isPromise(answer)) return decisionOf(parts, answer, 'store', store)
     return answer.then(
@@ -77,9 +79,9 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     )
   }
 
-  function askStore(parts: readonly NamedPart[]): MaybePromise<Verdict> | StoreError {
+  function ask(parts: readonly NamedPart[]): MaybePromise<Verdict> | StoreError {
     try {
-      return ask(parts)
+      return store.charge(parts)
     } catch (error) {
       return error as StoreError // guard lets nothing else through
     }
@@ -90,27 +92,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    tellStoreError(error)
+    tellStoreError(events, error)
     return whenKnown(chooseOnStoreError(error, subject), (choice) => {
       if (choice === 'allow') return OPEN
       if (choice === 'deny') return CLOSED
-      const [verdict] = standIn.charge([parts])
-      return decisionOf(parts, verdict as NonNullable<typeof verdict>, 'local', standIn)
+      return whenKnown(standIn.charge(parts), (verdict) => decisionOf(parts, verdict, 'local', standIn))
     })
-  }
-
-  function tellStoreError(error: StoreError): void {
-    if (events.emit('storeError', error)) return
-    const mend = "Listen to limiter.events.on('storeError', …) to be told each time."
-    warnOnce(
-      'HEADGATE_STORE_ERROR',
-      `headgate: the store could not decide a request (${error.message}). ${mend}`,
-    )
-  }
-
-  function tellLimited(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) events.emit('limited', decision, subject)
-    return decision
   }
 
   function refund(decision: Decision): MaybePromise<void> {
@@ -118,20 +105,19 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     return owed?.store.refund(owed.refunds)
   }
 
-  function forget(subject: Subject): MaybePromise<void> {
+  function forget(subject: Subject | Record<string, unknown>): MaybePromise<void> {
     return whenKnown(readParts(limits, subject, 0), (parts) => {
       const keys = parts.map(({ key }) => key)
-      standIn.forget(keys)
-      return store.forget(keys)
+      return whenKnown(standIn.forget(keys), () => store.forget(keys))
     })
   }
 
   return {
     charge,
-    peek: (subject) => charge(subject, { cost: 0 }),
+    peek: (subject) => decideFor(subject, 0),
     refund,
     forget,
-    close: async () => store.close?.(),
+    close: async () => settings.store.close?.(),
     events,
   }
 }
@@ -142,14 +128,10 @@ function readParts(
   subject: unknown,
   cost: number | undefined,
 ): MaybePromise<NamedPart[]> {
-  const parts = limits.map((limit) => readPart(limit, subject, cost))
-  return parts.some(isPromise)
-    ? Promise.all(parts).then(applying)
-    : applying(parts as (NamedPart | undefined)[])
-}
-
-function applying(parts: readonly (NamedPart | undefined)[]): NamedPart[] {
-  return parts.filter((part) => part !== undefined)
+  return whenKnown(
+    readAll(limits, (limit) => readPart(limit, subject, cost)),
+    (parts) => parts.filter((part) => part !== undefined),
+  )
 }
 
 function readPart(

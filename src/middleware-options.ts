@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DenialBody, messageBody } from './answers/denial.js'
 import type { ResetFormat } from './answers/headers.js'
 import type { HeaderStyle } from './answers/respond.js'
-import { knownOptions, oneOf, optionalFunction, wholeNumber, wrongOption } from './checks.js'
+import { given, knownOptions, oneOf, optionalFunction, wholeNumber, wrongOption } from './checks.js'
 import type { Decision } from './decision.js'
 import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
@@ -117,13 +117,13 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
   return {
     skip: options.skip,
     addresses: readAddressRules(options),
-    count: readCount(options.count ?? 'all'),
-    headers: oneOf('rateLimit', 'headers', options.headers ?? 'legacy', headerStyles),
-    resetFormat: oneOf('rateLimit', 'resetFormat', options.resetFormat ?? 'epoch-seconds', resetFormats),
+    count: readCount(given(options.count, 'all')),
+    headers: oneOf('rateLimit', 'headers', given(options.headers, 'legacy'), headerStyles),
+    resetFormat: oneOf('rateLimit', 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
     onLimited: options.onLimited,
-    statusCode: wholeNumber('rateLimit', 'statusCode', options.statusCode ?? 429, 400, 599),
+    statusCode: wholeNumber('rateLimit', 'statusCode', given(options.statusCode, 429), 400, 599),
     message: readMessage(options.message),
-    enforce: oneOf('rateLimit', 'mode', options.mode ?? 'enforce', ['enforce', 'report']) === 'enforce',
+    enforce: oneOf('rateLimit', 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
     limiter: readLimiterOptions('rateLimit', options),
   }
 }
@@ -135,15 +135,14 @@ function readCount<Req, Res>(count: Count<Req, Res>): Count<Req, Res> {
 
 function readMessage(message: unknown): DenialBody | undefined {
   if (message === undefined) return undefined
-  if (typeof message === 'string' || (typeof message === 'object' && message !== null))
-    return messageBody(message)
-  throw wrongOption(
-    'rateLimit',
-    'message',
-    'a string or an object',
-    message,
-    'For a whole answer of your own use onLimited.',
-  )
+  try {
+    if (typeof message === 'string' || (typeof message === 'object' && message !== null))
+      return messageBody(message)
+  } catch {
+    // JSON.stringify throws for a cycle and for a bigint: told below, with the mend.
+  }
+  const must = 'a string, or an object that JSON can hold'
+  throw wrongOption('rateLimit', 'message', must, message, 'For a whole answer of your own use onLimited.')
 }
 
 function readAddressRules<Req extends IncomingMessage, Res extends ServerResponse>(
@@ -153,7 +152,7 @@ function readAddressRules<Req extends IncomingMessage, Res extends ServerRespons
   const keys = (options.limits ?? [options]).flatMap(({ key }) => readKeys('rateLimit', key))
   return {
     read: keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader('rateLimit', undefined),
-    isBlocked: addressList('rateLimit', 'block', options.block ?? []),
-    isAllowed: addressList('rateLimit', 'allow', options.allow ?? []),
+    isBlocked: addressList('rateLimit', 'block', given(options.block, [])),
+    isAllowed: addressList('rateLimit', 'allow', given(options.allow, [])),
   }
 }

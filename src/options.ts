@@ -1,4 +1,4 @@
-import { keyName, knownOptions, oneOf, show, wholeNumber, wrongOption } from './checks.js'
+import { given, keyName, knownOptions, oneOf, show, wholeNumber, wrongOption } from './checks.js'
 import type { Duration } from './durations.js'
 import type { StoreError } from './errors.js'
 import { byIp, readerOf } from './keys/by-ip.js'
@@ -104,6 +104,8 @@ export const RENAMED_OPTIONS = {
 } as const
 
 const STATE_VERSION = 1
+/** In keys, where a limiter has no name. No name begins with an underscore, and none holds a slash. */
+const UNNAMED = '_default'
 const CHOICES: readonly StoreErrorChoice[] = ['allow', 'deny', 'local']
 
 /** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
@@ -112,9 +114,9 @@ export function readLimiterOptions<Subject>(
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
   const name = options.name === undefined ? undefined : keyName(owner, 'name', options.name)
-  const prefix = keyName(owner, 'prefix', options.prefix ?? 'hg')
+  const prefix = keyName(owner, 'prefix', given(options.prefix, 'hg'))
   const secret = readSecret(owner, options.secret)
-  const context: LimitContext = { owner, keyHead: `${prefix}:${STATE_VERSION}:${name ?? 'default'}`, secret }
+  const context: LimitContext = { owner, keyHead: `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`, secret }
   const limits =
     options.limits === undefined
       ? [
@@ -125,8 +127,11 @@ export function readLimiterOptions<Subject>(
           ),
         ]
       : readLimits(context, options)
-  const timeoutMs = wholeNumber(owner, 'timeoutMs', options.timeoutMs ?? 100, 1, 60_000)
-  const chooseOnStoreError = readChoice(owner, options.onStoreError ?? 'allow')
+  const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
+  const chooseOnStoreError = readChoice(
+    owner,
+    given<LimiterOptions<Subject>['onStoreError']>(options.onStoreError, 'allow'),
+  )
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
   return { limits, store, timeoutMs, chooseOnStoreError }
 }
@@ -183,11 +188,11 @@ function readLimits<Subject>(context: LimitContext, options: LimiterOptions<Subj
     const entryOwner = `${owner}: limits[${i}]`
     knownOptions(entryOwner, entry, ['name', 'policy', 'key', 'cost'], { limit: 'policy', window: 'policy' })
     const fallback = isPolicy(entry.policy) ? entry.policy.name : `limit-${i + 1}`
-    const name = keyName(entryOwner, 'name', entry.name ?? fallback)
+    const name = keyName(entryOwner, 'name', given(entry.name, fallback))
     if (seen.has(name))
       throw new TypeError(`${entryOwner}: there are two limits called ${show(name)}. Give each a name.`)
     seen.add(name)
-    return readLimit({ ...context, owner: entryOwner, keyHead: `${keyHead}.${name}` }, entry, name)
+    return readLimit({ ...context, owner: entryOwner, keyHead: `${keyHead}/${name}` }, entry, name)
   })
 }
 
@@ -202,7 +207,7 @@ function readLimit<Subject>(
   return {
     readPolicy: policyReader(context, options.policy, name),
     readIdentity: identityReader(keys, source, secret),
-    readCost: costReader(owner, options.cost ?? 1),
+    readCost: costReader(owner, given(options.cost, 1)),
   }
 }
 
@@ -271,14 +276,10 @@ export function checkedCost(owner: string, cost: unknown): number {
 
 function readSecret(owner: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
-  const shown = typeof secret === 'string' ? `one of ${secret.length}` : secret // never the secret itself
-  throw wrongOption(
-    owner,
-    'secret',
-    'a string of at least 16 characters',
-    shown,
-    'Make one with: openssl rand -hex 32.',
-  )
+  const isNumber = typeof secret === 'number' || typeof secret === 'bigint' // never show the secret itself
+  const shown = typeof secret === 'string' ? `one of ${secret.length}` : isNumber ? 'a number' : show(secret)
+  const must = `secret must be a string of at least 16 characters, got ${shown}`
+  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
 }
 
 function readChoice(owner: string, value: unknown): LimiterSettings['chooseOnStoreError'] {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DenialReason, denialBody } from './answers/denial.js'
 import { denialHeaders } from './answers/headers.js'
 import { send, setAll, setDecisionHeaders } from './answers/respond.js'
+import { show } from './checks.js'
 import type { Decision } from './decision.js'
 import { headerOf } from './keys/key.js'
 import { type Limiter, limiterFrom } from './limiter.js'
@@ -27,10 +28,13 @@ export interface RateLimitMiddleware<Req extends IncomingMessage, Res extends Se
 /** Which middleware has seen a request, so that one mounted twice on a path counts it once. */
 const SEEN_BY = Symbol('headgate.seenBy')
 
-interface Marked {
+/** A request that passed a limiter, for Connect and node:http; Express' own request type is extended by itself. */
+export type RateLimited<Req = IncomingMessage> = Req & {
+  /** The decision of the last limiter that this request passed. */
   rateLimit?: Decision
-  [SEEN_BY]?: unknown[]
 }
+
+type Marked<Req> = RateLimited<Req> & { [SEEN_BY]?: unknown[] }
 
 /**
  * Makes middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when it is over its
@@ -48,9 +52,13 @@ export function rateLimit<
   const limiter = limiterFrom<Req>('rateLimit', settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
-    const passes = seenBefore(req, rateLimitMiddleware) || consider(req, res, next)
-    if (isPromise(passes)) passes.then((pass) => pass && next(), next)
-    else if (passes) next()
+    const passes = consider(req, res, next)
+    if (isPromise(passes)) {
+      passes.then(
+        (pass) => pass && next(),
+        (thrown) => next(asError(thrown)),
+      )
+    } else if (passes) next()
   }
 
   /** Whether the request goes on; where it does not, it has been answered, or `next` has an error. */
@@ -58,7 +66,7 @@ export function rateLimit<
     try {
       return whenKnown(skip?.(req, res) ?? false, (skipped) => (skipped ? true : gate(req, res, next)))
     } catch (error) {
-      next(error)
+      next(asError(error))
       return false
     }
   }
@@ -69,15 +77,15 @@ export function rateLimit<
       if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403)
       if (addresses.isAllowed(address)) return true
     }
+    if (seenBefore(req, rateLimitMiddleware)) return true
     return whenKnown(limiter.charge(req), (decision) => answer(req, res, next, decision))
   }
 
-  function answer(req: Req & Marked, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
+  function answer(req: RateLimited<Req>, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
     req.rateLimit = decision
-    if (!enforce) return true
-    setDecisionHeaders(res, decision, headers, resetFormat)
-    if (!decision.allowed) return deny(req, res, next, decision)
-    if (count !== 'all') giveBackUncounted(limiter, count, req, res, decision)
+    if (enforce) setDecisionHeaders(res, decision, headers, resetFormat)
+    if (enforce && !decision.allowed) return deny(req, res, next, decision)
+    if (decision.allowed && count !== 'all') giveBackUncounted(limiter, count, req, res, decision)
     return true
   }
 
@@ -98,8 +106,14 @@ export function rateLimit<
   return Object.assign(rateLimitMiddleware, { limiter })
 }
 
+/** What `next` is given: always an error. Express takes a falsy value, `'route'` and `'router'` for something else. */
+function asError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown
+  return new Error(`rateLimit: a function among the options threw ${show(thrown)}`, { cause: thrown })
+}
+
 /** Marks a request as seen by a middleware, and tells whether it was before. */
-function seenBefore(req: IncomingMessage & Marked, middleware: unknown): boolean {
+function seenBefore(req: Marked<IncomingMessage>, middleware: unknown): boolean {
   req[SEEN_BY] ??= []
   if (req[SEEN_BY].includes(middleware)) return true
   req[SEEN_BY].push(middleware)

@@ -3,6 +3,7 @@ import type { Decision } from './decision.js'
 import type { Limiter } from './limiter.js'
 import type { MaybePromise } from './maybe-promise.js'
 import type { Count } from './middleware-options.js'
+import { tellRefundFailed } from './observe/events.js'
 
 /**
  * Gives back what a request took, once its response has finished with an outcome that does not count. A response that
@@ -15,16 +16,11 @@ export function giveBackUncounted<Req extends IncomingMessage, Res extends Serve
   res: Res,
   decision: Decision,
 ): void {
-  let hungUp = false
-  res.once('close', () => {
-    hungUp = !res.writableFinished
-  })
   res.once('finish', async () => {
-    if (hungUp) return
     try {
       if (!(await counts(count, req, res))) await limiter.refund(decision)
     } catch (error) {
-      limiter.events.emit('refundFailed', error, decision)
+      tellRefundFailed(limiter.events, error, decision)
     }
   })
 }

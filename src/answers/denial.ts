@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator'
 import type { Decision } from '../decision.js'
+import { wholeSeconds } from './headers.js'
 
 /** The body of an answer to a request that is not let through. */
 export interface DenialBody {
@@ -52,7 +53,7 @@ export function messageBody(message: string | object): DenialBody {
 
 function whenToRetry(decision: Decision | undefined): string {
   if (decision === undefined || decision.retryAfterMs === Number.POSITIVE_INFINITY) return ''
-  const seconds = Math.ceil(decision.retryAfterMs / 1000)
+  const seconds = wholeSeconds(decision.retryAfterMs)
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
 }
 
@@ -66,6 +67,7 @@ const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
 /** Whether `Accept` prefers JSON over text (RFC 9110 §12.5.1). Most requests are told apart without parsing. */
 function takesJson(accept: string | undefined): boolean {
   if (accept === undefined || !/json|application\/\*/i.test(accept)) return false
-  const preferred = new Negotiator({ headers: { accept } }).mediaType(OFFERED)
+  const types = accept.replace(/;\s*charset=[^;,]*/gi, '') // a parameter that JSON does not have (RFC 8259 §11), often sent
+  const preferred = new Negotiator({ headers: { accept: types } }).mediaType(OFFERED)
   return preferred !== undefined && preferred !== 'text/plain'
 }

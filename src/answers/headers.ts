@@ -18,7 +18,7 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
   ]
   if (resetAfterMs !== Number.POSITIVE_INFINITY) {
     const atMs = reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs
-    pairs.push(['X-RateLimit-Reset', String(Math.ceil(atMs / 1000))])
+    pairs.push(['X-RateLimit-Reset', String(wholeSeconds(atMs))])
   }
   return pairs
 }
@@ -36,15 +36,27 @@ export function draftHeaders({ parts }: Decision): HeaderPair[] {
 }
 
 function policyItem({ name, limit, windowMs }: PartDecision): string {
-  return `"${name}";q=${limit}${seconds('w', windowMs)}`
+  return `"${name}";q=${sfInteger(limit)}${seconds('w', windowMs)}`
 }
 
 function limitItem({ name, remaining, moreAfterMs }: PartDecision): string {
-  return `"${name}";r=${remaining}${seconds('t', moreAfterMs)}`
+  return `"${name}";r=${sfInteger(remaining)}${seconds('t', moreAfterMs)}`
 }
 
 function seconds(parameter: string, durationMs: number): string {
-  return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${Math.ceil(durationMs / 1000)}`
+  return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${wholeSeconds(durationMs)}`
+}
+
+/** The largest integer that a structured field can hold (RFC 9651 §3.3.1); one beyond makes clients drop the field. */
+const MAX_SF_INTEGER = 999_999_999_999_999
+
+function sfInteger(value: number): number {
+  return Math.min(value, MAX_SF_INTEGER)
+}
+
+/** Milliseconds as whole seconds, rounded up. Less than a microsecond is the grid of doubles, and no wait. */
+export function wholeSeconds(durationMs: number): number {
+  return Math.ceil(Math.round(durationMs * 1000) / 1e6)
 }
 
 /**
@@ -54,6 +66,6 @@ function seconds(parameter: string, durationMs: number): string {
 export function denialHeaders({ retryAfterMs }: Decision): HeaderPair[] {
   const pairs: HeaderPair[] = [['Cache-Control', 'no-store']]
   if (retryAfterMs !== Number.POSITIVE_INFINITY)
-    pairs.push(['Retry-After', String(Math.ceil(retryAfterMs / 1000))])
+    pairs.push(['Retry-After', String(wholeSeconds(retryAfterMs))])
   return pairs
 }

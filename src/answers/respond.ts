@@ -14,7 +14,10 @@ export function setDecisionHeaders(
   reset: ResetFormat,
 ): void {
   if (style === 'none' || decision.parts.length === 0 || res.headersSent) return
-  if (style !== 'draft' && isNearest(res, decision)) setAll(res, legacyHeaders(decision, Date.now(), reset))
+  if (style !== 'draft' && isNearest(res, decision)) {
+    res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
+    setAll(res, legacyHeaders(decision, Date.now(), reset))
+  }
   if (style !== 'legacy') for (const pair of draftHeaders(decision)) appendToList(res, pair)
 }
 

@@ -32,7 +32,8 @@ function readRange(owner: string, option: string, entry: unknown): Range {
   const [text, bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
   const address = text === undefined || rest.length > 0 ? undefined : parseAddress(text)
   const width = address?.kind() === 'ipv4' ? 32 : 128
-  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
+  const mapped = width === 32 && text?.includes('::') ? 96 : 0 // IPv4 spelt as IPv6 counts its bits from there
+  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) - mapped : -1
   if (address !== undefined && prefix >= 0 && prefix <= width) return [address, prefix]
   throw new TypeError(
     `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}. Write such as '192.0.2.7' or '2001:db8::/32'.`,

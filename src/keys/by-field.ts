@@ -1,4 +1,4 @@
-import { knownOptions, oneOf, optionalFunction, wrongOption } from '../checks.js'
+import { given, knownOptions, oneOf, optionalFunction, wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
 
@@ -33,7 +33,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   knownOptions('byField', options, ['normalize', 'missing'])
   optionalFunction('byField', 'normalize', options.normalize)
   const normalize = options.normalize ?? normalizeName
-  const missing = oneOf('byField', 'missing', options.missing ?? 'address', ['address', 'skip'])
+  const missing = oneOf('byField', 'missing', given(options.missing, 'address'), ['address', 'skip'])
   const path = name.split('.')
 
   return function fieldKey(subject: unknown): unknown {

@@ -1,4 +1,4 @@
-import { knownOptions, wholeNumber } from '../checks.js'
+import { given, knownOptions, wholeNumber } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { addressIdentity, isPlainIpv4, parseAddress } from './address.js'
 import type { KeyFunction } from './key.js'
@@ -37,7 +37,7 @@ export function readerOf(key: KeyFunction): AddressReader | undefined {
  */
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   knownOptions('byIp', options, ['ipv6Prefix', 'trustProxy'], { ipv6Subnet: 'ipv6Prefix' })
-  const ipv6Prefix = wholeNumber('byIp', 'ipv6Prefix', options.ipv6Prefix ?? 56, 1, 128)
+  const ipv6Prefix = wholeNumber('byIp', 'ipv6Prefix', given(options.ipv6Prefix, 56), 1, 128)
   const read = addressReader('byIp', options.trustProxy)
 
   function ipKey(subject: unknown): string {

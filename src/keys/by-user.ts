@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { knownOptions, optionalFunction } from '../checks.js'
 import { type MaybePromise, whenKnown } from '../maybe-promise.js'
 import { byIp } from './by-ip.js'
@@ -16,7 +17,15 @@ export interface ByUserOptions<Subject = never> {
  *
  * The middleware must come after the one that authenticates; else everybody is anonymous.
  */
-export function byUser<Subject = never>(
+export function byUser<Subject = unknown>(
+  get?: undefined,
+  options?: ByUserOptions<Subject>,
+): KeyFunction<Subject>
+export function byUser<Subject = IncomingMessage>(
+  get: (subject: Subject) => unknown,
+  options?: ByUserOptions<Subject>,
+): KeyFunction<Subject>
+export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { type MaybePromise, readAll, whenKnown } from '../maybe-promise.js'
 import { warnOnce } from '../warn-once.js'
 import { readerOf } from './by-ip.js'
 import type { KeyFunction } from './key.js'
@@ -21,10 +21,11 @@ export function identityReader(
   const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
   const first = readers[0] as IdentityReader
   if (readers.length === 1) return first
-  return (subject) => {
-    const parts = readers.map((read) => read(subject))
-    return parts.some(isPromise) ? Promise.all(parts).then(join) : join(parts as (string | undefined)[])
-  }
+  return (subject) =>
+    whenKnown(
+      readAll(readers, (read) => read(subject)),
+      join,
+    )
 }
 
 function join(parts: readonly (string | undefined)[]): string | undefined {

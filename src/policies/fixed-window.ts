@@ -11,8 +11,8 @@ export type FixedWindowOptions = WindowOptions
  * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`: at most
  * `2 × limit` units. In the long run `limit` per window, exactly.
  *
- * **Clock.** A step back into the window before goes on counting in the later window, so that it grants nothing; nobody
- * waits for longer than two windows. A state from further ahead is moved, with its count, to the window of now.
+ * **Clock.** After a step back, a state goes on counting in its own later window, at most the next one, so that the step
+ * grants nothing. Nobody waits for longer than two windows.
  *
  * **Refunds** reach only the window in which the units were taken.
  */
@@ -23,7 +23,7 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
     const nowIndex = Math.floor(nowMs / windowMs)
     const stateIndex = state === undefined ? nowIndex : (state[0] as number)
     const fromFarAhead = stateIndex > nowIndex + 1
-    const index = stateIndex === nowIndex + 1 ? stateIndex : nowIndex
+    const index = fromFarAhead ? nowIndex + 1 : Math.max(stateIndex, nowIndex)
     const count = state !== undefined && stateIndex >= nowIndex ? (state[1] as number) : 0
     const endsAfterMs = (index + 1) * windowMs - nowMs
     if (count + cost <= limit) {

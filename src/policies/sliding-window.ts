@@ -1,4 +1,4 @@
-import { wholeNumber, wrongOption } from '../checks.js'
+import { given, wholeNumber, wrongOption } from '../checks.js'
 import type { Policy, State, Step } from './policy.js'
 import { readWindowOptions, type WindowOptions } from './window-options.js'
 
@@ -16,17 +16,16 @@ export interface SlidingWindowOptions extends WindowOptions {
  * **Bound.** A true window that ends in slice k touches slices k-n to k. The sum of n whole slices never exceeds
  * `limit`, and neither does one slice alone, so at most `limit` plus what was admitted in the oldest slice: `2 × limit`
  * for an attacker who places a burst at the very end of a slice, about `limit × (1 + 1/slices)` for even traffic. In the
- * long run `limit` per window, exactly.
+ * long run `limit` per window, less at most 1/(window in milliseconds): 0.1 % at one second.
  *
- * **Clock.** Read in whole milliseconds. A step back within one window goes on counting in the newest slice, so that it
- * grants nothing; nobody waits for longer than two windows and a slice. A state from further ahead is moved, with its
- * counters, to the slice of now.
+ * **Clock.** Read in whole milliseconds. After a step back, a state goes on counting in its own newest slice, at most one
+ * window ahead of now, so that the step grants nothing. Nobody waits for longer than two windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
   const { limit, windowMs, name } = readWindowOptions('slidingWindow', options, ['slices'])
-  const slices = wholeNumber('slidingWindow', 'slices', options.slices ?? 10, 1, 100)
+  const slices = wholeNumber('slidingWindow', 'slices', given(options.slices, 10), 1, 100)
   if (slices > windowMs) {
     throw wrongOption('slidingWindow', 'slices', 'at most one per millisecond of the window', slices)
   }
@@ -45,7 +44,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     readonly index: number // the slice that is the newest now
     readonly tick: number // how far now is into that slice
     readonly counts: number[] // counts[0] in the newest slice, counts[slices] in the oldest
-    readonly moved: boolean // came from a clock that was far ahead
+    readonly moved: boolean // came from a clock that was more than a window ahead
   }
 
   function view(state: State | undefined, nowMs: number): View {
@@ -53,10 +52,13 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     const nowIndex = Math.floor(ticks / sliceTicks)
     const tick = ticks - nowIndex * sliceTicks
     const ahead = state === undefined ? 0 : (state[0] as number) - nowIndex
-    if (ahead > 0 && ahead <= slices) {
-      return { index: nowIndex + ahead, tick: 0, counts: shifted(state, 0), moved: false }
+    if (ahead <= 0) return { index: nowIndex, tick, counts: shifted(state, -ahead), moved: false }
+    return {
+      index: nowIndex + Math.min(ahead, slices),
+      tick: 0,
+      counts: shifted(state, 0),
+      moved: ahead > slices,
     }
-    return { index: nowIndex, tick, counts: shifted(state, Math.max(0, -ahead)), moved: ahead > 0 }
   }
 
   function shifted(state: State | undefined, by: number): number[] {

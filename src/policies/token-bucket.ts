@@ -50,7 +50,7 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
   checkRange(capacity, refill, everyMs, intervalMs)
   const fallback = `${refill}-in-${shortDuration(everyMs)}${capacity === refill ? '' : `-burst-${capacity}`}`
   const name = options.name === undefined ? fallback : keyName('tokenBucket', 'name', options.name)
-  return makeTokenBucket(name, capacity, intervalMs)
+  return makeTokenBucket(name, capacity, intervalMs, (capacity * everyMs) / refill)
 }
 
 function checkRange(capacity: number, refill: number, everyMs: number, intervalMs: number): void {
@@ -70,8 +70,8 @@ function checkRange(capacity: number, refill: number, everyMs: number, intervalM
   }
 }
 
-function makeTokenBucket(name: string, capacity: number, intervalMs: number): Policy {
-  const spanMs = capacity * intervalMs // from empty to full
+function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
+  const spanMs = capacity * intervalMs // from empty to full: windowMs, on the grid
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const now = Math.floor(nowMs * GRID) / GRID
@@ -101,7 +101,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number): Po
     kind: 'token-bucket' as const,
     name,
     limit: capacity,
-    windowMs: spanMs,
+    windowMs,
     params: Object.freeze([capacity, intervalMs]),
     take,
     refund,

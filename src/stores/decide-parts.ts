@@ -1,4 +1,4 @@
-import type { Policy, State } from '../policies/policy.js'
+import type { Policy, State, Step } from '../policies/policy.js'
 import type { Charge, PartVerdict, Verdict } from './store.js'
 
 /** A state to keep, and the policy that reads it. */
@@ -6,6 +6,9 @@ export interface Write {
   readonly policy: Policy
   readonly state: State
 }
+
+/** Gives a key's present state. */
+export type Read = (key: string) => State | undefined
 
 /** What a charge decided: the verdict, and the states to keep. */
 export interface Outcome {
@@ -15,13 +18,9 @@ export interface Outcome {
 
 /**
  * Decides a charge of any number of parts, all or nothing, without writing: the one piece that every store which
- * runs the TypeScript policies builds its atomicity around. `read` gives a key's present state.
+ * runs the TypeScript policies builds its atomicity around.
  */
-export function decideParts(
-  charge: Charge,
-  read: (key: string) => State | undefined,
-  nowMs: number,
-): Outcome {
+export function decideParts(charge: Charge, read: Read, nowMs: number): Outcome {
   const taken = new Map<string, Write>()
   const current = (key: string) => taken.get(key)?.state ?? read(key)
   const steps = charge.map(({ key, policy, cost }) => {
@@ -32,12 +31,19 @@ export function decideParts(
   if (steps.every((step) => step.allowed)) {
     return { verdict: { allowed: true, atMs: nowMs, parts: steps }, writes: taken }
   }
-  const kept = new Map<string, Write>()
-  const parts = charge.map(({ key, policy }, i): PartVerdict => {
-    const step = steps[i] as PartVerdict & { next?: State }
-    if (step.allowed) return policy.take(read(key), nowMs, 0)
-    if (step.next !== undefined && !taken.has(key)) kept.set(key, { policy, state: step.next })
+  return denied(charge, steps, read, nowMs)
+}
+
+/** Nothing is taken, so each part tells how its key stands; a denied one asks for all that the charge wanted of the key. */
+function denied(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
+  const wanted = new Map<string, number>()
+  const writes = new Map<string, Write>()
+  const parts = charge.map(({ key, policy, cost }, i): PartVerdict => {
+    const sum = (wanted.get(key) ?? 0) + cost
+    if (steps[i]?.allowed) wanted.set(key, sum)
+    const step = policy.take(read(key), nowMs, steps[i]?.allowed ? 0 : sum)
+    if (step.next !== undefined) writes.set(key, { policy, state: step.next })
     return step
   })
-  return { verdict: { allowed: false, atMs: nowMs, parts }, writes: kept }
+  return { verdict: { allowed: false, atMs: nowMs, parts }, writes }
 }

@@ -1,53 +1,59 @@
+import { show } from '../checks.js'
 import { StoreError } from '../errors.js'
-import { isPromise, type MaybePromise } from '../maybe-promise.js'
-import type { Charge, PartVerdict, Store, Verdict } from './store.js'
+import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
+import type { Charge, PartVerdict, Refund, Store, Verdict } from './store.js'
 
-/** Asks a store for one charge. Throws or rejects with `StoreError` and nothing else. */
-export type GuardedCharge = (charge: Charge) => MaybePromise<Verdict>
+/** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
+export interface GuardedStore {
+  charge(charge: Charge): MaybePromise<Verdict>
+  refund(refunds: readonly Refund[]): MaybePromise<void>
+  forget(keys: readonly string[]): MaybePromise<void>
+}
 
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
  * `StoreError`, and so does an answer that makes no sense. An answer that comes too late is dropped; what it took stays
  * taken. A synchronous store costs no promise and no timer.
  */
-export function guard(store: Store, timeoutMs: number): GuardedCharge {
-  return function guardedCharge(charge) {
+export function guard(store: Store, timeoutMs: number): GuardedStore {
+  function ask<T>(question: () => MaybePromise<T>): MaybePromise<T> {
     try {
-      const answer = store.charge([charge])
-      if (!isPromise(answer)) return checked(store, charge, answer)
-      return inTime(store, answer, timeoutMs).then((late) => checked(store, charge, late))
+      const answer = question()
+      return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
     } catch (cause) {
       throw asStoreError(store, cause)
     }
   }
+
+  return {
+    charge: (charge) =>
+      whenKnown(
+        ask(() => store.charge([charge])),
+        (answer) => checked(store, charge, answer),
+      ),
+    refund: (refunds) => ask(() => store.refund(refunds)),
+    forget: (keys) => ask(() => store.forget(keys)),
+  }
 }
 
-function inTime(
-  store: Store,
-  answer: PromiseLike<readonly Verdict[]>,
-  timeoutMs: number,
-): Promise<readonly Verdict[]> {
+function inTime<T>(store: Store, answer: PromiseLike<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new StoreError(store.name, `no answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    )
-    answer.then(
-      (verdicts) => {
-        clearTimeout(timer)
-        resolve(verdicts)
-      },
-      (cause: unknown) => {
-        clearTimeout(timer)
-        reject(asStoreError(store, cause))
-      },
-    )
+    const tooLate = () => reject(new StoreError(store.name, `no answer within ${timeoutMs} ms`))
+    const timer = setTimeout(tooLate, timeoutMs)
+    Promise.resolve(answer)
+      .then(resolve, (cause: unknown) => reject(asStoreError(store, cause)))
+      .finally(() => clearTimeout(timer))
   })
 }
 
 function asStoreError(store: Store, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
-  return new StoreError(store.name, cause instanceof Error ? cause.message : String(cause), { cause })
+  return new StoreError(store.name, textOf(cause), { cause })
+}
+
+function textOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message
+  return typeof cause === 'string' ? cause : `it threw ${show(cause)}`
 }
 
 function checked(store: Store, charge: Charge, answer: unknown): Verdict {
@@ -69,10 +75,9 @@ function isVerdict(value: unknown, partCount: number): value is Verdict {
 
 function isPartVerdict(value: unknown): value is PartVerdict {
   if (typeof value !== 'object' || value === null) return false
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = value as Partial<PartVerdict>
-  const sound =
-    isAtLeast0(remaining) && isAtLeast0(resetAfterMs) && isAtLeast0(retryAfterMs) && isAtLeast0(moreAfterMs)
-  return sound && typeof allowed === 'boolean'
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = value as PartVerdict
+  const sound = isAtLeast0(resetAfterMs) && isAtLeast0(retryAfterMs) && isAtLeast0(moreAfterMs)
+  return sound && Number.isInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
 }
 
 function isAtLeast0(value: unknown): boolean {

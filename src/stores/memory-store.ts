@@ -1,4 +1,4 @@
-import { knownOptions, optionalFunction, wholeNumber } from '../checks.js'
+import { given, knownOptions, optionalFunction, wholeNumber } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { decideParts } from './decide-parts.js'
 import { StateTable } from './state-table.js'
@@ -42,7 +42,7 @@ export function monotonicNow(): number {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   knownOptions('memoryStore', options, ['maxKeys', 'clock'], { max: 'maxKeys', size: 'maxKeys' })
-  const maxKeys = wholeNumber('memoryStore', 'maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000)
+  const maxKeys = wholeNumber('memoryStore', 'maxKeys', given(options.maxKeys, 1_000_000), 1, 16_000_000)
   optionalFunction('memoryStore', 'clock', options.clock)
   const now = options.clock ?? monotonicNow
   const table = new StateTable(maxKeys)
@@ -57,11 +57,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   function decideOne({ key, policy, cost }: Part, nowMs: number): Verdict {
     let entry = table.find(key)
-    if (entry === undefined && cost > 0 && !table.makeRoom(nowMs, 1)) {
+    let step = policy.take(entry?.state, nowMs, cost)
+    if (entry === undefined && step.next !== undefined && !table.makeRoom(nowMs, 1)) {
       tellFull()
       entry = table.overflow(policy)
+      step = policy.take(entry.state, nowMs, cost)
     }
-    const step = policy.take(entry?.state, nowMs, cost)
     if (step.next !== undefined) {
       if (entry === undefined) table.set(key, policy, step.next)
       else entry.state = step.next
@@ -70,17 +71,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   function decideMany(charge: Charge, nowMs: number): Verdict {
-    let newcomers = 0
-    const placed = charge.map((part) => {
-      if (part.cost === 0 || table.find(part.key) !== undefined) return part
-      newcomers++
-      if (table.makeRoom(nowMs, newcomers)) return part
+    const read = (key: string) => table.find(key)?.state
+    let outcome = decideParts(charge, read, nowMs)
+    const homeless = withoutRoom(outcome.writes, nowMs)
+    if (homeless.size > 0) {
       tellFull()
-      return { ...part, key: table.overflow(part.policy).key }
-    })
-    const { verdict, writes } = decideParts(placed, (key) => table.find(key)?.state, nowMs)
-    for (const [key, { policy, state }] of writes) table.set(key, policy, state)
-    return verdict
+      const moved = charge.map((part) =>
+        homeless.has(part.key) ? { ...part, key: table.overflow(part.policy).key } : part,
+      )
+      outcome = decideParts(moved, read, nowMs)
+    }
+    for (const [key, { policy, state }] of outcome.writes) table.set(key, policy, state)
+    return outcome.verdict
+  }
+
+  /** The newcomers among the keys to write for which there is no room; the charge's own keys do not make any. */
+  function withoutRoom(writes: ReadonlyMap<string, unknown>, nowMs: number): ReadonlySet<string> {
+    const homeless = new Set<string>()
+    let newcomers = 0
+    for (const key of writes.keys()) {
+      if (table.find(key) !== undefined) continue
+      if (table.makeRoom(nowMs, newcomers + 1, writes)) newcomers++
+      else homeless.add(key)
+    }
+    return homeless
   }
 
   return {

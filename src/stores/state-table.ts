@@ -7,6 +7,9 @@ export interface Entry {
   state: State | undefined
 }
 
+/** Any collection of keys that can be asked. */
+type Keys = Pick<ReadonlySet<string>, 'has'>
+
 /** How many entries each newcomer looks at for fresh ones to drop, so that the table follows its live keys. */
 const SWEPT_PER_NEWCOMER = 2
 /** How many entries a newcomer looks at, at most, to find room in a full table. */
@@ -55,26 +58,27 @@ export class StateTable {
 
   /**
    * Drops some states that equal fresh ones, and where there is still no room for `wanted` newcomers, the one that is
-   * nearest to fresh. False = there is no room, and nobody to free.
+   * nearest to fresh, never one of the `spared` keys. False = there is no room, and nobody to free.
    */
-  makeRoom(nowMs: number, wanted: number): boolean {
+  makeRoom(nowMs: number, wanted: number, spared?: Keys): boolean {
     for (let i = 0; i < SWEPT_PER_NEWCOMER; i++) {
       const entry = this.#next()
       if (entry !== undefined && resetAfterMs(entry, nowMs) === 0) this.#entries.delete(entry.key)
     }
     if (this.#entries.size + wanted > this.#maxKeys) {
-      const victim = this.#nearestToFresh(nowMs)
+      const victim = this.#nearestToFresh(nowMs, spared)
       if (victim !== undefined) this.#entries.delete(victim.key)
     }
     return this.#entries.size + wanted <= this.#maxKeys
   }
 
-  #nearestToFresh(nowMs: number): Entry | undefined {
+  #nearestToFresh(nowMs: number, spared: Keys | undefined): Entry | undefined {
     let best: Entry | undefined
     let bestShare = 0
     for (let looks = Math.min(SEARCHED_WHEN_FULL, this.#entries.size); looks > 0; looks--) {
       const entry = this.#next()
       if (entry === undefined) break
+      if (spared?.has(entry.key)) continue
       const { remaining, resetAfterMs } = entry.policy.take(entry.state, nowMs, 0)
       const share = resetAfterMs === 0 ? 1 : remaining / entry.policy.limit // 0 = at its limit, never chosen
       if (share > bestShare) {

@@ -1,0 +1,45 @@
+import type { EventEmitter } from 'node:events'
+import { show } from '../checks.js'
+import type { Decision } from '../decision.js'
+import type { StoreError } from '../errors.js'
+import { warnOnce } from '../warn-once.js'
+
+/** What a limiter tells those who listen, and with what. */
+export interface LimiterEvents<Subject> {
+  /** A charge was denied (in report mode too). */
+  limited: [decision: Decision, subject: Subject]
+  /** The store could not tell; what happened instead is in the decision's `source`. */
+  storeError: [error: StoreError]
+  /** Units could not be given back: a `count` function threw, or the store failed. They stay taken. */
+  refundFailed: [error: unknown, decision: Decision]
+}
+
+/** Emits that the store failed; where nobody listens, it is a process warning, once. */
+export function tellStoreError<Subject>(
+  events: EventEmitter<LimiterEvents<Subject>>,
+  error: StoreError,
+): void {
+  if ((events as EventEmitter).emit('storeError', error)) return
+  warnOnce(
+    'HEADGATE_STORE_ERROR',
+    `headgate: the store could not decide a request (${error.message}). ${mend('storeError')}`,
+  )
+}
+
+/** Emits that units could not be given back; where nobody listens, it is a process warning, once. */
+export function tellRefundFailed<Subject>(
+  events: EventEmitter<LimiterEvents<Subject>>,
+  error: unknown,
+  decision: Decision,
+): void {
+  if ((events as EventEmitter).emit('refundFailed', error, decision)) return
+  const cause = error instanceof Error ? error.message : show(error)
+  warnOnce(
+    'HEADGATE_REFUND_FAILED',
+    `headgate: units could not be given back (${cause}). ${mend('refundFailed')}`,
+  )
+}
+
+function mend(event: string): string {
+  return `Listen to limiter.events.on('${event}', …) to be told each time.`
+}
