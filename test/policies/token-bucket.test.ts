@@ -1,0 +1,84 @@
+import { type State, tokenBucket } from 'headgate'
+
+interface Row {
+  readonly atMs: number
+  readonly cost: number
+  readonly allowed: boolean
+  readonly remaining: number
+  readonly resetAfterMs: number
+  readonly retryAfterMs?: number
+}
+
+/** The golden cases: a bucket of 5 that gets one token a second. */
+const GOLDEN: readonly Row[] = [
+  { atMs: 0, cost: 6, allowed: false, remaining: 5, resetAfterMs: 0, retryAfterMs: Number.POSITIVE_INFINITY },
+  { atMs: 0, cost: 1, allowed: true, remaining: 4, resetAfterMs: 1000 },
+  { atMs: 0, cost: 1, allowed: true, remaining: 3, resetAfterMs: 2000 },
+  { atMs: 0, cost: 1, allowed: true, remaining: 2, resetAfterMs: 3000 },
+  { atMs: 0, cost: 1, allowed: true, remaining: 1, resetAfterMs: 4000 },
+  { atMs: 0, cost: 1, allowed: true, remaining: 0, resetAfterMs: 5000 },
+  { atMs: 0, cost: 1, allowed: false, remaining: 0, resetAfterMs: 5000, retryAfterMs: 1000 },
+  { atMs: 3000, cost: 1, allowed: true, remaining: 2, resetAfterMs: 3000 },
+  { atMs: 3100, cost: 1, allowed: true, remaining: 1, resetAfterMs: 3900 },
+  { atMs: 4000, cost: 1, allowed: true, remaining: 1, resetAfterMs: 4000 },
+  { atMs: 8000, cost: 1, allowed: true, remaining: 4, resetAfterMs: 1000 },
+  { atMs: 9500, cost: 1, allowed: true, remaining: 4, resetAfterMs: 1000 },
+  { atMs: 9500, cost: 0, allowed: true, remaining: 4, resetAfterMs: 1000 },
+  { atMs: 9500, cost: 2, allowed: true, remaining: 2, resetAfterMs: 3000 },
+  { atMs: 9500, cost: 5, allowed: false, remaining: 2, resetAfterMs: 3000, retryAfterMs: 3000 },
+]
+
+test.each([0, Date.UTC(2026, 10, 21)])('the golden cases hold, in order, from time %d on', (originMs) => {
+  const policy = tokenBucket({ capacity: 5, refill: 5, every: '5s' })
+  let state: State | undefined
+  for (const { atMs, cost, ...expected } of GOLDEN) {
+    const step = policy.take(state, originMs + atMs, cost)
+    expect({ atMs, cost, ...step }).toMatchObject({ atMs, cost, retryAfterMs: 0, ...expected })
+    state = step.next ?? state
+  }
+})
+
+test('the state is one number: when the bucket is full again', () => {
+  const policy = tokenBucket({ capacity: 10, refill: 1, every: '1s' })
+  expect(policy.take(undefined, 5000, 3).next).toEqual([8000])
+})
+
+test('a token more is told exactly, between two tokens too', () => {
+  const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
+  expect(policy.take([13_500], 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
+  expect(policy.take(undefined, 10_000, 0)).toMatchObject({ remaining: 5, moreAfterMs: 0 })
+})
+
+test('after a clock that was a year ahead, nobody waits for more than the time that fills the bucket', () => {
+  const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
+  const nowMs = Date.UTC(2026, 0, 1)
+  const denied = policy.take([nowMs + 365 * 86_400_000], nowMs, 1)
+  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, next: [nowMs + 5000] })
+  expect(policy.take(denied.next, nowMs + 1000, 1).allowed).toBe(true)
+})
+
+test('a refund gives back what the refill has not given back yet', () => {
+  const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
+  const { next: taken } = policy.take(undefined, 0, 3)
+  expect(policy.refund(taken as State, 0, 3, 0)).toBeUndefined()
+  expect(policy.refund(taken as State, 0, 1, 0)).toEqual([2000])
+  const { next: takenLater } = policy.take(taken, 1000, 3)
+  expect(takenLater).toEqual([6000])
+  expect(policy.refund(takenLater as State, 1000, 3, 0)).toEqual([4000])
+  expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual([6000])
+})
+
+test.each([
+  ['capacity equal to refill', { capacity: 100, refill: 100, every: '1m' }, '100-in-1min'],
+  ['a burst apart', { capacity: 50, refill: 10, every: '1s' }, '10-in-1s-burst-50'],
+  ['an odd time', { capacity: 2, refill: 2, every: 1500 }, '2-in-1500ms'],
+  ['a name', { capacity: 2, refill: 2, every: 1500, name: 'burst' }, 'burst'],
+])('with %s the policy is called accordingly', (_case, options, name) => {
+  expect(tokenBucket(options).name).toBe(name)
+})
+
+test('a policy is frozen, with all that a script needs in params', () => {
+  const policy = tokenBucket({ capacity: 100, refill: 100, every: '1m' })
+  expect(Object.isFrozen(policy) && Object.isFrozen(policy.params)).toBe(true)
+  expect(policy).toMatchObject({ kind: 'token-bucket', limit: 100, windowMs: 60_000, params: [100, 600] })
+})

@@ -1,0 +1,141 @@
+import { consecutive, fixedWindow, type Policy, type State, slidingWindow } from 'headgate'
+
+/** Takes in order, keeping the state; gives the last step. */
+function run(policy: Policy, takes: readonly (readonly [atMs: number, cost: number])[]) {
+  let state: State | undefined
+  let last = policy.take(state, 0, 0)
+  for (const [atMs, cost] of takes) {
+    last = policy.take(state, atMs, cost)
+    state = last.next ?? state
+  }
+  return { last, state }
+}
+
+describe('fixedWindow', () => {
+  const policy = fixedWindow({ limit: 3, window: '1s' })
+
+  test('counts to the limit, and opens at the next full window of the clock', () => {
+    const { last, state } = run(policy, [
+      [1200, 2],
+      [1900, 1],
+      [1900, 1],
+    ])
+    expect(last).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      retryAfterMs: 100,
+      resetAfterMs: 100,
+      moreAfterMs: 100,
+    })
+    expect(policy.take(state, 2000, 1)).toMatchObject({ allowed: true, remaining: 2, next: [2, 1] })
+  })
+
+  test('refunds only into the window of the taking', () => {
+    const { state } = run(policy, [[1200, 2]])
+    expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([1, 1])
+    expect(policy.refund(state as State, 1300, 5, 1200)).toBeUndefined()
+    expect(policy.refund(state as State, 1300, 1, 900)).toBe(state)
+  })
+
+  test('a step back over the window border goes on counting in the later window', () => {
+    const { state } = run(policy, [[2000, 3]])
+    expect(policy.take(state, 1999, 1)).toMatchObject({ allowed: false, retryAfterMs: 1001, next: undefined })
+    expect(policy.take(state, 3000, 1).allowed).toBe(true)
+  })
+
+  test('a state from far ahead is put right by a denial, and then waits for two windows at most', () => {
+    const denied = policy.take([900, 3], 1500, 1)
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [2, 3] })
+    expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
+  })
+})
+
+describe('slidingWindow', () => {
+  const policy = slidingWindow({ limit: 10, window: '10s', slices: 10 })
+
+  test('the oldest slice counts by how much of it is still inside, rounded down', () => {
+    const { state } = run(policy, [[500, 10]]) // slice 0, fully inside until 10,000
+    expect(policy.take(state, 9999, 0).remaining).toBe(0)
+    expect(policy.take(state, 10_000, 0).remaining).toBe(0)
+    expect(policy.take(state, 10_001, 0).remaining).toBe(1) // 10 × 0.999 = 9.99
+    expect(policy.take(state, 10_500, 0).remaining).toBe(5)
+    expect(policy.take(state, 10_901, 0).remaining).toBe(10)
+  })
+
+  test('tells when more, when all and when this cost comes back', () => {
+    const { last } = run(policy, [
+      [500, 10],
+      [5000, 4],
+    ])
+    expect(last).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      moreAfterMs: 5001,
+      retryAfterMs: 5301,
+      resetAfterMs: 5901,
+    })
+  })
+
+  test('one slice is the two-counter window', () => {
+    const two = slidingWindow({ limit: 10, window: '1s', slices: 1 })
+    const { state } = run(two, [[900, 10]])
+    expect(two.take(state, 1500, 0).remaining).toBe(5)
+  })
+
+  test('slices that divide the window unevenly are exact all the same', () => {
+    const thirds = slidingWindow({ limit: 6, window: '1s', slices: 3 })
+    const { state } = run(thirds, [[333, 6]]) // still slice 0: it ends at 333.33…
+    expect(thirds.take(state, 1000, 0).remaining).toBe(0)
+    expect(thirds.take(state, 1001, 0).remaining).toBe(1)
+    expect(thirds.take(state, 1334, 0).remaining).toBe(6)
+  })
+
+  test('refunds only into the slice of the taking', () => {
+    const { state } = run(policy, [
+      [500, 4],
+      [3500, 2],
+    ])
+    expect(policy.refund(state as State, 3600, 1, 500)).toEqual([3, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0])
+    expect(policy.refund(state as State, 3600, 9, 3500)).toEqual([3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
+    expect(policy.refund(state as State, 3600, 1, 1500)).toBe(state)
+    expect(policy.refund(state as State, 30_000, 1, 20_000)).toBe(state)
+  })
+
+  test('a state from far ahead is put right by a denial', () => {
+    const { state } = run(policy, [[900_000, 10]])
+    const denied = policy.take(state, 500, 1)
+    expect(denied).toMatchObject({ allowed: false, next: [10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
+    expect(denied.retryAfterMs).toBe(20_001 - 500)
+    expect(policy.take(denied.next, 20_001, 1).allowed).toBe(true)
+  })
+})
+
+describe('consecutive', () => {
+  const policy = consecutive({ limit: 3 })
+
+  test('counts without a window: time alone frees nobody', () => {
+    const { last, state } = run(policy, [
+      [0, 3],
+      [1e12, 1],
+    ])
+    const never = Number.POSITIVE_INFINITY
+    expect(last).toMatchObject({
+      allowed: false,
+      retryAfterMs: never,
+      resetAfterMs: never,
+      moreAfterMs: never,
+    })
+    expect(policy.refund(state as State, 0, 2, 0)).toEqual([1])
+    expect(policy.refund(state as State, 0, 3, 0)).toBeUndefined()
+  })
+})
+
+test.each([
+  [fixedWindow({ limit: 5, window: '5 minutes' }), '5-in-5min'],
+  [slidingWindow({ limit: 1000, window: '1d' }), '1000-in-1d'],
+  [consecutive({ limit: 5 }), '5-in-a-row'],
+  [consecutive({ limit: 5, name: 'failures' }), 'failures'],
+])('policy %# is named after its numbers, or as told', (policy, name) => {
+  expect(policy.name).toBe(name)
+  expect(Object.isFrozen(policy)).toBe(true)
+})

@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+
+/** A policy under test, with what its documentation promises. */
+export interface Promised {
+  readonly policy: Policy
+  /** The most that may be admitted over any true time of `elapsedMs`, both ends included. */
+  most(elapsedMs: number): number
+  /** The longest that anybody waits after the clock was ahead and came back. */
+  readonly longestLockoutMs: number
+}
+
+const bucket = fc
+  .record({
+    capacity: fc.integer({ min: 1, max: 40 }),
+    refill: fc.integer({ min: 1, max: 100 }),
+    every: fc.integer({ min: 1, max: 86_400_000 }),
+  })
+  .map((numbers): Promised => {
+    const refill = Math.min(numbers.refill, 10 * numbers.every) // at most 10,000 a second
+    const policy = tokenBucket({ ...numbers, refill })
+    const intervalMs = policy.params[1] as number
+    return {
+      policy,
+      most: (elapsedMs) => numbers.capacity + Math.floor(elapsedMs / intervalMs),
+      longestLockoutMs: numbers.capacity * intervalMs,
+    }
+  })
+
+const fixed = fc
+  .record({ limit: fc.integer({ min: 1, max: 30 }), window: fc.integer({ min: 1, max: 100_000 }) })
+  .map((numbers): Promised => {
+    const windows = (elapsedMs: number) => Math.floor(elapsedMs / numbers.window) + 2 // aligned ones that it touches
+    return {
+      policy: fixedWindow(numbers),
+      most: (elapsedMs) => numbers.limit * windows(elapsedMs),
+      longestLockoutMs: 2 * numbers.window,
+    }
+  })
+
+const sliding = fc
+  .record({
+    limit: fc.integer({ min: 1, max: 30 }),
+    window: fc.integer({ min: 12, max: 100_000 }),
+    slices: fc.integer({ min: 1, max: 12 }),
+  })
+  .map((numbers): Promised => {
+    const { limit, window, slices } = numbers
+    return {
+      policy: slidingWindow(numbers),
+      // Time is read in whole milliseconds, so a true time may be up to 1 ms longer than it is read.
+      most: (elapsedMs) => limit * (Math.floor((elapsedMs + 1) / window) + 2),
+      longestLockoutMs: 2 * window + Math.ceil(window / slices) + 1,
+    }
+  })
+
+const inARow = fc.integer({ min: 1, max: 30 }).map(
+  (limit): Promised => ({
+    policy: consecutive({ limit }),
+    most: () => limit,
+    longestLockoutMs: Number.POSITIVE_INFINITY, // it reads no clock
+  }),
+)
+
+/** Any policy at all. */
+export const anyPolicy = fc.oneof(bucket, fixed, sliding, inARow)
+
+/** Policies whose quota comes back with time. */
+export const timedPolicy = fc.oneof(bucket, fixed, sliding)
+
+/** One take of a trace: the time since the one before as a share of the window, and the cost as a share of the limit. */
+export interface Take {
+  readonly waitShare: number
+  readonly costShare: number
+}
+
+/** Waits from nothing to two windows, mostly short; costs from a peek to just above the limit, mostly small. */
+export const takes = fc.array(
+  fc.record({
+    waitShare: fc.oneof(
+      fc.constant(0),
+      fc.double({ min: 0, max: 0.2, noNaN: true }),
+      fc.double({ min: 0, max: 2, noNaN: true }),
+    ),
+    costShare: fc.oneof(
+      fc.double({ min: 0, max: 0.3, noNaN: true }),
+      fc.double({ min: 0, max: 1.2, noNaN: true }),
+    ),
+  }),
+  { minLength: 1, maxLength: 60 },
+)
+
+/** A moment in this century, with a fraction of a millisecond as clocks have them. */
+export const moment = fc.double({ min: 1.6e12, max: 2.1e12, noNaN: true })
+
+/** How long a take of a trace waits; windows without end wait a while. */
+export function waitMs({ windowMs }: Policy, { waitShare }: Take): number {
+  return waitShare * (Number.isFinite(windowMs) ? windowMs : 1000)
+}
+
+/** What a take of a trace costs, in whole units. */
+export function costOf({ limit }: Policy, { costShare }: Take): number {
+  return Math.round(costShare * limit)
+}
+
+/** All that a key has left, for clients that always take everything. */
+export function allThatIsLeft(policy: Policy, state: State | undefined, nowMs: number): number {
+  return policy.take(state, nowMs, 0).remaining
+}
+
+/** The state that a store keeps after a step. */
+export function kept(state: State | undefined, next: State | undefined): State | undefined {
+  return next ?? state
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import type { State } from 'headgate'
+import {
+  allThatIsLeft,
+  anyPolicy,
+  costOf,
+  kept,
+  moment,
+  takes,
+  timedPolicy,
+  waitMs,
+} from './arbitrary-policies.js'
+
+/** How far a clock jumps, in windows. */
+const jump = fc.oneof(
+  fc.double({ min: 0, max: 3, noNaN: true }),
+  fc.double({ min: 0, max: 1e4, noNaN: true }),
+)
+
+test('rule 5: a step back in time never shows more remaining, nor allows what was denied', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, jump, ({ policy }, startMs, trace, windows) => {
+      let state: State | undefined
+      let nowMs = startMs
+      for (const take of trace) {
+        nowMs += waitMs(policy, take)
+        const cost = costOf(policy, take)
+        state = kept(state, policy.take(state, nowMs, cost).next)
+        const backMs = nowMs - windows * (Number.isFinite(policy.windowMs) ? policy.windowMs : 1000)
+        const [now, back] = [policy.take(state, nowMs, 1), policy.take(state, backMs, 1)]
+        expect(policy.take(state, backMs, 0).remaining).toBeLessThanOrEqual(
+          policy.take(state, nowMs, 0).remaining,
+        )
+        expect(back.allowed && !now.allowed).toBe(false)
+      }
+    }),
+  )
+})
+
+test('rule 5: with a clock that keeps stepping back, any true time still admits no more than promised', () => {
+  const stepping = fc.array(fc.record({ at: fc.nat({ max: 59 }), windows: jump }), { maxLength: 5 })
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, stepping, ({ policy, most }, startMs, trace, steps) => {
+      const lengthMs = Number.isFinite(policy.windowMs) ? policy.windowMs : 1000
+      let state: State | undefined
+      let trueMs = 0
+      let behindMs = 0
+      const admitted: { trueMs: number; cost: number }[] = []
+      trace.forEach((take, i) => {
+        trueMs += waitMs(policy, take)
+        for (const { at, windows } of steps) if (at === i) behindMs += windows * lengthMs
+        const nowMs = startMs + trueMs - behindMs
+        const greedy = take.costShare > 0.2 ? allThatIsLeft(policy, state, nowMs) : costOf(policy, take)
+        const cost = Math.max(1, greedy) // one more than there is left is denied, and may put the state right
+        const step = policy.take(state, nowMs, cost)
+        state = kept(state, step.next)
+        if (step.allowed) admitted.push({ trueMs, cost })
+      })
+      admitted.forEach((from, i) => {
+        let sum = 0
+        for (const to of admitted.slice(i)) {
+          sum += to.cost
+          // Doubles are 1/4096 ms apart, so a true time may be read a little longer than it is.
+          expect(sum).toBeLessThanOrEqual(most(to.trueMs - from.trueMs + 0.001))
+        }
+      })
+    }),
+  )
+})
+
+test('rule 5: a clock that was ahead and came back locks nobody out for longer than promised', () => {
+  fc.assert(
+    fc.property(timedPolicy, moment, takes, jump, ({ policy, longestLockoutMs }, startMs, trace, windows) => {
+      let state: State | undefined
+      let aheadMs = startMs + windows * policy.windowMs
+      for (const take of trace) {
+        aheadMs += waitMs(policy, take)
+        state = kept(state, policy.take(state, aheadMs, costOf(policy, take)).next)
+      }
+      state = kept(state, policy.take(state, aheadMs, allThatIsLeft(policy, state, aheadMs)).next)
+      let nowMs = startMs
+      let tries = 0
+      for (let step = policy.take(state, nowMs, 1); !step.allowed; step = policy.take(state, nowMs, 1)) {
+        state = kept(state, step.next)
+        nowMs += step.retryAfterMs
+        expect(nowMs - startMs).toBeLessThanOrEqual(longestLockoutMs)
+        expect(++tries).toBeLessThan(3)
+      }
+    }),
+  )
+})

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import type { Policy, State } from 'headgate'
+import { anyPolicy, costOf, kept, moment, takes, waitMs } from './arbitrary-policies.js'
+
+function remaining(policy: Policy, state: State | undefined, nowMs: number): number {
+  return policy.take(state, nowMs, 0).remaining
+}
+
+test('a refund never gives more than was taken: never better off than without the charge, never worse than before', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, fc.nat({ max: 59 }), ({ policy }, startMs, trace, which) => {
+      let withCharge: State | undefined
+      let without: State | undefined
+      let nowMs = startMs
+      let charged: { cost: number; atMs: number } | undefined
+      trace.forEach((take, i) => {
+        nowMs += waitMs(policy, take)
+        const cost = costOf(policy, take)
+        const step = policy.take(withCharge, nowMs, cost)
+        withCharge = kept(withCharge, step.next)
+        if (i === which % trace.length) charged = step.allowed ? { cost, atMs: nowMs } : undefined
+        else if (step.allowed) without = kept(without, policy.take(without, nowMs, cost).next)
+      })
+      if (charged === undefined || withCharge === undefined) return
+      const refunded = policy.refund(withCharge, nowMs, charged.cost, charged.atMs)
+      const lengthMs = Number.isFinite(policy.windowMs) ? policy.windowMs : 1000
+      for (const laterMs of [0, 0.1, 0.5, 0.9, 1, 1.5].map((share) => nowMs + share * lengthMs)) {
+        expect(remaining(policy, refunded, laterMs)).toBeLessThanOrEqual(remaining(policy, without, laterMs))
+        expect(remaining(policy, refunded, laterMs)).toBeGreaterThanOrEqual(
+          remaining(policy, withCharge, laterMs),
+        )
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('given back at once, a charge leaves no trace', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      let state: State | undefined
+      let nowMs = startMs
+      for (const take of trace) {
+        nowMs += waitMs(policy, take)
+        const cost = costOf(policy, take)
+        const { next } = policy.take(state, nowMs, cost)
+        if (next !== undefined) {
+          const refunded = policy.refund(next, nowMs, cost, nowMs)
+          expect(policy.take(refunded, nowMs, 0)).toEqual(policy.take(state, nowMs, 0))
+        }
+        state = kept(state, next)
+      }
+    }),
+  )
+})
+
+test('refunds made after the window of the taking give nothing', () => {
+  fc.assert(
+    fc.property(
+      anyPolicy,
+      moment,
+      fc.double({ min: 1, max: 3, noNaN: true }),
+      ({ policy }, startMs, windows) => {
+        fc.pre(Number.isFinite(policy.windowMs))
+        const laterMs = startMs + windows * policy.windowMs + policy.windowMs + 1
+        const { next } = policy.take(undefined, laterMs, policy.limit)
+        const refunded = policy.refund(next as State, laterMs, policy.limit, startMs)
+        expect(refunded).toEqual(next)
+      },
+    ),
+  )
+})

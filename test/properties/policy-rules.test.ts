@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import { type Policy, type State, tokenBucket } from 'headgate'
+import {
+  anyPolicy,
+  costOf,
+  kept,
+  moment,
+  type Take,
+  takes,
+  timedPolicy,
+  waitMs,
+} from './arbitrary-policies.js'
+
+interface Visit {
+  readonly nowMs: number
+  readonly cost: number
+  readonly state: State | undefined
+}
+
+/** Runs a trace on a clock that only goes forward; `visit` sees each take before it is made. */
+function forward(
+  policy: Policy,
+  startMs: number,
+  trace: readonly Take[],
+  visit: (visit: Visit) => void,
+): void {
+  let state: State | undefined
+  let nowMs = startMs
+  for (const take of trace) {
+    nowMs += waitMs(policy, take)
+    const cost = costOf(policy, take)
+    visit({ nowMs, cost, state })
+    state = kept(state, policy.take(state, nowMs, cost).next)
+  }
+}
+
+test('rule 1: a denial and a peek change nothing, and the input state is never touched', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        const before = state === undefined ? undefined : [...state]
+        const step = policy.take(state, nowMs, cost)
+        expect(policy.take(state, nowMs, 0)).toMatchObject({
+          allowed: true,
+          retryAfterMs: 0,
+          next: undefined,
+        })
+        if (!step.allowed) expect(step.next).toBeUndefined()
+        expect(step.next === undefined).toBe(!step.allowed || cost === 0)
+        expect(state).toEqual(before)
+      })
+    }),
+  )
+})
+
+test('rule 2: over any true time, no more is admitted than the documentation promises', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy, most }, startMs, trace) => {
+      const admitted: { nowMs: number; cost: number }[] = []
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        if (policy.take(state, nowMs, cost).allowed) admitted.push({ nowMs, cost })
+      })
+      admitted.forEach((from, i) => {
+        let sum = 0
+        for (const to of admitted.slice(i)) {
+          sum += to.cost
+          expect(sum).toBeLessThanOrEqual(most(to.nowMs - from.nowMs))
+        }
+      })
+    }),
+  )
+})
+
+test('rule 2: within one aligned window, a window of counters admits its limit and no more', () => {
+  fc.assert(
+    fc.property(timedPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      fc.pre(policy.kind !== 'token-bucket')
+      const admitted = new Map<number, number>()
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        const window = Math.floor(nowMs / policy.windowMs)
+        const sum = (admitted.get(window) ?? 0) + (policy.take(state, nowMs, cost).allowed ? cost : 0)
+        admitted.set(window, sum)
+        expect(sum).toBeLessThanOrEqual(policy.limit)
+        if (policy.kind === 'fixed-window' && cost <= policy.limit - sum)
+          expect(policy.take(state, nowMs, cost).allowed).toBe(true)
+      })
+    }),
+  )
+})
+
+test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at the time itself', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        const step = policy.take(state, nowMs, cost)
+        const after = kept(state, step.next)
+        const remainingAt = (atMs: number) => policy.take(after, atMs, 0).remaining
+        if (!step.allowed && Number.isFinite(step.retryAfterMs)) {
+          expect(policy.take(state, nowMs + step.retryAfterMs, cost).allowed).toBe(true)
+          expect(policy.take(state, nowMs + step.retryAfterMs - 1, cost).allowed).toBe(false)
+        }
+        if (step.moreAfterMs > 0 && Number.isFinite(step.moreAfterMs)) {
+          expect(remainingAt(nowMs + step.moreAfterMs)).toBeGreaterThan(step.remaining)
+          if (step.moreAfterMs >= 1) expect(remainingAt(nowMs + step.moreAfterMs - 1)).toBe(step.remaining)
+        }
+        if (step.resetAfterMs > 0 && Number.isFinite(step.resetAfterMs)) {
+          expect(remainingAt(nowMs + step.resetAfterMs)).toBe(policy.limit)
+          expect(policy.take(after, nowMs + step.resetAfterMs, 0).resetAfterMs).toBe(0)
+          if (step.resetAfterMs >= 1)
+            expect(remainingAt(nowMs + step.resetAfterMs - 1)).toBeLessThan(policy.limit)
+        }
+      })
+    }),
+  )
+})
+
+test('rule 4: a cost above the limit is denied for ever, whatever the state', () => {
+  fc.assert(
+    fc.property(
+      anyPolicy,
+      moment,
+      takes,
+      fc.integer({ min: 1, max: 1e6 }),
+      ({ policy }, startMs, trace, above) => {
+        forward(policy, startMs, trace, ({ nowMs, state }) => {
+          const step = policy.take(state, nowMs, policy.limit + above)
+          expect(step).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
+        })
+      },
+    ),
+  )
+})
+
+test('rule 6: dropping a state that equals a fresh one changes no decision', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      let dropping: State | undefined
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        if (policy.take(dropping, nowMs, 0).resetAfterMs === 0) dropping = undefined
+        const { next: keeping, ...step } = policy.take(state, nowMs, cost)
+        const { next, ...droppingStep } = policy.take(dropping, nowMs, cost)
+        expect(droppingStep).toEqual({ ...step, resetAfterMs: expect.any(Number) })
+        expect(next === undefined).toBe(keeping === undefined)
+        dropping = kept(dropping, next)
+      })
+    }),
+  )
+})
+
+/** Takes one unit at each first moment that allows it; gives the units per window, after a start of two windows. */
+function greedyRate(policy: Policy, startMs: number, windows: number): number {
+  let state: State | undefined
+  let nowMs = startMs
+  let steadyFromMs = Number.NaN
+  for (let taken = 0; taken < policy.limit * (windows + 2); ) {
+    const step = policy.take(state, nowMs, 1)
+    state = kept(state, step.next)
+    if (step.allowed) taken++
+    else if (step.retryAfterMs > 0) nowMs += step.retryAfterMs
+    else throw new Error('denied without a time to wait')
+    if (step.allowed && taken === policy.limit * 2) steadyFromMs = nowMs
+  }
+  return (policy.limit * windows * policy.windowMs) / (nowMs - steadyFromMs)
+}
+
+test('rule 7: whoever always takes at the first moment gets the rate within 0.2 %', () => {
+  fc.assert(
+    fc.property(timedPolicy, moment, ({ policy }, startMs) => {
+      const share = greedyRate(policy, startMs, 1200) / policy.limit
+      const lost = policy.kind === 'sliding-window' ? 1 / policy.windowMs : 0 // it reads whole milliseconds
+      expect(share).toBeGreaterThan(0.998 - lost)
+      expect(share).toBeLessThan(1.002)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test.each([
+  ['one a day', 1, 86_400_000],
+  ['7 a minute', 7, 60_000],
+  ['9,990 a second', 9990, 1000],
+  ['10,000 a second', 10_000, 1000],
+])('rule 7: the interval of a bucket of %s is within 0.2 %%', (_rate, refill, everyMs) => {
+  const intervalMs = tokenBucket({ capacity: 1, refill, every: everyMs }).params[1] as number
+  expect(Math.abs((intervalMs * refill) / everyMs - 1)).toBeLessThan(0.002)
+})
