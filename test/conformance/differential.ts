@@ -1,0 +1,99 @@
+import * as fc from 'fast-check'
+import {
+  type Charge,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  type Refund,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { chargeOne, figures, part, type StoreUnderTest, type Using } from './kit.js'
+import { ModelStore } from './model.js'
+
+const POLICIES: readonly Policy[] = [
+  tokenBucket({ capacity: 5, refill: 1, every: '1s' }),
+  tokenBucket({ capacity: 3, refill: 7, every: '1s' }),
+  slidingWindow({ limit: 4, window: 1000, slices: 4 }),
+  slidingWindow({ limit: 6, window: 997, slices: 3 }),
+  fixedWindow({ limit: 3, window: 700 }),
+  consecutive({ limit: 4 }),
+]
+
+interface Taking {
+  readonly owner: string
+  readonly policy: number
+  readonly cost: number
+}
+
+type Step =
+  | { readonly charges: readonly (readonly Taking[])[] }
+  | { readonly refund: number; readonly cost: number }
+  | { readonly forget: readonly Taking[] }
+  | { readonly advanceMs: number }
+
+const taking: fc.Arbitrary<Taking> = fc.record({
+  owner: fc.constantFrom('a', 'b', 'c'),
+  policy: fc.nat(POLICIES.length - 1),
+  cost: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(8)),
+})
+
+const keyOf = ({ owner, policy }: Taking) => `${owner}:${policy}`
+const policyOf = ({ policy }: Taking) => POLICIES[policy] as Policy
+const chargeOf = (takings: readonly Taking[]): Charge =>
+  takings.map((each) => part(keyOf(each), policyOf(each), each.cost))
+
+function traces(charge: fc.Arbitrary<Taking[]>): fc.Arbitrary<Step[]> {
+  const quarterMs = fc.oneof(fc.nat(400), fc.nat(12_000)).map((n) => n / 4) // up to three windows
+  const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+    { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { maxLength: 5 }) }) },
+    { weight: 2, arbitrary: fc.record({ refund: fc.nat(), cost: fc.nat(3) }) },
+    { weight: 1, arbitrary: fc.record({ forget: fc.array(taking, { maxLength: 3 }) }) },
+    { weight: 4, arbitrary: fc.record({ advanceMs: quarterMs }) },
+  )
+  return fc.array(step, { maxLength: 40 })
+}
+
+/** Random traces through the store and through a plain model: every figure is the same. */
+export function testDifferential(using: Using): void {
+  test.each([
+    ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
+    ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
+  ])(
+    'on random traces, where a charge names %s, every figure is that of a plain model',
+    async (_name, charge) => {
+      await fc.assert(
+        fc.asyncProperty(traces(charge), (steps) => using((made) => compare(made, steps))()),
+        { numRuns: 300 },
+      )
+    },
+  )
+}
+
+async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[]): Promise<void> {
+  const model = new ModelStore()
+  const taken: Refund[] = []
+  let nowMs = (await chargeOne(store, part('clock', POLICIES[0] as Policy, 0))).atMs
+  for (const step of steps) {
+    if ('advanceMs' in step) {
+      await advance(step.advanceMs)
+      nowMs += step.advanceMs
+    } else if ('forget' in step) {
+      await store.forget(step.forget.map(keyOf))
+      for (const each of step.forget) model.forget(keyOf(each))
+    } else if ('refund' in step) {
+      const receipt = taken[step.refund % Math.max(1, taken.length)]
+      if (receipt === undefined) continue
+      const refund = { ...receipt, cost: Math.min(receipt.cost, step.cost) }
+      await store.refund([refund])
+      model.refund(refund, nowMs)
+    } else {
+      const charges = step.charges.map(chargeOf)
+      const expected = charges.map((charge) => model.charge(charge, nowMs))
+      const verdicts = await store.charge(charges)
+      expect(verdicts.map((verdict) => ({ ...verdict, parts: verdict.parts.map(figures) }))).toEqual(expected)
+      const allowed = charges.filter((_charge, i) => expected[i]?.allowed)
+      for (const each of allowed.flat()) taken.push({ ...each, takenAtMs: nowMs })
+    }
+  }
+}

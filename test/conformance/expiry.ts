@@ -1,0 +1,70 @@
+import { consecutive } from 'headgate'
+import { type Capabilities, chargeOne, figures, part, SHORT_POLICIES, takeOne, type Using } from './kit.js'
+
+/** What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after `retryAfterMs`. */
+export function testExpiry(using: Using, { settableClock }: Capabilities): void {
+  describe.each(SHORT_POLICIES)('in time, a %s', (_name, policyOf) => {
+    const fresh = { allowed: true, remaining: 3, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
+
+    test(
+      'is fresh again after resetAfterMs',
+      using(async ({ store, advance }) => {
+        const policy = policyOf(3)
+        const { resetAfterMs } = await takeOne(store, 'key', policy, 3)
+        expect(resetAfterMs).toBeGreaterThan(0)
+        await advance(resetAfterMs)
+        expect(figures(await takeOne(store, 'key', policy, 0))).toEqual(fresh)
+        expect(await takeOne(store, 'key', policy, 3)).toMatchObject({ allowed: true, remaining: 0 })
+      }),
+    )
+
+    test(
+      'allows the same cost after retryAfterMs',
+      using(async ({ store, advance }) => {
+        const policy = policyOf(3)
+        await takeOne(store, 'key', policy, 3)
+        const { retryAfterMs } = await takeOne(store, 'key', policy, 2)
+        await advance(retryAfterMs)
+        expect(await takeOne(store, 'key', policy, 2)).toMatchObject({ allowed: true })
+      }),
+    )
+
+    test(
+      'gives no refund to a key that is fresh again',
+      using(async ({ store, advance }) => {
+        const policy = policyOf(3)
+        const { atMs, parts } = await chargeOne(store, part('key', policy, 3))
+        await advance(parts[0]?.resetAfterMs as number)
+        await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs }])
+        expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })
+        expect(await takeOne(store, 'key', policy, 3)).toMatchObject({ allowed: true, remaining: 0 })
+      }),
+    )
+
+    if (settableClock) {
+      test(
+        'denies the same cost 1 ms before retryAfterMs, and is not fresh 1 ms before resetAfterMs',
+        using(async ({ store, advance }) => {
+          const policy = policyOf(3)
+          await takeOne(store, 'key', policy, 3)
+          const { retryAfterMs, resetAfterMs } = await takeOne(store, 'key', policy, 2)
+          await advance(retryAfterMs - 1)
+          expect(await takeOne(store, 'key', policy, 2)).toMatchObject({ allowed: false, retryAfterMs: 1 })
+          await advance(resetAfterMs - retryAfterMs)
+          expect(await takeOne(store, 'key', policy, 0)).toMatchObject({ resetAfterMs: 1 })
+        }),
+      )
+    }
+  })
+
+  test(
+    'time alone never frees a consecutive limit',
+    using(async ({ store, advance }) => {
+      const policy = consecutive({ limit: 3 })
+      await takeOne(store, 'key', policy, 3)
+      await advance(settableClock ? 10 * 365 * 24 * 3600 * 1000 : 1500)
+      const never = { allowed: false, remaining: 0, retryAfterMs: Number.POSITIVE_INFINITY }
+      expect(await takeOne(store, 'key', policy)).toMatchObject(never)
+    }),
+  )
+}

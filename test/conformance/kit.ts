@@ -1,0 +1,114 @@
+import {
+  type Charge,
+  consecutive,
+  fixedWindow,
+  type MaybePromise,
+  type Part,
+  type PartVerdict,
+  type Policy,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+  type Verdict,
+} from 'headgate'
+
+/** A fresh, empty store, and what a test may do to its surroundings. */
+export interface StoreUnderTest {
+  readonly store: Store
+  /** Lets at least so many milliseconds pass by the store's clock: a fake clock is set, a real one is waited for. */
+  advance(ms: number): MaybePromise<void>
+  /** Lets go of everything that was opened for this store. */
+  close?(): MaybePromise<void>
+}
+
+/** What a store can do beyond the contract, so that tests are chosen by statement and never skipped by accident. */
+export interface Capabilities {
+  /** `advance` sets a clock that stands still otherwise, so that every figure can be foretold. */
+  readonly settableClock: boolean
+  /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
+  readonly anyKey: boolean
+}
+
+/** What the conformance suite needs to know of a store. */
+export interface ConformanceSetup {
+  makeStore(): MaybePromise<StoreUnderTest>
+  readonly capabilities: Capabilities
+}
+
+/** Runs a test body with a fresh store, and closes it whatever happens. */
+export type Using = (body: (made: StoreUnderTest) => Promise<void>) => () => Promise<void>
+
+export function usingStores({ makeStore }: ConformanceSetup): Using {
+  return (body) => async () => {
+    const made = await makeStore()
+    try {
+      await body(made)
+    } finally {
+      await made.close?.()
+    }
+  }
+}
+
+/** Longer than any test takes, also against a real clock. */
+export const LONG = '1000d'
+
+type PolicyMaker = (limit: number) => Policy
+
+/** Every policy, with a window so long that time does not matter. */
+export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
+  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: LONG })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: LONG })],
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: LONG })],
+  ['consecutive', (limit) => consecutive({ limit })],
+]
+
+/** Every policy that time refills, with a window that a test against a real clock can wait for. */
+export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
+  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: 200 })],
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: 200 })],
+]
+
+export function part(key: string, policy: Policy, cost = 1): Part {
+  return { key, policy, cost }
+}
+
+/** Asks for one charge. */
+export async function chargeOne(store: Store, ...charge: Part[]): Promise<Verdict> {
+  const verdicts = await store.charge([charge])
+  expect(verdicts).toHaveLength(1)
+  return verdicts[0] as Verdict
+}
+
+/** The only part of a charge that has one. */
+export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartVerdict> {
+  const { parts } = await chargeOne(store, part(key, policy, cost))
+  expect(parts).toHaveLength(1)
+  return parts[0] as PartVerdict
+}
+
+/** How much is left of each key, read with cost 0. */
+export async function remainingOf(
+  store: Store,
+  policy: Policy,
+  keys: readonly string[],
+): Promise<(number | undefined)[]> {
+  const peeks: Charge[] = keys.map((key) => [part(key, policy, 0)])
+  const verdicts = await store.charge(peeks)
+  return verdicts.map((verdict) => verdict.parts[0]?.remaining)
+}
+
+/** The figures of a step, without the state to keep. */
+export function figures({
+  allowed,
+  remaining,
+  resetAfterMs,
+  retryAfterMs,
+  moreAfterMs,
+}: PartVerdict): PartVerdict {
+  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+}
+
+export function allowedCount(verdicts: readonly Verdict[]): number {
+  return verdicts.filter(({ allowed }) => allowed).length
+}

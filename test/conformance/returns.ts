@@ -1,0 +1,128 @@
+import { chargeOne, figures, LONG_POLICIES, part, remainingOf, takeOne, type Using } from './kit.js'
+
+const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
+
+/** Refunds and forgetting. */
+export function testReturns(using: Using): void {
+  describe.each(LONG_POLICIES)('a refund to a %s', (name, policyOf) => {
+    test(
+      'gives back what was taken',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('key', policy, 4))
+        await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs }])
+        expect(await remainingOf(store, policy, ['key'])).toEqual([4])
+        expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: true, remaining: 0 })
+        expect(await takeOne(store, 'key', policy, 1)).toMatchObject({ allowed: false })
+      }),
+    )
+
+    test.each([4, 5, 1000])('of %d units after 4 were taken leaves a fresh state, and no more', (cost) =>
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('key', policy, 4))
+        await store.refund([{ ...part('key', policy, cost), takenAtMs: atMs }])
+        const { allowed, remaining, resetAfterMs } = await takeOne(store, 'key', policy, 0)
+        expect({ allowed, remaining, resetAfterMs }).toEqual({ allowed: true, remaining: 5, resetAfterMs: 0 })
+        expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false })
+        expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
+      })(),
+    )
+
+    test(
+      'frees a client at its limit',
+      using(async ({ store }) => {
+        const policy = policyOf(2)
+        const { atMs } = await chargeOne(store, part('key', policy, 2))
+        expect((await takeOne(store, 'key', policy)).allowed).toBe(false)
+        await store.refund([{ ...part('key', policy, 1), takenAtMs: atMs }])
+        expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
+        expect((await takeOne(store, 'key', policy)).allowed).toBe(false)
+      }),
+    )
+
+    test(
+      'of an unknown key is no error, and gives nobody credit',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('known', policy, 1))
+        await store.refund([
+          { ...part('unknown', policy, 3), takenAtMs: atMs },
+          { ...part('known', policy, 1), takenAtMs: atMs },
+        ])
+        expect(await remainingOf(store, policy, ['unknown', 'known'])).toEqual([5, 5])
+        expect((await takeOne(store, 'unknown', policy, 6)).allowed).toBe(false)
+      }),
+    )
+
+    test(
+      'may name one key several times',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('key', policy, 5))
+        const one = { ...part('key', policy, 1), takenAtMs: atMs }
+        await store.refund([one, one, one])
+        expect(await remainingOf(store, policy, ['key'])).toEqual([3])
+      }),
+    )
+
+    test(
+      'of nothing changes nothing',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('key', policy, 4))
+        await store.refund([])
+        await store.refund([{ ...part('key', policy, 0), takenAtMs: atMs }])
+        expect(await remainingOf(store, policy, ['key'])).toEqual([1])
+      }),
+    )
+
+    if (name !== 'consecutive') {
+      test(
+        'of what was taken windows ago changes nothing',
+        using(async ({ store }) => {
+          const policy = policyOf(5)
+          const { atMs } = await chargeOne(store, part('key', policy, 4))
+          await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs - LONG_AGO_MS }])
+          expect(await remainingOf(store, policy, ['key'])).toEqual([1])
+        }),
+      )
+    }
+  })
+
+  describe.each(LONG_POLICIES)('forgetting, with a %s,', (_name, policyOf) => {
+    test(
+      'makes a key fresh, and leaves the others alone',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        await store.charge(['a', 'b', 'c'].map((key) => [part(key, policy, 5)]))
+        await store.forget(['a', 'c'])
+        expect(await remainingOf(store, policy, ['a', 'b', 'c'])).toEqual([5, 0, 5])
+        const fresh = { allowed: true, remaining: 5, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
+        expect(figures(await takeOne(store, 'a', policy, 0))).toEqual(fresh)
+      }),
+    )
+
+    test(
+      'nobody, or somebody unknown, or somebody twice, is no error',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        await takeOne(store, 'key', policy, 5)
+        await store.forget([])
+        await store.forget(['unknown', 'other', 'other'])
+        expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+      }),
+    )
+
+    test(
+      'a key ends what a refund could give back to it',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const { atMs } = await chargeOne(store, part('key', policy, 5))
+        await store.forget(['key'])
+        await store.refund([{ ...part('key', policy, 5), takenAtMs: atMs }])
+        expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false, remaining: 5 })
+      }),
+    )
+  })
+}
