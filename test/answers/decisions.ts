@@ -1,0 +1,40 @@
+import type { Decision, PartDecision } from 'headgate'
+
+const PART: PartDecision = {
+  name: 'api',
+  limit: 100,
+  windowMs: 60_000,
+  cost: 1,
+  allowed: true,
+  remaining: 42,
+  resetAfterMs: 34_800,
+  retryAfterMs: 0,
+  moreAfterMs: 600,
+}
+
+/** A part with some figures of its own. */
+export function partOf(figures: Partial<PartDecision> = {}): PartDecision {
+  return { ...PART, ...figures }
+}
+
+/** The decision of some parts, which shows the figures of the first. */
+export function decisionOf(...parts: PartDecision[]): Decision {
+  const [first = PART] = parts
+  const { limit, remaining, resetAfterMs, moreAfterMs, name } = first
+  return {
+    allowed: parts.every(({ allowed }) => allowed),
+    limit,
+    remaining,
+    resetAfterMs,
+    retryAfterMs: Math.max(0, ...parts.map(({ retryAfterMs }) => retryAfterMs)),
+    moreAfterMs,
+    policy: name,
+    parts,
+    source: 'store',
+  }
+}
+
+/** A decision of one part that denies. */
+export function denialOf(retryAfterMs: number, figures: Partial<PartDecision> = {}): Decision {
+  return decisionOf(partOf({ allowed: false, remaining: 0, retryAfterMs, ...figures }))
+}

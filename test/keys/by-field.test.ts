@@ -1,0 +1,195 @@
+import { byField } from 'headgate'
+import { identityOf } from './identities.js'
+import { listenForWarnings } from './warnings.js'
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(() => jest.restoreAllMocks())
+
+/** The identity of a login from `address` with this body. */
+function login(body: unknown, address = '192.0.2.7', key = byField('username')): string | undefined {
+  return identityOf(key, { body, headers: {}, socket: { remoteAddress: address } })
+}
+
+const malformedOf = (address: string) => login({ username: null }, address)
+
+const malformed: [string, unknown][] = [
+  ['no body', undefined],
+  ['a body that is null', null],
+  ['a body of text', 'username=bob'],
+  ['a body that is a buffer', Buffer.from('username=bob')],
+  ['a body that is a list', [{ username: 'bob' }]],
+  ['an empty body', {}],
+  ['another field', { user: 'bob' }],
+  ['null', { username: null }],
+  ['undefined', { username: undefined }],
+  ['true', { username: true }],
+  ['false', { username: false }],
+  ['a list', { username: ['bob'] }],
+  ['an empty list', { username: [] }],
+  ['an object', { username: { $gt: '' } }],
+  ['an object that spells a name', { username: { toString: () => 'bob' } }],
+  ['a function', { username: () => 'bob' }],
+  ['a symbol', { username: Symbol('bob') }],
+  ['NaN', { username: Number.NaN }],
+  ['infinity', { username: Number.POSITIVE_INFINITY }],
+  ['a string of 2 KB', { username: 'x'.repeat(2048) }],
+  ['a string of 1025 characters', { username: 'x'.repeat(1025) }],
+  ['1025 characters that are blank but for one', { username: `${' '.repeat(1024)}b` }],
+  ['few characters that normalise to very many', { username: '\ufdfa'.repeat(1000) }],
+  ['a NUL', { username: 'bob\0' }],
+  ['a NUL in front', { username: '\0bob' }],
+  ['a lone high surrogate', { username: 'bob\ud800' }],
+  ['a lone low surrogate', { username: '\udc00bob' }],
+  ['a name given to the prototype', JSON.parse('{"__proto__":{"username":"x"}}')],
+  ['an inherited name', Object.create({ username: 'bob' })],
+]
+
+test.each(malformed)('%s is limited per source address, and is nobody', (_what, body) => {
+  expect(login(body)).toBe(malformedOf('192.0.2.7'))
+  expect(login(body, '192.0.2.8')).toBe(malformedOf('192.0.2.8'))
+  expect(malformedOf('192.0.2.7')).not.toBe(malformedOf('192.0.2.8'))
+})
+
+test('malformed input from one IPv6 network shares one bucket', () => {
+  const first = login({ username: [] }, '2001:db8:1234:5678::1')
+  expect(login({ username: {} }, '2001:db8:1234:56ff::2')).toBe(first)
+  expect(login({ username: {} }, '2001:db8:1234:5700::2')).not.toBe(first)
+})
+
+test('malformed input is never the key of a name that spells the same', () => {
+  const identities = [
+    'malformed:192.0.2.7',
+    'value:',
+    'null',
+    'undefined',
+    '',
+    '[object Object]',
+    'NaN',
+    'true',
+  ]
+  expect(identities.map((username) => login({ username }))).not.toContain(malformedOf('192.0.2.7'))
+})
+
+test.each([
+  [
+    'bob',
+    [
+      'bob',
+      'Bob',
+      'BOB',
+      ' bob',
+      'Bob ',
+      '\tbob\n',
+      'ｂｏｂ',
+      'ＢＯＢ ',
+      '\u3000bob',
+      '\u00a0BOB',
+      '\ufeffbob',
+    ],
+  ],
+  ['josé', ['josé', 'JOSÉ', 'jose\u0301', ' Jose\u0301 ']],
+  ['fi', ['fi', '\ufb01', 'FI']],
+  ['7', ['7', 7, ' 7 ', 7.0, '７']],
+])('all spellings of %s are one, from any address', (_name, spellings) => {
+  const identities = spellings.map((username, i) => login({ username }, `192.0.2.${i}`))
+  expect(new Set(identities).size).toBe(1)
+})
+
+test('different names are different', () => {
+  const names = ['jose', 'josé', 'bob', 'bobb', 'b ob', 'b\u00f8b', 'b0b', 7, 77, -7, 7.5, '', '__proto__']
+  const more = [
+    'constructor',
+    'toString',
+    '🙂',
+    '日本',
+    "bob'--",
+    'bob\nbob',
+    'x'.repeat(1024),
+    'x'.repeat(1023),
+  ]
+  const identities = [...names, ...more].map((username) => login({ username }))
+  expect(new Set(identities).size).toBe(names.length + more.length)
+})
+
+test('a dotted name reads a nested field, and own properties only', () => {
+  const key = byField('user.login.name')
+  const nested = login({ user: { login: { name: 'Bob' } } }, '192.0.2.7', key)
+  expect(nested).toBe(login({ username: 'bob' }))
+  const broken = [
+    { 'user.login.name': 'bob' },
+    { user: { login: 'bob' } },
+    { user: { login: null } },
+    { user: [] },
+    { user: 'bob' },
+    JSON.parse('{"user":{"__proto__":{"login":{"name":"bob"}}}}'),
+  ]
+  for (const body of broken) expect(login(body, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
+})
+
+test.each(['__proto__', 'constructor', 'toString.name', '__proto__.toString', 'length'])(
+  'a field called %s is not found where nobody sent one',
+  (name) => {
+    for (const body of [{}, 'text', () => undefined]) {
+      expect(login(body, '192.0.2.7', byField(name))).toBe(malformedOf('192.0.2.7'))
+    }
+  },
+)
+
+test("missing: 'skip' leaves requests without the field unlimited, and only those", () => {
+  const key = byField('username', { missing: 'skip' })
+  for (const body of [{}, undefined, null, { user: 'bob' }, JSON.parse('{"__proto__":{"username":"x"}}')]) {
+    expect(login(body, '192.0.2.7', key)).toBeUndefined()
+  }
+  for (const username of [null, [], {}, true, 'x'.repeat(2048), 'a\0']) {
+    expect(login({ username }, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
+  }
+})
+
+test('normalize replaces the default, and what it returns is checked', () => {
+  const exact = byField('username', { normalize: (value) => value })
+  expect(login({ username: 'Bob' }, '192.0.2.7', exact)).not.toBe(
+    login({ username: 'bob' }, '192.0.2.7', exact),
+  )
+  const nonsense = byField('username', { normalize: () => ({}) as string })
+  expect(login({ username: 'Bob' }, '192.0.2.7', nonsense)).toBe(malformedOf('192.0.2.7'))
+})
+
+test.each([
+  ['content-length', { 'content-length': '12' }, ['HEADGATE_NO_BODY']],
+  ['transfer-encoding', { 'transfer-encoding': 'chunked' }, ['HEADGATE_NO_BODY']],
+  ['neither length nor encoding', {}, []],
+])('a request with %s whose body was never parsed is told %j', (_what, headers, codes) => {
+  const key = byField('username')
+  for (let i = 0; i < 3; i++) expect(key({ headers })).toBeNull()
+  expect(warnings()).toEqual(codes)
+})
+
+test('a parsed body without the field tells nothing', () => {
+  byField('username')({ headers: { 'content-length': '2' }, body: {} })
+  expect(warnings()).toEqual([])
+})
+
+test.each([undefined, null, 'text', 7])('a subject that is %p throws nothing', (subject) => {
+  expect(byField('username')(subject)).toBeNull()
+})
+
+test.each<[unknown, unknown, string]>([
+  [
+    undefined,
+    {},
+    "byField: name must be the name of a body field, got undefined. Did you mean byField('username')?",
+  ],
+  ['', {}, 'got "".'],
+  [['username'], {}, 'got an array of 1.'],
+  ['username', null, 'byField: options must be an object, got null.'],
+  ['username', { normalize: 'lower' }, 'byField: normalize must be a function, got "lower".'],
+  ['username', { missing: 'skp' }, 'got "skp". Did you mean missing: \'skip\'?'],
+  ['username', { missing: true }, "byField: missing must be one of 'address', 'skip', got true."],
+  ['username', { normalise: String }, 'Did you mean normalize?'],
+])('byField(%p, %p) says what to write instead', (name, options, message) => {
+  expect(() => byField(name as string, options as object)).toThrow(TypeError)
+  expect(() => byField(name as string, options as object)).toThrow(message)
+})

@@ -1,0 +1,43 @@
+import { byRoute } from 'headgate'
+
+const key = byRoute()
+
+test.each<[string, object, string]>([
+  ['a route', { method: 'GET', baseUrl: '', route: { path: '/users/:id' } }, 'GET /users/:id'],
+  [
+    'a route in a router',
+    { method: 'PUT', baseUrl: '/api', route: { path: '/users/:id' } },
+    'PUT /api/users/:id',
+  ],
+  ['no route yet', { method: 'GET', baseUrl: '/api' }, 'GET /api'],
+  ['nothing but a method', { method: 'DELETE' }, 'DELETE '],
+  ['a route that is a pattern', { method: 'GET', baseUrl: '', route: { path: /^\/a/ } }, 'GET /^\\/a/'],
+  ['a route of several paths', { method: 'GET', route: { path: ['/a', '/b'] } }, 'GET /a,/b'],
+  ['a route without a path', { method: 'GET', route: {} }, 'GET '],
+  ['a route that is no object', { method: 'GET', route: '/a' }, 'GET '],
+  ['a mount path that is no text', { method: 'GET', baseUrl: 7 }, 'GET '],
+])('with %s, it is the method and the pattern', (_what, request, identity) => {
+  expect(key(request)).toBe(identity)
+})
+
+test('the raw path does not matter', () => {
+  const route = { path: '/users/:id' }
+  const paths = ['/users/1', '/users/2', '/USERS/3?x=1'].map((url) =>
+    key({ method: 'GET', route, url, path: url }),
+  )
+  expect(new Set(paths)).toEqual(new Set(['GET /users/:id']))
+})
+
+test('HEAD counts as GET, and other methods by themselves', () => {
+  const route = { path: '/a' }
+  const keys = ['GET', 'HEAD', 'POST', 'OPTIONS'].map((method) => key({ method, route }))
+  expect(keys).toEqual(['GET /a', 'GET /a', 'POST /a', 'OPTIONS /a'])
+})
+
+test('the case of a mount path does not matter, as it does not to Express', () => {
+  expect(key({ method: 'GET', baseUrl: '/API' })).toBe(key({ method: 'GET', baseUrl: '/api' }))
+})
+
+test.each([undefined, null, 'GET /', 7])('a subject that is %p throws nothing', (subject) => {
+  expect(key(subject)).toBe(' ')
+})

@@ -1,0 +1,106 @@
+import { byIp } from 'headgate'
+import { requestFrom } from './requests.js'
+import { listenForWarnings } from './warnings.js'
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(() => jest.restoreAllMocks())
+
+const PROXIES = ['loopback', '10.0.0.0/8', '2001:db8:ffff::/48']
+
+/** Who a request from `socket` with this `X-Forwarded-For` is, with the proxies above trusted. */
+function clientOf(socket: string | undefined, forwardedFor?: unknown): unknown {
+  const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }
+  return byIp({ trustProxy: PROXIES })(requestFrom(socket, headers))
+}
+
+test.each<[string, string, string | undefined, string]>([
+  ['no header', '127.0.0.1', undefined, '127.0.0.1'],
+  ['one hop', '127.0.0.1', '203.0.113.7', '203.0.113.7'],
+  ['one hop from a mapped proxy', '::ffff:10.1.2.3', '203.0.113.7', '203.0.113.7'],
+  ['one hop from an IPv6 proxy', '2001:db8:ffff::1', '203.0.113.7', '203.0.113.7'],
+  ['two trusted hops', '127.0.0.1', '203.0.113.7, 10.0.0.2', '203.0.113.7'],
+  ['no blanks', '127.0.0.1', '203.0.113.7,10.0.0.2', '203.0.113.7'],
+  ['what the client wrote on the left', '127.0.0.1', '1.1.1.1, 203.0.113.7', '203.0.113.7'],
+  ['a chain of forged entries', '127.0.0.1', '1.1.1.1, 2.2.2.2, 127.0.0.1, 203.0.113.7', '203.0.113.7'],
+  ['forged text on the left', '127.0.0.1', 'unknown, <script>, 203.0.113.7', '203.0.113.7'],
+  ['a trusted entry behind an untrusted one', '127.0.0.1', '10.0.0.9, 203.0.113.7, 10.0.0.2', '203.0.113.7'],
+  ['an untrusted peer', '198.51.100.1', '203.0.113.7', '198.51.100.1'],
+  ['an untrusted peer that forges a trusted chain', '198.51.100.1', '203.0.113.7, 10.0.0.2', '198.51.100.1'],
+  ['only proxies', '127.0.0.1', '10.0.0.1, 10.0.0.2', '10.0.0.1'],
+  ['IPv6', '127.0.0.1', '2001:db8:1234:5678::1', '2001:db8:1234:5600::/56'],
+  ['IPv6 in brackets with a port', '127.0.0.1', '[2001:db8:1234:5678::1]:443', '2001:db8:1234:5600::/56'],
+  ['a mapped address', '127.0.0.1', '::ffff:203.0.113.7', '203.0.113.7'],
+  ['a port', '127.0.0.1', '203.0.113.7:4711', '203.0.113.7'],
+  ['an empty header', '127.0.0.1', '', '127.0.0.1'],
+  ['only commas', '127.0.0.1', ', ,,', '127.0.0.1'],
+  ['"unknown" as the last entry', '127.0.0.1', '203.0.113.7, unknown', '127.0.0.1'],
+  ['an obfuscated last entry', '127.0.0.1', '203.0.113.7, _proxy', '127.0.0.1'],
+  ['an octal last entry', '127.0.0.1', '0177.0.0.1', '127.0.0.1'],
+  ['a range as the last entry', '127.0.0.1', '0.0.0.0/0', '127.0.0.1'],
+  ['NUL bytes', '127.0.0.1', '203.0.113.7\0', '127.0.0.1'],
+  ['100 KB of commas', '127.0.0.1', ','.repeat(100_000), '127.0.0.1'],
+  ['100 KB of text', '127.0.0.1', 'x'.repeat(100_000), '127.0.0.1'],
+  ['thousands of forged entries', '127.0.0.1', `${'1.1.1.1, '.repeat(10_000)}203.0.113.7`, '203.0.113.7'],
+])(
+  'behind trusted proxies, with %s, a request is its nearest untrusted address',
+  (_what, socket, chain, who) => {
+    expect(clientOf(socket, chain)).toBe(who)
+    expect(warnings()).toEqual([])
+  },
+)
+
+test.each([
+  ['a Unix socket', undefined],
+  ['a closed connection', ''],
+])('a forwarded address over %s is not believed', (_what, socket) => {
+  expect(clientOf(socket, '203.0.113.7')).toBe('unknown')
+  expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
+})
+
+test.each([['203.0.113.7'], [['203.0.113.7', '203.0.113.8']], [7], [{}]])(
+  'a header that is no text (%j) throws nothing',
+  (value) => {
+    const who = clientOf('127.0.0.1', value)
+    expect(who).toBe(value === '203.0.113.7' ? value : '127.0.0.1')
+  },
+)
+
+test.each([
+  'loopback',
+  'loopback, 10.0.0.0/8',
+  ['127.0.0.1'],
+  ['loopback', 'uniquelocal'],
+  '127.0.0.0/255.0.0.0',
+])('trustProxy: %j trusts the loopback address', (trustProxy) => {
+  const request = requestFrom('127.0.0.1', { 'x-forwarded-for': '203.0.113.7' })
+  expect(byIp({ trustProxy })(request)).toBe('203.0.113.7')
+})
+
+test('trustProxy: [] trusts nobody', () => {
+  const request = requestFrom('127.0.0.1', { 'x-forwarded-for': '203.0.113.7' })
+  expect(byIp({ trustProxy: [] })(request)).toBe('127.0.0.1')
+})
+
+test.each<[unknown]>([
+  ['everybody'],
+  [''],
+  ['10.0.0.0/33'],
+  ['loopback;10.0.0.0/8'],
+  [['loopback', '']],
+  [['10.0.0.256']],
+  [[7]],
+  [true],
+  [1],
+  [null],
+  [{}],
+])('trustProxy: %j is an error that says what to write', (trustProxy) => {
+  const make = () => byIp({ trustProxy: trustProxy as string })
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(
+    "byIp: trustProxy must be addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'",
+  )
+  expect(make).toThrow("Did you mean trustProxy: ['loopback', '10.0.0.0/8']?")
+})

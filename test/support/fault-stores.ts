@@ -1,0 +1,88 @@
+import { type Charge, memoryStore, type Refund, type Store, type Verdict } from 'headgate'
+
+/** A store that only answers charges, in the way given. */
+export function storeThat(charge: (charges: readonly Charge[]) => unknown): Store {
+  return {
+    name: 'faulty',
+    charge: charge as Store['charge'],
+    refund: () => undefined,
+    forget: () => undefined,
+  }
+}
+
+export const brokenStore = () => storeThat(() => Promise.reject(new Error('connection lost')))
+export const throwingStore = () => {
+  return storeThat(() => {
+    throw new Error('not connected')
+  })
+}
+export const hangingStore = () => storeThat(() => new Promise(() => undefined))
+
+/** A store that answers each charge when the test says so, and then correctly. */
+export function lateStore(): Store & { answerAll(): void; failAll(error: unknown): void } {
+  const memory = memoryStore()
+  const waiting: { resolve(): void; reject(error: unknown): void }[] = []
+  return {
+    ...storeThat(
+      (charges) =>
+        new Promise((resolve, reject) => {
+          waiting.push({ resolve: () => resolve(memory.charge(charges)), reject })
+        }),
+    ),
+    answerAll() {
+      for (const { resolve } of waiting.splice(0)) resolve()
+    },
+    failAll(error) {
+      for (const { reject } of waiting.splice(0)) reject(error)
+    },
+  }
+}
+
+/** A correct store that answers with promises, as a remote one does, and keeps what it was asked. */
+export function promisingStore(): Store & { charges: Charge[]; refunds: Refund[] } {
+  const memory = memoryStore()
+  const charges: Charge[] = []
+  const refunds: Refund[] = []
+  return {
+    name: 'promising',
+    charges,
+    refunds,
+    async charge(batch) {
+      charges.push(...batch)
+      return memory.charge(batch)
+    },
+    async refund(batch) {
+      refunds.push(...batch)
+      memory.refund(batch)
+    },
+    async forget(keys) {
+      memory.forget(keys)
+    },
+  }
+}
+
+const part = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
+const verdict: Verdict = { allowed: true, atMs: 1, parts: [part] }
+
+/** Answers that make no sense for a charge of one part. */
+export const NONSENSE: readonly (readonly [string, unknown])[] = [
+  ['undefined', undefined],
+  ['null', null],
+  ['a string', 'OK'],
+  ['a verdict outside a list', verdict],
+  ['an empty list', []],
+  ['two verdicts', [verdict, verdict]],
+  ['a list of null', [null]],
+  ['no parts', [{ ...verdict, parts: [] }]],
+  ['too many parts', [{ ...verdict, parts: [part, part] }]],
+  ['parts that are no list', [{ ...verdict, parts: 1 }]],
+  ['a part that is null', [{ ...verdict, parts: [null] }]],
+  ['a string for allowed', [{ ...verdict, allowed: 'yes' }]],
+  ['NaN for the time', [{ ...verdict, atMs: Number.NaN }]],
+  ['no time', [{ allowed: true, parts: [part] }]],
+  ['NaN remaining', [{ ...verdict, parts: [{ ...part, remaining: Number.NaN }] }]],
+  ['negative remaining', [{ ...verdict, parts: [{ ...part, remaining: -1 }] }]],
+  ['a numeric string remaining', [{ ...verdict, parts: [{ ...part, remaining: '1' }] }]],
+  ['no time to retry', [{ ...verdict, parts: [{ ...part, retryAfterMs: undefined }] }]],
+  ['a part that contradicts the whole', [{ ...verdict, parts: [{ ...part, allowed: false }] }]],
+]
