@@ -1,0 +1,133 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  byHeader,
+  byIp,
+  fixedWindow,
+  memoryStore,
+  type Policy,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate'
+import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
+import { closeServers, send, serve, statuses, times } from '../support/http.js'
+
+afterEach(closeServers)
+
+type Options = RateLimitOptions<IncomingMessage, ServerResponse>
+
+const five = fixedWindow({ limit: 5, window: '1h' })
+
+/** What a JavaScript user's function might return. */
+const WRONG = [Number.NaN, -1, Number.POSITIVE_INFINITY, 1.5, '2', null, undefined, true, {}, [1], 2n]
+
+describe.each(FRAMEWORKS)('on $name', ({ app }) => {
+  const limited = (options: Options, handler: Handler = sayHello) =>
+    serve(app(rateLimit({ policy: five, store: memoryStore({ clock: () => 0 }), ...options }), handler))
+
+  test.each<[string, NonNullable<Options['cost']>]>([
+    ['a number', 2],
+    ['a function', (req) => Number(req.headers['x-cost'] ?? 2)],
+    ['an async function', async () => 2],
+  ])('cost as %s is what a request takes', async (_what, cost) => {
+    const served = await limited({ cost })
+    const answers = [await send(served), await send(served), await send(served)]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['3', '1', '1'])
+  })
+
+  test('cost 0 only looks: it shows the quota and is never denied', async () => {
+    const served = await limited({ cost: (req) => (req.method === 'HEAD' ? 0 : 5) })
+    expect((await send(served, { method: 'HEAD' })).headers['x-ratelimit-remaining']).toBe('5')
+    expect(await statuses(served, times(2))).toEqual([200, 429])
+    const look = await send(served, { method: 'HEAD' })
+    expect(look).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': '0' } })
+  })
+
+  test('a cost above the limit is denied for good: 429 without Retry-After, and nothing taken', async () => {
+    const served = await limited({ cost: (req) => Number(req.headers['x-cost']) })
+    const over = await send(served, { headers: { 'x-cost': 6 } })
+    expect(over).toMatchObject({ status: 429, text: 'Too many requests.\n' })
+    expect(over.headers).not.toHaveProperty('retry-after')
+    expect(over.headers['cache-control']).toBe('no-store')
+    expect((await send(served, { headers: { 'x-cost': 5 } })).status).toBe(200)
+  })
+
+  test.each(WRONG)('a cost function that answers %p is an error, never a free pass', async (wrong) => {
+    const reached = jest.fn(sayHello)
+    for (const cost of [() => wrong, async () => wrong]) {
+      const served = await limited({ cost: cost as () => number }, reached)
+      const { status, text } = await send(served)
+      expect(status).toBe(500)
+      expect(text).toMatch(
+        /^rateLimit: cost must be a whole number of at least 0, got .* Did you mean cost: \d+\?$/,
+      )
+    }
+    expect(reached).not.toHaveBeenCalled()
+  })
+
+  test('a policy function chooses who gets how much, and undefined is not limited', async () => {
+    const one = fixedWindow({ limit: 1, window: '1h' })
+    const plans: Record<string, Policy> = { free: one, pro: five }
+    const choose = (req: IncomingMessage) => plans[String(req.headers['x-plan'])]
+    const plan = (name: string) => times(6, { headers: { 'x-plan': name } })
+    for (const policy of [choose, async (req: IncomingMessage) => choose(req)]) {
+      const served = await limited({ policy })
+      expect(await statuses(served, plan('free'))).toEqual([200, 429, 429, 429, 429, 429])
+      expect(await statuses(served, plan('pro'))).toEqual([200, 200, 200, 200, 200, 429])
+      expect(await statuses(served, plan('staff'))).toEqual([200, 200, 200, 200, 200, 200])
+      expect((await send(served, { headers: { 'x-plan': 'staff' } })).headers).not.toHaveProperty(
+        'x-ratelimit-limit',
+      )
+    }
+  })
+
+  test('a policy function that makes an equal policy for each request still counts', async () => {
+    const served = await limited({ policy: () => fixedWindow({ limit: 1, window: '1h' }) })
+    expect(await statuses(served, times(2))).toEqual([200, 429])
+  })
+
+  test.each([null, 5, '5 per minute', {}, { limit: 5, window: '1m' }, true])(
+    'a policy function that answers %p is an error, never a free pass',
+    async (wrong) => {
+      const reached = jest.fn(sayHello)
+      for (const policy of [() => wrong, async () => wrong]) {
+        const served = await limited({ policy: policy as unknown as () => Policy }, reached)
+        const { status, text } = await send(served)
+        expect(status).toBe(500)
+        expect(text).toMatch(/^rateLimit: policy must be a policy, got .* Did you mean tokenBucket\(/)
+      }
+      expect(reached).not.toHaveBeenCalled()
+    },
+  )
+
+  test('a key that is undefined is not limited, alone or in an array', async () => {
+    const user = (req: IncomingMessage) => req.headers['x-user']
+    for (const key of [user, async (req: IncomingMessage) => user(req), [byIp(), user]]) {
+      const served = await limited({ key, cost: 5 })
+      expect(await statuses(served, times(3))).toEqual([200, 200, 200])
+      expect(await statuses(served, times(2, { headers: { 'x-user': 'bob' } }))).toEqual([200, 429])
+    }
+  })
+
+  test('a limit whose key is undefined leaves the others in force', async () => {
+    const limits = [
+      { name: 'user', policy: five, key: () => undefined },
+      { name: 'ip', policy: five, cost: 5 },
+    ]
+    const served = await serve(app(rateLimit({ limits }), sayHello))
+    expect(await statuses(served, times(2))).toEqual([200, 429])
+  })
+
+  test('an array of keys is one identity, and knows where one ends and the next begins', async () => {
+    const served = await limited({ key: [byHeader('x-a'), byHeader('x-b')], cost: 5 })
+    const as = (a: string, b: string) => ({ headers: { 'x-a': a, 'x-b': b } })
+    const seen = await statuses(served, [
+      as('a', 'bc'),
+      as('ab', 'c'),
+      as('a|b', 'c'),
+      as('a', 'b|c'),
+      as('a', 'bc'),
+    ])
+    expect(seen).toEqual([200, 200, 200, 200, 429])
+  })
+})

@@ -1,0 +1,236 @@
+import {
+  type Decision,
+  memoryStore,
+  type RateLimitOptions,
+  rateLimit,
+  type Store,
+  StoreError,
+} from 'headgate'
+import { nextTurn } from '../support/exchange.js'
+import {
+  brokenStore,
+  hangingStore,
+  lateStore,
+  NONSENSE,
+  storeThat,
+  throwingStore,
+} from '../support/fault-stores.js'
+import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
+import { closeServers, send, serve, statuses, times } from '../support/http.js'
+
+afterEach(closeServers)
+
+type Answer = RateLimitOptions<never, never>['onStoreError']
+
+/** Ways to fail, each with what the error says. */
+const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
+  ['rejects', brokenStore, /^faulty: connection lost$/],
+  ['throws', throwingStore, /^faulty: not connected$/],
+  ['hangs', hangingStore, /^faulty: no answer within 20 ms$/],
+  [
+    'answers nonsense at once',
+    () => storeThat(() => 'OK'),
+    /^faulty: the answer is no list of one sound verdict$/,
+  ],
+  ['answers nonsense later', () => storeThat(async () => [{}]), /sound verdict$/],
+  ['rejects with a string', () => storeThat(() => Promise.reject('ECONNRESET')), /^faulty: ECONNRESET$/],
+  ['rejects with nothing', () => storeThat(() => Promise.reject()), /^faulty: it threw undefined$/],
+  [
+    'answers with a thenable that throws',
+    () =>
+      storeThat(() => ({
+        // biome-ignore lint/suspicious/noThenProperty: a thenable is what this test is about
+        then() {
+          throw new Error('bad thenable')
+        },
+      })),
+    /^faulty: bad thenable$/,
+  ],
+]
+
+function limited(store: Store, onStoreError: Answer) {
+  const limiter = rateLimit({
+    limit: 2,
+    window: '1m',
+    store,
+    timeoutMs: 20,
+    onStoreError: onStoreError as 'allow',
+  })
+  const errors: StoreError[] = []
+  limiter.limiter.events.on('storeError', (error) => errors.push(error))
+  const sources: unknown[] = []
+  const handler: Handler = (req, res) => {
+    sources.push((req as { rateLimit?: Decision }).rateLimit?.source)
+    res.end('hello')
+  }
+  return { limiter, errors, sources, handler }
+}
+
+describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
+  async function ask(onStoreError: Answer, app = EXPRESS_5.app) {
+    const { limiter, errors, sources, handler } = limited(makeStore(), onStoreError)
+    const served = await serve(app(limiter, handler))
+    const sent = { headers: { accept: 'application/json' } }
+    const answers = [await send(served, sent), await send(served, sent), await send(served, sent)] as const
+    return { answers, statuses: answers.map(({ status }) => status), errors, sources }
+  }
+
+  test.each(FRAMEWORKS)("'allow' lets everybody through, and tells each time (on $name)", async ({ app }) => {
+    const { answers, statuses, errors, sources } = await ask('allow', app)
+    expect(statuses).toEqual([200, 200, 200])
+    expect(sources).toEqual(['open', 'open', 'open'])
+    expect(answers[0].headers).not.toHaveProperty('x-ratelimit-limit')
+    expect(errors).toHaveLength(3)
+    expect(errors[0]).toBeInstanceOf(StoreError)
+    expect(errors[0]?.store).toBe('faulty')
+    expect(errors[0]?.message).toMatch(says)
+  })
+
+  test("'deny' answers 503, and says when to come back", async () => {
+    const { answers, sources } = await ask('deny')
+    expect(sources).toEqual([])
+    const [{ status, headers, text }] = answers
+    expect(status).toBe(503)
+    expect(headers).toMatchObject({ 'retry-after': '1', 'cache-control': 'no-store' })
+    expect(JSON.parse(text)).toEqual({
+      type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+      title: 'Service temporarily unavailable',
+      status: 503,
+      detail: 'Try again in 1 second.',
+    })
+  })
+
+  test("'local' limits in this process instead", async () => {
+    const { answers, statuses, sources } = await ask('local')
+    expect(statuses).toEqual([200, 200, 429])
+    expect(sources).toEqual(['local', 'local'])
+    expect(answers[0].headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' })
+  })
+
+  test('a function chooses, sync or async', async () => {
+    expect((await ask((): 'deny' => 'deny')).statuses).toEqual([503, 503, 503])
+    expect((await ask(async (): Promise<'local'> => 'local')).statuses).toEqual([200, 200, 429])
+  })
+
+  test('a function that fails or answers nonsense is an error for next, never a free pass', async () => {
+    const fail = (): never => {
+      throw new Error('no choice')
+    }
+    for (const choose of [fail, async (): Promise<never> => fail()]) {
+      const { answers, sources } = await ask(choose)
+      expect(answers[0]).toMatchObject({ status: 500, text: 'no choice' })
+      expect(sources).toEqual([])
+    }
+    for (const choice of ['open', undefined, true]) {
+      const { answers, sources } = await ask((() => choice) as () => 'allow')
+      expect(answers[0].status).toBe(500)
+      expect(answers[0].text).toMatch(/^rateLimit: onStoreError must be one of 'allow', 'deny', 'local', got/)
+      expect(sources).toEqual([])
+    }
+  })
+})
+
+test.each(NONSENSE)('an answer of %s decides nothing', async (_what, answer) => {
+  for (const store of [storeThat(() => answer), storeThat(async () => answer)]) {
+    const { limiter, errors, handler } = limited(store, 'deny')
+    const served = await serve(EXPRESS_5.app(limiter, handler))
+    expect((await send(served)).status).toBe(503)
+    expect(errors[0]?.cause).toBe(answer)
+  }
+})
+
+// Object.create(null) has no toString.
+test.each(['throws', 'rejects'])(
+  'a store that %s with an object that cannot be shown fails like any other',
+  async (how) => {
+    const fail = () => {
+      throw Object.create(null)
+    }
+    const { limiter, handler } = limited(storeThat(how === 'throws' ? fail : async () => fail()), 'deny')
+    const served = await serve(EXPRESS_5.app(limiter, handler))
+    expect((await send(served)).status).toBe(503)
+  },
+  1000,
+)
+
+test('the function that chooses gets the error and the request', async () => {
+  const choose = jest.fn(() => 'allow' as const)
+  const { limiter, handler } = limited(brokenStore(), choose)
+  const served = await serve(EXPRESS_5.app(limiter, handler))
+  await send(served, { path: '/where?it=failed' })
+  expect(choose).toHaveBeenCalledTimes(1)
+  expect(choose).toHaveBeenCalledWith(
+    expect.any(StoreError),
+    expect.objectContaining({ url: '/where?it=failed' }),
+  )
+})
+
+test('a request waits for the store for timeoutMs, and an answer in time decides it', async () => {
+  const store = lateStore()
+  const { limiter, errors, sources, handler } = limited(store, 'deny')
+  const served = await serve(
+    EXPRESS_5.app((req, res, next) => {
+      limiter(req, res, next)
+      store.answerAll()
+    }, handler),
+  )
+  expect(await statuses(served, times(3))).toEqual([200, 200, 429])
+  expect(sources).toEqual(['store', 'store'])
+  expect(errors).toEqual([])
+})
+
+test.each(['answerAll', 'failAll'] as const)('what a store does too late is dropped (%s)', async (late) => {
+  const store = lateStore()
+  const { limiter, errors, sources, handler } = limited(store, 'allow')
+  const served = await serve(EXPRESS_5.app(limiter, handler))
+  expect((await send(served)).status).toBe(200)
+  store[late](new Error('too late'))
+  await nextTurn()
+  expect(errors.map(({ message }) => message)).toEqual(['faulty: no answer within 20 ms'])
+  expect(sources).toEqual(['open'])
+})
+
+test("what a 'local' decision took is given back to the local stand-in", async () => {
+  const refund = jest.fn()
+  const store = { ...brokenStore(), refund }
+  const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'local', count: 'failed' })
+  limiter.limiter.events.on('storeError', () => undefined)
+  let status = 200
+  const served = await serve(
+    EXPRESS_5.app(limiter, (_req, res) => {
+      res.statusCode = status
+      res.end()
+    }),
+  )
+  expect(await statuses(served, times(3))).toEqual([200, 200, 200])
+  status = 401
+  expect(await statuses(served, times(2))).toEqual([401, 429])
+  expect(refund).not.toHaveBeenCalled()
+})
+
+test('nothing is given back to a store that was never asked', async () => {
+  const refund = jest.fn()
+  const store = { ...brokenStore(), refund }
+  const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'allow', count: 'failed' })
+  const failed = jest.fn()
+  limiter.limiter.events.on('storeError', () => undefined).on('refundFailed', failed)
+  const served = await serve(EXPRESS_5.app(limiter, (_req, res) => res.end()))
+  expect(await statuses(served, times(2))).toEqual([200, 200])
+  expect(refund).not.toHaveBeenCalled()
+  expect(failed).not.toHaveBeenCalled()
+})
+
+test('a store that comes back is asked again at once', async () => {
+  const memory = memoryStore()
+  let away = true
+  const store = storeThat(async (charges) => {
+    if (away) throw new StoreError('faulty', 'away')
+    return memory.charge(charges)
+  })
+  const { limiter, sources, handler } = limited(store, 'allow')
+  const served = await serve(EXPRESS_5.app(limiter, handler))
+  await statuses(served, times(3))
+  away = false
+  expect(await statuses(served, times(3))).toEqual([200, 200, 429])
+  expect(sources).toEqual(['open', 'open', 'open', 'store', 'store'])
+})
