@@ -1,0 +1,46 @@
+import { demoApp } from './app.js'
+import { demoStore } from './store.js'
+
+const port = readPort(process.env.PORT || '3000')
+const store = demoStore()
+
+const server = demoApp(store).listen(port, (error?: NodeJS.ErrnoException) => {
+  if (error) return giveUp(whyNotListening(error))
+  const address = server.address()
+  const url = `http://localhost:${typeof address === 'object' ? address?.port : port}`
+  console.log(`headgate demo: ${url}
+
+Open it in a browser, or let curl send 25 requests to a route that lets 20 through:
+
+  curl -s -o /dev/null -w '%{http_code}\\n' '${url}/api/time?[1-25]'
+
+Ctrl-C stops it.`)
+})
+
+process.once('SIGINT', stop)
+process.once('SIGTERM', stop)
+
+function stop(): void {
+  server.close(() => store.close?.())
+  setTimeout(() => server.closeAllConnections(), 500).unref() // browsers hold connections open in advance
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  return giveUp(
+    `PORT must be a whole number from 0 to 65535 (0 = any free port), got ${JSON.stringify(text)}.`,
+  )
+}
+
+function whyNotListening({ code, message }: NodeJS.ErrnoException): string {
+  const otherPort = 'Choose another one: PORT=3001 npm start'
+  if (code === 'EADDRINUSE') return `Port ${port} is in use. ${otherPort}`
+  if (code === 'EACCES') return `Port ${port} needs more rights than this user has. ${otherPort}`
+  return `The demo cannot listen on port ${port}: ${message}`
+}
+
+function giveUp(message: string): never {
+  console.error(message)
+  process.exit(1)
+}

@@ -1,0 +1,3 @@
+import './playground.js'
+import './routes.js'
+import './login.js'

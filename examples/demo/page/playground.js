@@ -1,0 +1,140 @@
+import { animate, createGauge } from './gauge.js'
+import { createQuota } from './quota.js'
+import { send } from './request.js'
+import { showResponse } from './response-view.js'
+import { createTimeline } from './timeline.js'
+
+const byId = (id) => document.getElementById(id)
+const showGauge = createGauge(byId('play-gauge'))
+const timeline = createTimeline(byId('timeline'))
+const streamButton = byId('stream')
+const rate = byId('rate')
+const counts = { sent: 0, allowed: 0, denied: 0 }
+
+let policy = 'token-bucket'
+let quota = createQuota()
+let lookTimer
+let streamTimer
+
+async function fire() {
+  const asked = policy
+  const response = await send(`/play/${asked}`)
+  if (asked !== policy) return // another policy was picked meanwhile
+  if (response.body) {
+    const { allowed } = response.body
+    timeline.addMark(allowed)
+    count(allowed)
+    learn(response.body)
+  }
+  showResponse(byId('play-response'), response)
+  if (response.status === 0) stopStream()
+}
+
+/** Asks how much is left. The server answers without taking anything. */
+async function look(method = 'GET') {
+  const asked = policy
+  const known = quota.decision
+  const { body } = await send(`/play/${asked}/quota`, { method })
+  if (body && asked === policy && known === quota.decision) learn(body)
+}
+
+/** Takes in a decision, and looks again when it says that there is more: the page never has to guess. */
+function learn(decision) {
+  quota.learn(decision)
+  clearTimeout(lookTimer)
+  const { moreAfterMs } = decision
+  if (moreAfterMs) lookTimer = setTimeout(look, moreAfterMs + 5)
+}
+
+function count(allowed) {
+  counts.sent++
+  counts[allowed ? 'allowed' : 'denied']++
+  showCounts()
+}
+
+function showCounts() {
+  for (const [name, value] of Object.entries(counts)) {
+    document.querySelector(`[data-count=${name}]`).textContent = value
+  }
+}
+
+function draw() {
+  if (!quota.decision) return
+  const { limit } = quota.decision
+  const level = quota.level(policy)
+  showGauge(level, limit, quota.note())
+  timeline.draw(level / limit)
+}
+
+/** Screen readers hear where things stand, at most every two seconds and only when something happened. */
+let told = 0
+setInterval(() => {
+  if (told === counts.sent || !quota.decision) return
+  told = counts.sent
+  const left = Math.floor(quota.level(policy))
+  byId('summary').textContent =
+    `${counts.sent} sent, ${counts.allowed} let through, ${counts.denied} denied. ${left} of ${quota.decision.limit} left.`
+}, 2000)
+
+async function fireTen() {
+  const picked = policy
+  for (let i = 0; i < 10 && policy === picked; i++) await fire()
+}
+
+function startStream() {
+  fire()
+  keepFiring()
+  showStream()
+}
+
+function keepFiring() {
+  clearInterval(streamTimer)
+  streamTimer = setInterval(fire, 1000 / rate.valueAsNumber)
+}
+
+function stopStream() {
+  clearInterval(streamTimer)
+  streamTimer = undefined
+  showStream()
+}
+
+function showStream() {
+  streamButton.textContent = streamTimer === undefined ? 'Start stream' : 'Stop stream'
+  streamButton.classList.toggle('is-running', streamTimer !== undefined)
+}
+
+function showRate() {
+  byId('rate-output').textContent = `${rate.value} a second`
+  if (streamTimer !== undefined) keepFiring()
+}
+
+function startOver(method) {
+  Object.assign(counts, { sent: 0, allowed: 0, denied: 0 })
+  told = 0
+  showCounts()
+  timeline.clear()
+  clearTimeout(lookTimer)
+  quota = createQuota()
+  look(method)
+}
+
+function pick(name) {
+  policy = name
+  for (const code of document.querySelectorAll('pre[data-policy]')) code.hidden = code.dataset.policy !== name
+  stopStream()
+  startOver()
+}
+
+byId('send-one').addEventListener('click', fire)
+byId('send-ten').addEventListener('click', fireTen)
+byId('start-over').addEventListener('click', () => startOver('DELETE'))
+streamButton.addEventListener('click', () => (streamTimer === undefined ? startStream() : stopStream()))
+rate.addEventListener('input', showRate)
+for (const radio of document.querySelectorAll('[name=policy]')) {
+  radio.addEventListener('change', () => pick(radio.value))
+}
+
+// A browser that goes back to this page restores the form as it was left.
+pick(document.querySelector('[name=policy]:checked').value)
+showRate()
+animate(draw)

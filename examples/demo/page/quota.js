@@ -1,0 +1,38 @@
+/** What the page knows of a quota, and since when. A decision's times count from the decision; null stands for never. */
+export function createQuota() {
+  let decision
+  let atMs = 0
+
+  return {
+    get decision() {
+      return decision
+    },
+
+    learn(news) {
+      decision = news
+      atMs = performance.now()
+    },
+
+    /** How much is left now. A token bucket flows back evenly; a window's units come back when the server says so. */
+    level(kind) {
+      const { limit, remaining, resetAfterMs, parts } = decision
+      const missingMs =
+        resetAfterMs === null ? Number.POSITIVE_INFINITY : resetAfterMs - (performance.now() - atMs)
+      if (missingMs <= 0) return limit
+      return kind === 'token-bucket' ? limit * (1 - missingMs / parts[0].windowMs) : remaining
+    },
+
+    note() {
+      const { limit, remaining, resetAfterMs, moreAfterMs } = decision
+      const elapsedMs = performance.now() - atMs
+      if (remaining === limit || (resetAfterMs !== null && elapsedMs >= resetAfterMs)) return 'full'
+      if (moreAfterMs === null) return 'nothing comes back by itself'
+      const full = `full in ${seconds(resetAfterMs - elapsedMs)}`
+      return moreAfterMs === resetAfterMs ? full : `more in ${seconds(moreAfterMs - elapsedMs)} · ${full}`
+    },
+  }
+}
+
+export function seconds(ms) {
+  return `${(Math.max(0, ms) / 1000).toFixed(1)} s`
+}
