@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Block, blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
+import { isRun, tryBlocks } from './run-blocks.js'
+
+const page = (...lines: string[]) => ({ path: 'README.md', text: lines.join('\n') })
+const codeOf = (...lines: string[]): Block[] => blocksOf(page(...lines)).filter(isRun)
+
+test('a block knows its line, its language and what the comments above say', () => {
+  const [first, second] = blocksOf(
+    page(
+      '# A page',
+      '<!-- with: app, login -->',
+      '',
+      '```ts',
+      'one()',
+      '```',
+      '- <!-- with: app -->',
+      '',
+      '  <!-- continues -->',
+      '  ~~~js',
+      '  two(',
+      '    2)',
+      '  ~~~',
+    ),
+  )
+  expect(first).toEqual({
+    page: 'README.md',
+    line: 5,
+    language: 'ts',
+    code: 'one()',
+    fixtures: ['app', 'login'],
+    continues: false,
+  })
+  expect(second).toMatchObject({
+    line: 11,
+    language: 'js',
+    code: 'two(\n  2)',
+    fixtures: [],
+    continues: true,
+  })
+})
+
+test('a fence that is never closed is an error', () => {
+  expect(() => blocksOf(page('# A page', '```ts', 'one()'))).toThrow('README.md:2')
+})
+
+test('scripts are found in commands', () => {
+  expect(scriptsIn('npm install && npm start\nnpm test\nnpm run bench -- --quick')).toEqual([
+    'start',
+    'test',
+    'bench',
+  ])
+})
+
+test('links to missing files and headings are found; code and other sites are not looked at', () => {
+  const root = mkdtempSync(join(tmpdir(), 'headgate-docs-'))
+  try {
+    mkdirSync(join(root, 'docs'))
+    writeFileSync(
+      join(root, 'README.md'),
+      '[a](docs/a.md#two-words) [b](docs/b.md) [c](docs/a.md#three) `[d](d.md)`',
+    )
+    writeFileSync(
+      join(root, 'docs/a.md'),
+      '## Two `words`!\n[up](../README.md) [x](https://localhost/x.md)\n![i](i.png)\n```text\n[e](e.md)\n```\n[f]: f.md',
+    )
+    const pages = pagesOf(root)
+    expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/a.md'])
+    expect(pages.map((each) => brokenLinks(root, each))).toEqual([
+      ['docs/b.md', 'docs/a.md#three'],
+      ['i.png', 'f.md'],
+    ])
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+})
+
+test('good blocks pass, and each bad one is told with its line', async () => {
+  const blocks = codeOf(
+    '```ts',
+    "import express from 'express'",
+    "import { rateLimit } from 'headgate'",
+    'const app = express()',
+    "app.use(rateLimit({ limit: 100, window: '1m' }))",
+    'app.listen(3000)',
+    '```',
+    '<!-- continues -->',
+    '```ts',
+    "app.get('/fails', () => { throw new Error('at request') })",
+    '```',
+    '<!-- with: app, login -->',
+    '```ts',
+    "import { byField, rateLimit } from 'headgate'",
+    "app.post('/login', rateLimit({ limit: 5, window: '3m', key: byField('username') }), login)",
+    "app.get('/me', (req, res) => { res.json(req.user?.plan === 'pro') })",
+    '```',
+    '```js',
+    "import { tokenBucket } from 'headgate'",
+    'tokenBucket({ capacity: 0, refill: 1 })',
+    '```',
+    '```cjs',
+    "const { memoryStore } = require('headgate')",
+    "setImmediate(() => { throw new Error(memoryStore().name + ' later') })",
+    '```',
+  )
+  const outcomes = await tryBlocks(blocks)
+  const told = outcomes.map(({ typeErrors, runErrors }) => [typeErrors.join('\n'), runErrors.join('\n')])
+  expect(told).toEqual([
+    ['', ''],
+    ['', expect.stringContaining('GET /fails was answered 500')],
+    ['', ''],
+    [expect.stringContaining('-19.js(20,'), expect.stringContaining('tokenBucket: ')],
+    ['', expect.stringContaining('memory later')],
+  ])
+}, 60_000)
+
+test('a block that never comes to its end is told, and those after it', async () => {
+  const blocks = codeOf(
+    '```js',
+    'await new Promise((done) => setTimeout(done, 1e9))',
+    '```',
+    '```js',
+    '1',
+    '```',
+  )
+  const outcomes = await tryBlocks(blocks, 3000)
+  expect(outcomes.map(({ runErrors }) => runErrors)).toEqual(
+    Array(2).fill([expect.stringContaining('never run')]),
+  )
+}, 60_000)

@@ -1,0 +1,45 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mustRun, ROOT } from './run.js'
+
+/** What `npm pack` needs of a checkout. The copy is built, so the checkout's own dist is left alone. */
+const NEEDED = [
+  'src',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+]
+
+/** What the consumers use beside headgate, at the versions of this checkout. */
+const LINKED = ['express', 'connect', '@types/node', '@types/express', '@types/connect']
+
+/** Packs a copy of this checkout, without a dist, in a new folder; gives the tarball's path. */
+export async function packCopy(): Promise<string> {
+  const copy = mkdtempSync(join(tmpdir(), 'headgate-pack-'))
+  for (const name of NEEDED) {
+    if (existsSync(join(ROOT, name))) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir')
+  await mustRun('npm', ['pack'], copy)
+  const tarball = readdirSync(copy).find((name) => name.endsWith('.tgz'))
+  if (tarball === undefined) throw new Error('npm pack left no tarball')
+  return join(copy, tarball)
+}
+
+/** Makes a project that has the tarball installed, with the consumers in it; gives its folder. */
+export async function installInto(tarball: string): Promise<string> {
+  const project = mkdtempSync(join(tmpdir(), 'headgate-consumer-'))
+  cpSync(join(__dirname, 'consumers'), project, { recursive: true })
+  writeFileSync(join(project, 'package.json'), '{ "name": "consumer", "private": true }\n')
+  await mustRun('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], project)
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+  for (const name of LINKED) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name), 'dir')
+  }
+  return project
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './run.js'
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+/** Where a TypeScript file takes something from: static, type-only and dynamic imports, re-exports, `require`. */
+function importsOf(source: string): string[] {
+  const pattern = /(?:^(?:import|export|\}).*\bfrom |^import |\bimport\(|\brequire\()(['"`])([^'"`\n]+)\1/gm
+  return [...source.matchAll(pattern)].map((match) => match[2] as string)
+}
+
+test('an import is found however it is written', () => {
+  const source = `import a from 'a'
+import 'b'
+import type {
+  C,
+} from "c"
+export * from 'd'
+const e = await import('e')
+const f = require('f')
+type G = import('g').G
+// a distance from 'h', an import
+`
+  expect(importsOf(source)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+})
+
+const EXPECTED = ['fastest-levenshtein', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
+
+test('the sources import Node.js and the runtime dependencies, each of them, and nothing else', () => {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => file.endsWith('.ts')).map((file) => read(`src/${file}`))
+  const outside = sources.flatMap(importsOf).filter((name) => !/^(node:|\.{1,2}\/)/.test(name))
+  expect([...new Set(outside)].sort()).toEqual(EXPECTED)
+})
+
+test('the runtime dependencies are the expected ones', () => {
+  const manifest = JSON.parse(read('package.json'))
+  expect(Object.keys(manifest.dependencies).sort()).toEqual(EXPECTED)
+  expect(Object.keys(manifest.peerDependencies ?? {})).toEqual([])
+  expect(Object.keys(manifest.optionalDependencies ?? {})).toEqual([])
+})
+
+test('the lock file names packages by version and checksum, not by host', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }>
+  }
+  const installed = Object.entries(packages).filter(([path]) => path !== '')
+  expect(installed.length).toBeGreaterThan(EXPECTED.length)
+  expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+})
+
+test('the lock file has the optional packages of all platforms, without which npm ci fails', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>
+  }
+  const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')))
+  const optional = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+  expect(optional.length).toBeGreaterThan(0)
+  expect(optional.filter((name) => !locked.has(name))).toEqual([])
+})
