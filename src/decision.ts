@@ -48,46 +48,68 @@ export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** What a refund needs to know of a decision: where its units went, and when. Given back once. */
+/** What a refund needs to know of a decision: where its units went, and when. */
 interface Receipt {
   readonly store: GuardedStore
   readonly charge: Charge
   readonly atMs: number
-  returned: boolean
 }
 
-const RECEIPT = Symbol('headgate.receipt')
+/** A decision that a store made. It keeps its receipt to itself, so that it is plain data to everybody else. */
+class StoreDecision implements Decision {
+  readonly allowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAfterMs: number
+  readonly retryAfterMs: number
+  readonly moreAfterMs: number
+  readonly policy: string
+  readonly parts: readonly PartDecision[]
+  readonly source: DecisionSource
+  #receipt: Receipt | undefined
 
-type WithReceipt = Decision & { readonly [RECEIPT]?: Receipt }
+  constructor(
+    allowed: boolean,
+    telling: PartDecision,
+    parts: readonly PartDecision[],
+    source: DecisionSource,
+    receipt: Receipt | undefined,
+  ) {
+    this.allowed = allowed
+    this.limit = telling.limit
+    this.remaining = telling.remaining
+    this.resetAfterMs = telling.resetAfterMs
+    this.retryAfterMs = telling.retryAfterMs
+    this.moreAfterMs = telling.moreAfterMs
+    this.policy = telling.name
+    this.parts = parts
+    this.source = source
+    this.#receipt = receipt
+  }
+
+  /** Hands out the receipt, once. */
+  static receiptOf(decision: Decision): Receipt | undefined {
+    if (!(#receipt in decision)) return undefined
+    const receipt = decision.#receipt
+    decision.#receipt = undefined
+    return receipt
+  }
+}
 
 /** Makes the decision that a store's verdict on a charge means. */
 export function decisionOf(
   charge: readonly NamedPart[],
-  verdict: Verdict,
+  { allowed, atMs, parts: verdicts }: Verdict,
   source: 'store' | 'local',
   store: GuardedStore,
 ): Decision {
-  const parts = verdict.parts.map((part, i) => partDecision(charge[i] as NamedPart, part))
-  const { name, limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = tellingPart(
-    parts,
-    verdict.allowed,
-  )
-  const receipt: Receipt | undefined = verdict.allowed
-    ? { store, charge, atMs: verdict.atMs, returned: false }
-    : undefined
-  const decision: WithReceipt = {
-    allowed: verdict.allowed,
-    limit,
-    remaining,
-    resetAfterMs,
-    retryAfterMs,
-    moreAfterMs,
-    policy: name,
-    parts,
-    source,
-    [RECEIPT]: receipt as Receipt,
+  const first = partDecision(charge[0] as NamedPart, verdicts[0] as PartVerdict)
+  const parts = [first]
+  for (let i = 1; i < verdicts.length; i++) {
+    parts.push(partDecision(charge[i] as NamedPart, verdicts[i] as PartVerdict))
   }
-  return decision
+  const telling = parts.length === 1 ? first : tellingPart(parts, allowed)
+  return new StoreDecision(allowed, telling, parts, source, allowed ? { store, charge, atMs } : undefined)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -133,11 +155,10 @@ export const CLOSED: Decision = Object.freeze({
   source: 'closed' as const,
 })
 
-/** What a decision took and has not given back yet, marked as given back. Empty for a decision that took nothing. */
+/** What a decision took and has not given back yet. It is handed out once; `undefined` where there is nothing. */
 export function redeem(decision: Decision): { store: GuardedStore; refunds: Refund[] } | undefined {
-  const receipt = (decision as WithReceipt)[RECEIPT]
-  if (receipt === undefined || receipt.returned) return undefined
-  receipt.returned = true
+  const receipt = StoreDecision.receiptOf(decision)
+  if (receipt === undefined) return undefined
   const { store, charge, atMs } = receipt
   const taken = charge.filter(({ cost }) => cost > 0)
   return { store, refunds: taken.map(({ key, policy, cost }) => ({ key, policy, cost, takenAtMs: atMs })) }

@@ -5,6 +5,7 @@ import { StoreError } from './errors.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
 import { type LimiterEvents, tellStoreError } from './observe/events.js'
 import {
+  type BoundPolicy,
   checkedCost,
   LIMITER_OPTIONS,
   type Limit,
@@ -28,7 +29,7 @@ export interface Limiter<Subject> {
   /** The figures as they stand, without taking anything. */
   peek(subject: Subject): MaybePromise<Decision>
   /**
-   * Gives back what a decision took, once; the decision object itself is needed, or a spread of it. Throws or rejects with
+   * Gives back what a decision took, once; the decision object itself is needed, not a copy. Throws or rejects with
    * `StoreError` when the store failed; whether the units went back is unknown then, and they are not given back again.
    */
   refund(decision: Decision): MaybePromise<void>
@@ -55,21 +56,25 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const store = guard(settings.store, timeoutMs)
   const standIn = guard(memoryStore(), timeoutMs)
 
-  function charge(subject: Subject, { cost }: { cost?: number } = {}): MaybePromise<Decision> {
-    const units = cost === undefined ? undefined : checkedCost(owner, cost)
-    return whenKnown(decideFor(subject, units), (decision) => {
-      if (!decision.allowed) events.emit('limited', decision, subject)
-      return decision
-    })
+  function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
+    const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
+    const decision = decideFor(subject, cost)
+    if (isPromise(decision)) return decision.then((made) => tellLimited(made, subject))
+    return tellLimited(decision, subject)
+  }
+
+  function tellLimited(decision: Decision, subject: Subject): Decision {
+    if (!decision.allowed) events.emit('limited', decision, subject)
+    return decision
   }
 
   function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
-    return whenKnown(readParts(limits, subject, cost), (parts) =>
-      parts.length === 0 ? UNLIMITED : decide(parts, subject),
-    )
+    const parts = readParts(limits, subject, cost)
+    return isPromise(parts) ? parts.then((read) => decide(read, subject)) : decide(parts, subject)
   }
 
   function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {
+    if (parts.length === 0) return UNLIMITED
     const answer = ask(parts)
     if (answer instanceof StoreError) return decideWithout(answer, parts, subject)
     if (!isPromise(answer)) return decisionOf(parts, answer, 'store', store)
@@ -128,10 +133,19 @@ function readParts(
   subject: unknown,
   cost: number | undefined,
 ): MaybePromise<NamedPart[]> {
+  const only = limits[0]
+  if (limits.length === 1 && only !== undefined) {
+    const part = readPart(only, subject, cost)
+    return isPromise(part) ? part.then(asList) : asList(part)
+  }
   return whenKnown(
     readAll(limits, (limit) => readPart(limit, subject, cost)),
     (parts) => parts.filter((part) => part !== undefined),
   )
+}
+
+function asList(part: NamedPart | undefined): NamedPart[] {
+  return part === undefined ? [] : [part]
 }
 
 function readPart(
@@ -139,14 +153,33 @@ function readPart(
   subject: unknown,
   cost: number | undefined,
 ): MaybePromise<NamedPart | undefined> {
-  return whenKnown(limit.readPolicy(subject), (bound): MaybePromise<NamedPart | undefined> => {
-    if (bound === undefined) return undefined
-    return whenKnown(limit.readIdentity(subject), (identity): MaybePromise<NamedPart | undefined> => {
-      if (identity === undefined) return undefined
-      const { policy, keyHead, name } = bound
-      return whenKnown(cost ?? limit.readCost(subject), (units) => {
-        return { key: `${keyHead}{${identity}}`, policy, cost: units, name }
-      })
-    })
-  })
+  const policy = limit.readPolicy(subject)
+  if (isPromise(policy)) return policy.then((bound) => readIdentified(limit, bound, subject, cost))
+  return readIdentified(limit, policy, subject, cost)
+}
+
+function readIdentified(
+  limit: Limit,
+  bound: BoundPolicy | undefined,
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart | undefined> {
+  if (bound === undefined) return undefined
+  const identity = limit.readIdentity(subject)
+  if (isPromise(identity)) return identity.then((known) => readPriced(limit, bound, known, subject, cost))
+  return readPriced(limit, bound, identity, subject, cost)
+}
+
+function readPriced(
+  limit: Limit,
+  { policy, keyAtRest, name }: BoundPolicy,
+  identity: string | undefined,
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart | undefined> {
+  if (identity === undefined) return undefined
+  const key = keyAtRest(identity)
+  const units = cost ?? limit.readCost(subject)
+  if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
+  return { key, policy, cost: units, name }
 }

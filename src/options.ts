@@ -4,6 +4,7 @@ import type { StoreError } from './errors.js'
 import { byIp, readerOf } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
+import { keysAtRest } from './keys/key-at-rest.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { isPolicy, type Policy } from './policies/policy.js'
 import { tokenBucket } from './policies/token-bucket.js'
@@ -56,7 +57,7 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
 /** A policy with all that depends on it alone. */
 export interface BoundPolicy {
   readonly policy: Policy
-  readonly keyHead: string
+  readonly keyAtRest: (identity: string) => string
   readonly name: string
 }
 
@@ -248,7 +249,7 @@ function policyReader(
     const signature = [keyName(owner, 'policy.kind', value.kind), ...value.params].join('-')
     const fresh = {
       policy: value,
-      keyHead: `${keyHead}:${signature}:`,
+      keyAtRest: keysAtRest(`${keyHead}:${signature}`),
       name: name ?? keyName(owner, 'policy.name', value.name),
     }
     bound.set(value, fresh)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DenialReason, denialBody } from './answers/denial.js'
-import { denialHeaders } from './answers/headers.js'
-import { send, setAll, setDecisionHeaders } from './answers/respond.js'
+import { denialHeaders, type HeaderList } from './answers/headers.js'
+import { decisionHeaders, send, setAll } from './answers/respond.js'
 import { show } from './checks.js'
 import type { Decision } from './decision.js'
 import { headerOf } from './keys/key.js'
@@ -64,7 +64,8 @@ export function rateLimit<
   /** Whether the request goes on; where it does not, it has been answered, or `next` has an error. */
   function consider(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     try {
-      return whenKnown(skip?.(req, res) ?? false, (skipped) => (skipped ? true : gate(req, res, next)))
+      if (skip === undefined) return gate(req, res, next)
+      return whenKnown(skip(req, res), (skipped) => (skipped ? true : gate(req, res, next)))
     } catch (error) {
       next(asError(error))
       return false
@@ -74,36 +75,51 @@ export function rateLimit<
   function gate(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     if (addresses !== undefined) {
       const address = addresses.read(req)
-      if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403)
+      if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403, [])
       if (addresses.isAllowed(address)) return true
     }
     if (seenBefore(req, rateLimitMiddleware)) return true
-    return whenKnown(limiter.charge(req), (decision) => answer(req, res, next, decision))
+    const decision = limiter.charge(req)
+    if (isPromise(decision)) return decision.then((known) => answer(req, res, next, known))
+    return answer(req, res, next, decision)
   }
 
   function answer(req: RateLimited<Req>, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
+    const isFirst = req.rateLimit === undefined
     req.rateLimit = decision
-    if (enforce) setDecisionHeaders(res, decision, headers, resetFormat)
-    if (enforce && !decision.allowed) return deny(req, res, next, decision)
+    if (enforce && !res.headersSent) {
+      const quota = decisionHeaders(res, decision, headers, resetFormat, isFirst)
+      if (!decision.allowed) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
+      setAll(res, quota)
+    }
     if (decision.allowed && count !== 'all') giveBackUncounted(limiter, count, req, res, decision)
-    return true
+    return decision.allowed || !enforce
   }
 
-  function deny(req: Req, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
-    if (res.headersSent) return false
-    setAll(res, denialHeaders(decision))
-    if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, decision)
-    if (onLimited !== undefined) return whenKnown(onLimited(req, res, next, decision), () => false)
-    if (message !== undefined) return send(res, statusCode, message)
-    return refuse(req, res, 'limited', statusCode, decision)
-  }
-
-  function refuse(req: Req, res: Res, reason: DenialReason, status: number, decision?: Decision): false {
-    if (res.headersSent) return false
-    return send(res, status, denialBody(reason, status, decision, headerOf(req, 'accept')))
+  function deny(req: Req, res: Res, next: Next, decision: Decision, list: HeaderList): MaybePromise<boolean> {
+    if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, list, decision)
+    if (onLimited !== undefined) {
+      setAll(res, list)
+      return whenKnown(onLimited(req, res, next, decision), () => false)
+    }
+    if (message !== undefined) return send(res, statusCode, list, message)
+    return refuse(req, res, 'limited', statusCode, list, decision)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })
+}
+
+/** Answers a request that does not go on, unless it has been answered already. Always false. */
+function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reason: DenialReason,
+  status: number,
+  headers: HeaderList,
+  decision?: Decision,
+): false {
+  if (res.headersSent) return false
+  return send(res, status, headers, denialBody(reason, status, decision, headerOf(req, 'accept')))
 }
 
 /** What `next` is given: always an error. Express takes a falsy value, `'route'` and `'router'` for something else. */

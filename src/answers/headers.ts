@@ -1,7 +1,7 @@
 import type { Decision, PartDecision } from '../decision.js'
 
-/** A response header, ready to be set. */
-export type HeaderPair = readonly [name: string, value: string]
+/** Response headers as Node's `writeHead` takes them: name, value, name, value. */
+export type HeaderList = string[]
 
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
@@ -10,17 +10,13 @@ export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
  * `X-RateLimit-Limit`, `-Remaining` and `-Reset`, which have no standard. `-Reset` tells when the whole quota is back,
  * in whole seconds, rounded up; it is left out where time alone brings nothing back.
  */
-export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderPair[] {
+export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderList {
   const { limit, remaining, resetAfterMs } = decision
-  const pairs: HeaderPair[] = [
-    ['X-RateLimit-Limit', String(limit)],
-    ['X-RateLimit-Remaining', String(remaining)],
-  ]
-  if (resetAfterMs !== Number.POSITIVE_INFINITY) {
-    const atMs = reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs
-    pairs.push(['X-RateLimit-Reset', String(wholeSeconds(atMs))])
-  }
-  return pairs
+  const headers = ['X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', String(remaining)]
+  if (resetAfterMs === Number.POSITIVE_INFINITY) return headers
+  const resetMs = reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs
+  headers.push('X-RateLimit-Reset', String(wholeSeconds(resetMs)))
+  return headers
 }
 
 /**
@@ -28,11 +24,8 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
  * an item for each limit. `t` is the time until more quota, not until all of it. Names need no escaping: options admit
  * only letters, digits, dots, dashes and underscores.
  */
-export function draftHeaders({ parts }: Decision): HeaderPair[] {
-  return [
-    ['RateLimit-Policy', parts.map(policyItem).join(', ')],
-    ['RateLimit', parts.map(limitItem).join(', ')],
-  ]
+export function draftHeaders({ parts }: Decision): HeaderList {
+  return ['RateLimit-Policy', parts.map(policyItem).join(', '), 'RateLimit', parts.map(limitItem).join(', ')]
 }
 
 function policyItem({ name, limit, windowMs }: PartDecision): string {
@@ -63,9 +56,7 @@ export function wholeSeconds(durationMs: number): number {
  * `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3), where waiting helps at all, and `Cache-Control: no-store`,
  * since a 429 must not be stored by a cache (RFC 6585 §4).
  */
-export function denialHeaders({ retryAfterMs }: Decision): HeaderPair[] {
-  const pairs: HeaderPair[] = [['Cache-Control', 'no-store']]
-  if (retryAfterMs !== Number.POSITIVE_INFINITY)
-    pairs.push(['Retry-After', String(wholeSeconds(retryAfterMs))])
-  return pairs
+export function denialHeaders({ retryAfterMs }: Decision): HeaderList {
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return ['Cache-Control', 'no-store']
+  return ['Cache-Control', 'no-store', 'Retry-After', String(wholeSeconds(retryAfterMs))]
 }

@@ -1,47 +1,58 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../decision.js'
 import type { DenialBody } from './denial.js'
-import { draftHeaders, type HeaderPair, legacyHeaders, type ResetFormat } from './headers.js'
+import { draftHeaders, type HeaderList, legacyHeaders, type ResetFormat } from './headers.js'
 
 /** Which rate limit headers a response carries. */
 export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 
-/** Puts the headers of a decision on a response that has not been sent. Nothing where no store was asked. */
-export function setDecisionHeaders(
+/**
+ * The rate limit headers that a response is to carry after this decision. Nothing where no store was asked. `isFirst` = no
+ * limiter was passed before, so that there are no earlier headers to look at.
+ */
+export function decisionHeaders(
   res: ServerResponse,
   decision: Decision,
   style: HeaderStyle,
   reset: ResetFormat,
-): void {
-  if (style === 'none' || decision.parts.length === 0 || res.headersSent) return
-  if (style !== 'draft' && isNearest(res, decision)) {
-    res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
-    setAll(res, legacyHeaders(decision, Date.now(), reset))
-  }
-  if (style !== 'legacy') for (const pair of draftHeaders(decision)) appendToList(res, pair)
+  isFirst: boolean,
+): HeaderList {
+  if (style === 'none' || decision.parts.length === 0) return []
+  const headers = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
+  if (style !== 'legacy') headers.push(...draftHeaders(decision))
+  return isFirst ? headers : merged(res, decision, headers)
 }
 
-/** With several limiters on a route, the legacy headers show the one that denies, or else is nearest to exhaustion. */
-function isNearest(res: ServerResponse, { allowed, remaining }: Decision): boolean {
+/**
+ * With several limiters on a route, the legacy headers show the one that denies, or else is nearest to exhaustion; the
+ * draft's are lists, and add up.
+ */
+function merged(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
   const shown = res.getHeader('X-RateLimit-Remaining')
-  return shown === undefined || !allowed || remaining < Number(shown)
+  const isNearest = shown === undefined || !allowed || remaining < Number(shown)
+  if (isNearest) res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
+  const kept: HeaderList = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i] as string, headers[i + 1] as string]
+    if (!name.startsWith('X-')) kept.push(name, appended(res.getHeader(name), value))
+    else if (isNearest) kept.push(name, value)
+  }
+  return kept
 }
 
-/** Draft headers are lists, so several limiters on a route add up. */
-function appendToList(res: ServerResponse, [name, value]: HeaderPair): void {
-  const earlier = res.getHeader(name)
-  res.setHeader(name, earlier === undefined ? value : `${earlier}, ${value}`)
+function appended(earlier: unknown, value: string): string {
+  return earlier === undefined ? value : `${earlier}, ${value}`
 }
 
-/** Sets headers, replacing those of the same name. */
-export function setAll(res: ServerResponse, pairs: readonly HeaderPair[]): void {
-  for (const [name, value] of pairs) res.setHeader(name, value)
+/** Sets headers on a response that somebody else will send. */
+export function setAll(res: ServerResponse, headers: HeaderList): void {
+  for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
 /** Sends a whole answer in one go. Always false: the request does not go on. */
-export function send(res: ServerResponse, status: number, { contentType, text }: DenialBody): false {
-  res.statusCode = status
-  res.setHeader('Content-Type', contentType)
-  res.end(text)
+export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
+  headers.push('Content-Type', body.contentType, 'Content-Length', String(Buffer.byteLength(body.text)))
+  res.writeHead(status, headers)
+  res.end(body.text)
   return false
 }

@@ -1,6 +1,6 @@
 import { show } from '../checks.js'
 import { StoreError } from '../errors.js'
-import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { isPromise, type MaybePromise } from '../maybe-promise.js'
 import type { Charge, PartVerdict, Refund, Store, Verdict } from './store.js'
 
 /** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
@@ -16,24 +16,28 @@ export interface GuardedStore {
  * taken. A synchronous store costs no promise and no timer.
  */
 export function guard(store: Store, timeoutMs: number): GuardedStore {
-  function ask<T>(question: () => MaybePromise<T>): MaybePromise<T> {
-    try {
-      const answer = question()
-      return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
-    } catch (cause) {
-      throw asStoreError(store, cause)
-    }
+  function charge(wanted: Charge): MaybePromise<Verdict> {
+    const answer = asked(store, timeoutMs, () => store.charge([wanted]))
+    if (isPromise(answer)) return answer.then((verdicts) => checked(store, wanted, verdicts))
+    return checked(store, wanted, answer)
   }
 
   return {
-    charge: (charge) =>
-      whenKnown(
-        ask(() => store.charge([charge])),
-        (answer) => checked(store, charge, answer),
-      ),
-    refund: (refunds) => ask(() => store.refund(refunds)),
-    forget: (keys) => ask(() => store.forget(keys)),
+    charge,
+    refund: (refunds) => asked(store, timeoutMs, () => store.refund(refunds)),
+    forget: (keys) => asked(store, timeoutMs, () => store.forget(keys)),
   }
+}
+
+/** Asks, with the deadline where the answer has to be waited for. */
+function asked<T>(store: Store, timeoutMs: number, question: () => MaybePromise<T>): MaybePromise<T> {
+  let answer: MaybePromise<T>
+  try {
+    answer = question()
+  } catch (cause) {
+    throw asStoreError(store, cause)
+  }
+  return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
 }
 
 function inTime<T>(store: Store, answer: PromiseLike<T>, timeoutMs: number): Promise<T> {
@@ -66,11 +70,13 @@ function isVerdict(value: unknown, partCount: number): value is Verdict {
   if (typeof value !== 'object' || value === null) return false
   const { allowed, atMs, parts } = value as Partial<Verdict>
   if (typeof allowed !== 'boolean' || !Number.isFinite(atMs) || !Array.isArray(parts)) return false
-  return (
-    parts.length === partCount &&
-    parts.every(isPartVerdict) &&
-    allowed === parts.every((part) => part.allowed)
-  )
+  if (parts.length !== partCount) return false
+  let everyPart = true
+  for (const part of parts) {
+    if (!isPartVerdict(part)) return false
+    everyPart &&= part.allowed
+  }
+  return allowed === everyPart
 }
 
 function isPartVerdict(value: unknown): value is PartVerdict {

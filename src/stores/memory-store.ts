@@ -22,12 +22,14 @@ export interface MemoryStore extends Store {
   readonly size: number
 }
 
+const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
+
 /**
  * The wall clock as it was when this module was loaded, carried on by the monotonic one: setting the system's clock
  * back or forth changes nothing.
  */
 export function monotonicNow(): number {
-  return performance.timeOrigin + performance.now()
+  return ORIGIN_MS + performance.now()
 }
 
 /**
@@ -53,6 +55,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
         'until there is room. Raise maxKeys, or use a shared store.',
     )
+  }
+
+  function decide(charge: Charge, nowMs: number): Verdict {
+    const only = charge[0]
+    return charge.length === 1 && only !== undefined ? decideOne(only, nowMs) : decideMany(charge, nowMs)
   }
 
   function decideOne({ key, policy, cost }: Part, nowMs: number): Verdict {
@@ -101,10 +108,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     name: 'memory',
     charge(charges) {
       const nowMs = now()
-      return charges.map((charge) => {
-        const only = charge[0]
-        return only !== undefined && charge.length === 1 ? decideOne(only, nowMs) : decideMany(charge, nowMs)
-      })
+      const first = charges[0]
+      if (charges.length === 1 && first !== undefined) return [decide(first, nowMs)]
+      return charges.map((charge) => decide(charge, nowMs))
     },
     refund(refunds) {
       const nowMs = now()

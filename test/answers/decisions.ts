@@ -38,3 +38,8 @@ export function decisionOf(...parts: PartDecision[]): Decision {
 export function denialOf(retryAfterMs: number, figures: Partial<PartDecision> = {}): Decision {
   return decisionOf(partOf({ allowed: false, remaining: 0, retryAfterMs, ...figures }))
 }
+
+/** A list of name, value, name, value as pairs. */
+export function headerEntries(list: readonly string[]): [name: string, value: string][] {
+  return list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] as string] as [string, string]] : []))
+}

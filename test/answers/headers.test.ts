@@ -2,16 +2,16 @@ import * as fc from 'fast-check'
 import { consecutive, type Decision, fixedWindow, rateLimit, slidingWindow, tokenBucket } from 'headgate'
 import { type BareItem, parseList } from 'structured-headers'
 import { denialHeaders, draftHeaders, legacyHeaders } from '../../src/answers/headers.js'
-import { decisionOf, denialOf, partOf } from './decisions.js'
+import { decisionOf, denialOf, headerEntries, partOf } from './decisions.js'
 
 const NOW_MS = 1_790_000_000_123
 
 const legacy = (decision: Decision, reset: 'epoch-seconds' | 'delta-seconds' = 'delta-seconds') =>
-  Object.fromEntries(legacyHeaders(decision, NOW_MS, reset))
+  Object.fromEntries(headerEntries(legacyHeaders(decision, NOW_MS, reset)))
 
 /** A draft header, read back by a parser of structured fields: each item's name and parameters. */
 function parsed(header: 'RateLimit' | 'RateLimit-Policy', decision: Decision): [BareItem, object][] {
-  const value = Object.fromEntries(draftHeaders(decision))[header] as string
+  const value = Object.fromEntries(headerEntries(draftHeaders(decision)))[header] as string
   return parseList(value).map(([name, parameters]) => [name as BareItem, Object.fromEntries(parameters)])
 }
 
@@ -48,7 +48,7 @@ test.each(['epoch-seconds', 'delta-seconds'] as const)(
 )
 
 test('draft headers of one limit are two lists of one item', () => {
-  expect(draftHeaders(decisionOf(partOf()))).toEqual([
+  expect(headerEntries(draftHeaders(decisionOf(partOf())))).toEqual([
     ['RateLimit-Policy', '"api";q=100;w=60'],
     ['RateLimit', '"api";r=42;t=1'],
   ])
@@ -149,11 +149,11 @@ test.each([
   [1999, '2'],
   [34_560_000_000, '34560000'],
 ])('Retry-After for %d ms is %s whole seconds, rounded up', (retryAfterMs, seconds) => {
-  const headers = Object.fromEntries(denialHeaders(denialOf(retryAfterMs)))
+  const headers = Object.fromEntries(headerEntries(denialHeaders(denialOf(retryAfterMs))))
   expect(headers).toEqual({ 'Cache-Control': 'no-store', 'Retry-After': seconds })
 })
 
 test('there is no Retry-After where waiting never helps, and no cache keeps the answer all the same', () => {
-  const headers = Object.fromEntries(denialHeaders(denialOf(Number.POSITIVE_INFINITY)))
+  const headers = Object.fromEntries(headerEntries(denialHeaders(denialOf(Number.POSITIVE_INFINITY))))
   expect(headers).toEqual({ 'Cache-Control': 'no-store' })
 })
