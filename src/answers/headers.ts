@@ -25,7 +25,13 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
  * only letters, digits, dots, dashes and underscores.
  */
 export function draftHeaders({ parts }: Decision): HeaderList {
-  return ['RateLimit-Policy', parts.map(policyItem).join(', '), 'RateLimit', parts.map(limitItem).join(', ')]
+  let policies = ''
+  let limits = ''
+  for (const part of parts) {
+    policies += `${policies && ', '}${policyItem(part)}`
+    limits += `${limits && ', '}${limitItem(part)}`
+  }
+  return ['RateLimit-Policy', policies, 'RateLimit', limits]
 }
 
 function policyItem({ name, limit, windowMs }: PartDecision): string {

@@ -18,8 +18,8 @@ export function decisionHeaders(
   isFirst: boolean,
 ): HeaderList {
   if (style === 'none' || decision.parts.length === 0) return []
-  const headers = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
-  if (style !== 'legacy') headers.push(...draftHeaders(decision))
+  const legacy = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
+  const headers = style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
   return isFirst ? headers : merged(res, decision, headers)
 }
 

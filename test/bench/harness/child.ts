@@ -1,0 +1,40 @@
+import { type ChildProcess, fork } from 'node:child_process'
+
+/** A fresh process with a contender in it. */
+export interface Child {
+  /** Sends a question and waits for its answer. One at a time. */
+  ask<Answer>(question: unknown): Promise<Answer>
+  end(): void
+}
+
+type Reply = { readonly answer: unknown } | { readonly error: string }
+
+/** Starts a module of this folder in a process of its own, with this process's flags. */
+export function startChild(module: URL, args: readonly string[], heapMb: number): Child {
+  const child = fork(module, args, { execArgv: [...process.execArgv, `--max-old-space-size=${heapMb}`] })
+  return { ask: (question) => ask(child, question), end: () => child.disconnect() }
+}
+
+function ask<Answer>(child: ChildProcess, question: unknown): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`A child ended early, with code ${code}.`))
+    child.once('exit', onExit)
+    child.once('message', (reply: Reply) => {
+      child.off('exit', onExit)
+      if ('error' in reply) reject(new Error(reply.error))
+      else resolve(reply.answer as Answer)
+    })
+    child.send(question as object)
+  })
+}
+
+/** In the child: answers questions until the parent is done. What `reply` throws reaches the parent. */
+export function answerQuestions<Question>(reply: (question: Question) => unknown): void {
+  process.on('message', async (question) => {
+    try {
+      process.send?.({ answer: await reply(question as Question) })
+    } catch (error) {
+      process.send?.({ error: error instanceof Error ? error.message : String(error) })
+    }
+  })
+}

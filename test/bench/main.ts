@@ -1,0 +1,26 @@
+import { cpus } from 'node:os'
+import { benchBytes } from './bytes.js'
+import { benchMemory } from './memory.js'
+import { benchMiddleware } from './middleware.js'
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
+  memory: benchMemory,
+  bytes: benchBytes,
+  middleware: benchMiddleware,
+}
+
+/** Runs the benchmarks named on the command line, or all. A wrong count ends it with a message and code 1. */
+async function main(names: readonly string[]): Promise<void> {
+  const chosen = names.length > 0 ? names : Object.keys(BENCHMARKS)
+  const unknown = chosen.find((name) => !Object.hasOwn(BENCHMARKS, name))
+  if (unknown !== undefined) {
+    throw new Error(`There is no benchmark ${unknown}. There are: ${Object.keys(BENCHMARKS).join(', ')}.`)
+  }
+  console.log(`Node ${process.version} on ${cpus()[0]?.model ?? 'an unknown CPU'}, ${cpus().length} cores`)
+  for (const name of chosen) await BENCHMARKS[name]?.()
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(`\nbench: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
+})
