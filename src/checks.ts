@@ -26,13 +26,14 @@ export function given<T>(value: T | undefined, fallback: T): T {
   return value === undefined ? fallback : value
 }
 
-/** Checks a whole number between `min` and `max`; a numeric string gets the number as the mend. */
+/** Checks a whole number between `min` and `max`. The mend is the nearest one that fits, or else the `example`. */
 export function wholeNumber(
   owner: string,
   option: string,
   value: unknown,
   min = 1,
   max = Number.MAX_SAFE_INTEGER,
+  example = 100,
 ): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
@@ -41,13 +42,13 @@ export function wholeNumber(
     option,
     `a whole number ${range}`,
     value,
-    `Did you mean ${option}: ${nearestNumber(value, min, max)}?`,
+    `Did you mean ${option}: ${nearestNumber(value, min, max, example)}?`,
   )
 }
 
-function nearestNumber(value: unknown, min: number, max: number): number {
+function nearestNumber(value: unknown, min: number, max: number, example: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof number !== 'number' || !Number.isFinite(number)) return Math.max(min, Math.min(max, 100))
+  if (typeof number !== 'number' || !Number.isFinite(number)) return Math.max(min, Math.min(max, example))
   return Math.max(min, Math.min(max, Math.ceil(number)))
 }
 

@@ -160,6 +160,11 @@ export function redeem(decision: Decision): { store: GuardedStore; refunds: Refu
   const receipt = StoreDecision.receiptOf(decision)
   if (receipt === undefined) return undefined
   const { store, charge, atMs } = receipt
-  const taken = charge.filter(({ cost }) => cost > 0)
-  return { store, refunds: taken.map(({ key, policy, cost }) => ({ key, policy, cost, takenAtMs: atMs })) }
+  const refunds: Refund[] = []
+  charge.forEach(({ key, policy, cost }, i) => {
+    if (cost === 0) return
+    const resetAtMs = atMs + (decision.parts[i]?.resetAfterMs ?? 0)
+    refunds.push({ key, policy, cost, takenAtMs: atMs, resetAtMs })
+  })
+  return { store, refunds }
 }

@@ -3,7 +3,7 @@ import { knownOptions } from './checks.js'
 import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, redeem, UNLIMITED } from './decision.js'
 import { StoreError } from './errors.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
-import { type LimiterEvents, tellStoreError } from './observe/events.js'
+import { emitLimited, type LimiterEvents, tellStoreError } from './observe/events.js'
 import {
   type BoundPolicy,
   checkedCost,
@@ -64,7 +64,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function tellLimited(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) events.emit('limited', decision, subject)
+    if (!decision.allowed) emitLimited(events, decision, subject)
     return decision
   }
 

@@ -27,7 +27,10 @@ export type Count<Req, Res> =
   | 'successful'
   | ((req: Req, res: Res) => MaybePromise<boolean>)
 
-/** The options of `rateLimit`. All functions may be async; what they throw goes to `next`. */
+/**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count` function throws
+ * comes when the response is over, and is emitted as `refundFailed`.
+ */
 export interface RateLimitOptions<Req extends IncomingMessage, Res extends ServerResponse>
   extends LimiterOptions<Req> {
   /** Requests for which it returns true pass unlimited and uncounted. */
@@ -121,7 +124,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
     headers: oneOf('rateLimit', 'headers', given(options.headers, 'legacy'), headerStyles),
     resetFormat: oneOf('rateLimit', 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
     onLimited: options.onLimited,
-    statusCode: wholeNumber('rateLimit', 'statusCode', given(options.statusCode, 429), 400, 599),
+    statusCode: wholeNumber('rateLimit', 'statusCode', given(options.statusCode, 429), 400, 599, 429),
     message: readMessage(options.message),
     enforce: oneOf('rateLimit', 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
     limiter: readLimiterOptions('rateLimit', options),

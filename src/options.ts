@@ -1,7 +1,7 @@
 import { given, keyName, knownOptions, oneOf, show, wholeNumber, wrongOption } from './checks.js'
-import type { Duration } from './durations.js'
+import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
-import { byIp, readerOf } from './keys/by-ip.js'
+import { byIp, defaultKey, isAddressKey } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
 import { keysAtRest } from './keys/key-at-rest.js'
@@ -20,7 +20,7 @@ export interface LimitOptions<Subject> {
   name?: string
   /** A policy, or a function that gives one; `undefined` from it = not limited by this limit. */
   policy: Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
-  /** Who is asking: a key maker, or an array of them joined into one identity. Default `byIp()`. */
+  /** Who is asking: a key maker, or an array of them joined into one identity. Default `byIp()`, for requests. */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
   /** What one charge takes, in whole units. Default 1; 0 only looks. */
   cost?: number | ((subject: Subject) => MaybePromise<number>)
@@ -117,30 +117,42 @@ export function readLimiterOptions<Subject>(
   const name = options.name === undefined ? undefined : keyName(owner, 'name', options.name)
   const prefix = keyName(owner, 'prefix', given(options.prefix, 'hg'))
   const secret = readSecret(owner, options.secret)
-  const context: LimitContext = { owner, keyHead: `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`, secret }
-  const limits =
-    options.limits === undefined
-      ? [
-          readLimit(
-            context,
-            { ...options, policy: readSinglePolicy(owner, options) } as LimitOptions<Subject>,
-            name,
-          ),
-        ]
-      : readLimits(context, options)
+  const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
+  const entries = readEntries(owner, options)
+  const keys = entries.map((entry) => readKeys(entry.owner, entry.key))
+  const context: LimitContext = { keyHead, secret, source: sourceOf(keys.flat()) }
+  const limits = entries.map((entry, i) => readLimit(context, entry, keys[i] as readonly KeyFunction[], name))
   const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
-  const chooseOnStoreError = readChoice(
-    owner,
-    given<LimiterOptions<Subject>['onStoreError']>(options.onStoreError, 'allow'),
-  )
+  const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
   return { limits, store, timeoutMs, chooseOnStoreError }
 }
 
+/** What reading a limit needs of the limiter that it belongs to. */
 interface LimitContext {
-  readonly owner: string
   readonly keyHead: string
   readonly secret: string | undefined
+  readonly source: KeyFunction<unknown>
+}
+
+/** A limit as it was written, and who speaks in errors about it; `entryName` is set where it is one of several. */
+interface Entry {
+  readonly owner: string
+  readonly entryName: string | undefined
+  readonly policy: unknown
+  readonly key: unknown
+  readonly cost: unknown
+}
+
+/** The key that tells whose malformed input it is: the first that reads an address, with the trust that it was given. */
+function sourceOf(keys: readonly KeyFunction[]): KeyFunction<unknown> {
+  return (keys.find(isAddressKey) ?? byIp()) as KeyFunction<unknown>
+}
+
+function readEntries<Subject>(owner: string, options: LimiterOptions<Subject>): Entry[] {
+  if (options.limits !== undefined) return readSeveral(owner, options, options.limits)
+  const { key, cost } = options
+  return [{ owner, entryName: undefined, policy: readSinglePolicy(owner, options), key, cost }]
 }
 
 function readSinglePolicy<Subject>(
@@ -165,18 +177,17 @@ function readSinglePolicy<Subject>(
   return readBucket(owner, capacity, window)
 }
 
-function readBucket(owner: string, capacity: number, window: Duration): Policy {
+function readBucket(owner: string, capacity: number, window: unknown): Policy {
+  const every = durationMs(owner, 'window', window)
   try {
-    return tokenBucket({ capacity, refill: capacity, every: window })
+    return tokenBucket({ capacity, refill: capacity, every })
   } catch (error) {
-    const { message } = error as TypeError // speaks of tokenBucket's `every`, which is called `window` here
-    throw new TypeError(message.replace('tokenBucket: ', `${owner}: `).replaceAll('every', 'window'))
+    const { message } = error as TypeError // speaks of the bucket's refill and capacity, which are called limit here
+    throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))
   }
 }
 
-function readLimits<Subject>(context: LimitContext, options: LimiterOptions<Subject>): Limit[] {
-  const { owner, keyHead } = context
-  const { limits } = options
+function readSeveral<Subject>(owner: string, options: LimiterOptions<Subject>, limits: unknown): Entry[] {
   for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
     if (options[option] === undefined) continue
     throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
@@ -185,40 +196,39 @@ function readLimits<Subject>(context: LimitContext, options: LimiterOptions<Subj
     throw wrongOption(owner, 'limits', 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
   }
   const seen = new Set<string>()
-  return limits.map((entry: LimitOptions<Subject>, i) => {
+  return Array.from(limits, (entry: LimitOptions<Subject>, i) => {
     const entryOwner = `${owner}: limits[${i}]`
     knownOptions(entryOwner, entry, ['name', 'policy', 'key', 'cost'], { limit: 'policy', window: 'policy' })
     const fallback = isPolicy(entry.policy) ? entry.policy.name : `limit-${i + 1}`
-    const name = keyName(entryOwner, 'name', given(entry.name, fallback))
-    if (seen.has(name))
-      throw new TypeError(`${entryOwner}: there are two limits called ${show(name)}. Give each a name.`)
-    seen.add(name)
-    return readLimit({ ...context, owner: entryOwner, keyHead: `${keyHead}/${name}` }, entry, name)
+    const entryName = keyName(entryOwner, 'name', given(entry.name, fallback))
+    if (seen.has(entryName)) {
+      throw new TypeError(`${entryOwner}: there are two limits called ${show(entryName)}. Give each a name.`)
+    }
+    seen.add(entryName)
+    return { owner: entryOwner, entryName, policy: entry.policy, key: entry.key, cost: entry.cost }
   })
 }
 
-function readLimit<Subject>(
-  context: LimitContext,
-  options: LimitOptions<Subject>,
-  name: string | undefined,
+function readLimit(
+  { keyHead, secret, source }: LimitContext,
+  { owner, entryName, policy, cost }: Entry,
+  keys: readonly KeyFunction[],
+  limiterName: string | undefined,
 ): Limit {
-  const { owner, secret } = context
-  const keys = readKeys(owner, options.key) as readonly KeyFunction[]
-  const source = (keys.find((key) => readerOf(key) !== undefined) ?? byIp()) as KeyFunction<unknown>
+  const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   return {
-    readPolicy: policyReader(context, options.policy, name),
+    readPolicy: policyReader(owner, head, policy, entryName ?? limiterName),
     readIdentity: identityReader(keys, source, secret),
-    readCost: costReader(owner, given(options.cost, 1)),
+    readCost: costReader(owner, given(cost, 1)),
   }
 }
 
 /** The key functions of an option that holds one, several or none. */
-export function readKeys<Subject>(
-  owner: string,
-  key: LimitOptions<Subject>['key'],
-): readonly KeyFunction<Subject>[] {
-  const keys = key === undefined ? [byIp()] : Array.isArray(key) ? key : [key]
-  if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function')) return keys
+export function readKeys(owner: string, key: unknown): readonly KeyFunction[] {
+  if (key === undefined) return [defaultKey() as KeyFunction]
+  const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
+  if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
+    return keys as KeyFunction[]
   throw wrongOption(
     owner,
     'key',
@@ -229,7 +239,8 @@ export function readKeys<Subject>(
 }
 
 function policyReader(
-  { owner, keyHead }: LimitContext,
+  owner: string,
+  keyHead: string,
   policy: unknown,
   name: string | undefined,
 ): Limit['readPolicy'] {
@@ -272,7 +283,7 @@ function costReader(owner: string, cost: unknown): Limit['readCost'] {
 
 /** Checks a cost: a whole number of units. Half units are no option: counters at rest are whole. */
 export function checkedCost(owner: string, cost: unknown): number {
-  return wholeNumber(owner, 'cost', cost, 0)
+  return wholeNumber(owner, 'cost', cost, 0, Number.MAX_SAFE_INTEGER, 1)
 }
 
 function readSecret(owner: string, secret: unknown): string | undefined {

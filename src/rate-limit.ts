@@ -5,6 +5,7 @@ import { decisionHeaders, send, setAll } from './answers/respond.js'
 import { show } from './checks.js'
 import type { Decision } from './decision.js'
 import { headerOf } from './keys/key.js'
+import { addressOfSocket } from './keys/source-address.js'
 import { type Limiter, limiterFrom } from './limiter.js'
 import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
 import { type Next, type RateLimitOptions, readMiddlewareOptions } from './middleware-options.js'
@@ -52,6 +53,7 @@ export function rateLimit<
   const limiter = limiterFrom<Req>('rateLimit', settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
+    addressOfSocket(req) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
     const passes = consider(req, res, next)
     if (isPromise(passes)) {
       passes.then(

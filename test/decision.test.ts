@@ -71,7 +71,10 @@ test('a decision says nothing of keys, in JSON or to those who list its properti
 test('what was taken is redeemed once, with the time it was taken, and without parts of cost 0', () => {
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
   const decision = decisionOf([part('a', 2), part('b', 0)], verdict, 'local', store)
-  expect(redeem(decision)).toEqual({ store, refunds: [{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5 }] })
+  expect(redeem(decision)).toEqual({
+    store,
+    refunds: [{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }],
+  })
   expect(redeem(decision)).toBeUndefined()
 })
 

@@ -45,10 +45,12 @@ export function denialBody(
   return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
 }
 
-/** The user's own message: a string as plain text, anything else as JSON. */
+/** The user's own message: a string as plain text, anything else as JSON; throws for what JSON cannot hold. */
 export function messageBody(message: string | object): DenialBody {
   if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
-  return { contentType: 'application/json; charset=utf-8', text: JSON.stringify(message) }
+  const text: string | undefined = JSON.stringify(message)
+  if (text === undefined) throw new TypeError('JSON cannot hold this message')
+  return { contentType: 'application/json; charset=utf-8', text }
 }
 
 function whenToRetry(decision: Decision | undefined): string {

@@ -1,6 +1,6 @@
 import type { Decision, PartDecision } from '../decision.js'
 
-/** Response headers as Node's `writeHead` takes them: name, value, name, value. */
+/** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
 
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */

@@ -51,8 +51,11 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
 
 /** Sends a whole answer in one go. Always false: the request does not go on. */
 export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
-  headers.push('Content-Type', body.contentType, 'Content-Length', String(Buffer.byteLength(body.text)))
-  res.writeHead(status, headers)
+  const byName: Record<string, string> = {} // not the list: on-headers before 1.1 reads a list as one of pairs
+  for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string
+  byName['Content-Type'] = body.contentType
+  byName['Content-Length'] = String(Buffer.byteLength(body.text))
+  res.writeHead(status, byName)
   res.end(body.text)
   return false
 }

@@ -1,9 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../checks.js'
 import { type Address, parseAddress } from './address.js'
+import type { SourceAddress } from './source-address.js'
 
-/** Whether an address, as text, is in a list. What is no address is in none. */
-export type AddressTest = (text: string | undefined) => boolean
+/** Whether an address is in a list. No address is in none. */
+export type AddressTest = (source: SourceAddress | undefined) => boolean
 
 /**
  * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test.
@@ -20,8 +21,8 @@ export function addressList(owner: string, option: string, entries: unknown): Ad
     )
   }
   const ranges = entries.map((entry) => readRange(owner, option, entry))
-  return function isListed(text) {
-    const address = text === undefined ? undefined : parseAddress(text)
+  return function isListed(source) {
+    const address = typeof source === 'string' ? parseAddress(source) : source
     return address !== undefined && ranges.some((range) => contains(range, address))
   }
 }
@@ -32,7 +33,7 @@ function readRange(owner: string, option: string, entry: unknown): Range {
   const [text, bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
   const address = text === undefined || rest.length > 0 ? undefined : parseAddress(text)
   const width = address?.kind() === 'ipv4' ? 32 : 128
-  const mapped = width === 32 && text?.includes('::') ? 96 : 0 // IPv4 spelt as IPv6 counts its bits from there
+  const mapped = width === 32 && text?.includes(':', text.indexOf(':') + 1) ? 96 : 0 // IPv4 spelt as IPv6 counts its bits from there
   const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) - mapped : -1
   if (address !== undefined && prefix >= 0 && prefix <= width) return [address, prefix]
   throw new TypeError(

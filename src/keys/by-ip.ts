@@ -1,8 +1,8 @@
 import { given, knownOptions, wholeNumber } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
-import { addressIdentity, isPlainIpv4, parseAddress } from './address.js'
-import type { KeyFunction } from './key.js'
-import { type AddressReader, addressOfSocket, addressReader, type TrustProxy } from './source-address.js'
+import { addressIdentity } from './address.js'
+import { asRequest, type KeyFunction } from './key.js'
+import { type AddressReader, addressReader, type TrustProxy } from './source-address.js'
 
 /** How addresses become identities. */
 export interface ByIpOptions {
@@ -18,12 +18,25 @@ export interface ByIpOptions {
 /** The identity of requests whose source address cannot be known: a Unix socket, or a connection that is closed. */
 export const UNKNOWN_ADDRESS = 'unknown'
 
-/** The readers behind `byIp` functions, so that `allow` and `block` see the same address as the key does. */
+/** The readers behind key functions, so that `allow` and `block` see the same address as the key does. */
 const readers = new WeakMap<KeyFunction, AddressReader>()
+/** Key functions whose answers are addresses and nothing else. */
+const addressKeys = new WeakSet<KeyFunction>()
 
-/** How a `byIp` function reads the address; `undefined` for any other function. */
+/** How a key function reads the source address; `undefined` for one that reads none. */
 export function readerOf(key: KeyFunction): AddressReader | undefined {
   return readers.get(key)
+}
+
+/** Lets `key` be known to read the source address as `other` does, where `other` reads one. */
+export function readsAddressLike(key: KeyFunction, other: KeyFunction): void {
+  const reader = readers.get(other)
+  if (reader !== undefined) readers.set(key, reader)
+}
+
+/** Whether a key function gives addresses, which are bounded, printable and no secret. */
+export function isAddressKey(key: KeyFunction): boolean {
+  return addressKeys.has(key)
 }
 
 /**
@@ -31,7 +44,8 @@ export function readerOf(key: KeyFunction): AddressReader | undefined {
  * one that trusted proxies report. All spellings of an address are one; IPv4 inside IPv6 (mapped, NAT64) is IPv4.
  *
  * A forwarded "address" that is none falls back to the socket's. Where there is no address at all (a Unix socket, a closed
- * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once.
+ * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. So do
+ * subjects that are no requests.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -41,19 +55,50 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   const read = addressReader('byIp', options.trustProxy)
 
   function ipKey(subject: unknown): string {
-    const text = read(subject)
-    if (text !== undefined && isPlainIpv4(text)) return text
-    const socketText = addressOfSocket(subject)
-    const address = parseAddress(text ?? '') ?? parseAddress(socketText ?? '')
+    const address = read(subject)
+    if (typeof address === 'string') return address
     if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    warnOnce(
-      'HEADGATE_NO_ADDRESS',
-      'headgate: a request has no source address (a Unix socket, or a closed connection). Such requests share one bucket. ' +
-        "Behind a proxy on a Unix socket set app.set('trust proxy', …), or use another key.",
-    )
+    if (isRequest(subject)) tellNoAddress()
     return UNKNOWN_ADDRESS
   }
 
   readers.set(ipKey, read)
+  addressKeys.add(ipKey)
   return ipKey
+}
+
+/**
+ * The key of a limit that was given none: `byIp()`. Subjects that are no requests share one bucket then, which is told once
+ * as the process warning `HEADGATE_NO_KEY`.
+ */
+export function defaultKey(): KeyFunction<unknown> {
+  const ipKey = byIp()
+  function requestKey(subject: unknown): unknown {
+    if (!isRequest(subject)) tellNoKey()
+    return ipKey(subject)
+  }
+  readsAddressLike(requestKey, ipKey)
+  addressKeys.add(requestKey)
+  return requestKey
+}
+
+function tellNoKey(): void {
+  warnOnce(
+    'HEADGATE_NO_KEY',
+    'headgate: a limiter without a key was charged for a subject that is no request: it has neither ip nor socket. All such ' +
+      'subjects share one bucket. Give key, such as (job) => job.tenant.',
+  )
+}
+
+function isRequest(subject: unknown): boolean {
+  const { ip, socket } = asRequest(subject)
+  return ip !== undefined || socket !== undefined
+}
+
+function tellNoAddress(): void {
+  warnOnce(
+    'HEADGATE_NO_ADDRESS',
+    'headgate: a request has no source address (a Unix socket, or a closed connection). Such requests share one bucket. ' +
+      "Behind a proxy on a Unix socket set app.set('trust proxy', …), or use another key.",
+  )
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { knownOptions, optionalFunction } from '../checks.js'
 import { type MaybePromise, whenKnown } from '../maybe-promise.js'
-import { byIp } from './by-ip.js'
+import { byIp, readsAddressLike } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 
 /** What happens to requests without a user. */
@@ -35,13 +35,16 @@ export function byUser<Subject>(
   const read = (get ?? userOf) as (subject: unknown) => unknown
   const anonymous = (options.anonymous ?? byIp()) as KeyFunction<unknown>
 
-  return function userKey(subject: unknown): MaybePromise<unknown> {
+  function userKey(subject: unknown): MaybePromise<unknown> {
     return whenKnown(read(subject), (user): MaybePromise<unknown> => {
       if (user === undefined || user === null)
         return whenKnown(anonymous(subject), (key) => tagged('anonymous', key))
       return tagged('user', user)
     })
   }
+
+  readsAddressLike(userKey, anonymous as KeyFunction)
+  return userKey
 }
 
 /** Sets users and anonymous clients apart; what can be nobody's key stays what it is. */

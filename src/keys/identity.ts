@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { type MaybePromise, readAll, whenKnown } from '../maybe-promise.js'
 import { warnOnce } from '../warn-once.js'
-import { readerOf } from './by-ip.js'
+import { isAddressKey } from './by-ip.js'
 import type { KeyFunction } from './key.js'
 
 /** Reads one identity at rest from a subject: bounded, printable, without blanks; `undefined` = not limited. */
@@ -37,13 +37,13 @@ function partReader(
   source: KeyFunction<unknown>,
   secret: string | undefined,
 ): IdentityReader {
-  if (readerOf(key) !== undefined && secret === undefined) return key as IdentityReader
+  if (isAddressKey(key) && secret === undefined) return key as IdentityReader
   return (subject) =>
     whenKnown(key(subject), (value) => {
       if (value === undefined) return undefined
       if (isKey(value)) return hash(`value:${value}`, secret)
       tellObject(key, value)
-      return hash(`malformed:${source(subject)}`, secret)
+      return hash(`malformed:${source(subject) ?? ''}`, secret)
     })
 }
 

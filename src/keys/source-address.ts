@@ -2,13 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from 'proxy-addr'
 import { wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
+import { type Address, isPlainIpv4, parseAddress } from './address.js'
 import { asRequest, headerOf } from './key.js'
 
 /** Which proxies' `X-Forwarded-For` entries are believed: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`. */
 export type TrustProxy = string | readonly string[]
 
-/** Reads the text of the address that a request came from; `undefined` where there is none. */
-export type AddressReader = (subject: unknown) => string | undefined
+/** A source address: a plain IPv4 address as text, which is the common case, or any other one parsed. */
+export type SourceAddress = string | Address
+
+/** Reads the address that a request came from; `undefined` where there is none. */
+export type AddressReader = (subject: unknown) => SourceAddress | undefined
 
 /**
  * Makes the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust proxy', …)`;
@@ -18,14 +22,22 @@ export type AddressReader = (subject: unknown) => string | undefined
  * arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
  */
 export function addressReader(owner: string, trustProxy: TrustProxy | undefined): AddressReader {
-  if (trustProxy === undefined) return expressOrSocketAddress
-  const trusted = compileTrust(owner, trustProxy)
-  return function addressBehindProxies(subject) {
-    const socketAddress = addressOfSocket(subject)
-    if (socketAddress === undefined) return undefined
-    return headerOf(subject, 'x-forwarded-for') === undefined
-      ? socketAddress
-      : proxyAddr(subject as IncomingMessage, trusted)
+  const forwarded = trustProxy === undefined ? expressAddress : addressBehind(compileTrust(owner, trustProxy))
+  return function sourceAddress(subject) {
+    return readable(forwarded(subject)) ?? readable(addressOfSocket(subject))
+  }
+}
+
+function readable(text: string | undefined): SourceAddress | undefined {
+  if (text === undefined || isPlainIpv4(text)) return text
+  return parseAddress(text)
+}
+
+function addressBehind(trusted: ReturnType<typeof proxyAddr.compile>) {
+  return function addressBehindProxies(subject: unknown): string | undefined {
+    if (addressOfSocket(subject) === undefined || headerOf(subject, 'x-forwarded-for') === undefined)
+      return undefined
+    return proxyAddr(subject as IncomingMessage, trusted)
   }
 }
 
@@ -44,14 +56,17 @@ function compileTrust(owner: string, trustProxy: TrustProxy) {
   }
 }
 
-function expressOrSocketAddress(subject: unknown): string | undefined {
+function expressAddress(subject: unknown): string | undefined {
   const { ip, app } = asRequest(subject)
   if (app !== undefined) lookAtTrust(subject, app)
   else if (ip === undefined) lookForForwarding(subject)
-  return typeof ip === 'string' ? ip : addressOfSocket(subject)
+  return typeof ip === 'string' ? ip : undefined
 }
 
-/** The peer's address as the socket knows it; `undefined` on a Unix socket and after the connection closed. */
+/**
+ * The peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection closed unless it was
+ * read before: Node.js remembers it then.
+ */
 export function addressOfSocket(subject: unknown): string | undefined {
   const { socket } = asRequest(subject)
   if (typeof socket !== 'object' || socket === null) return undefined

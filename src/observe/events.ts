@@ -14,6 +14,26 @@ export interface LimiterEvents<Subject> {
   refundFailed: [error: unknown, decision: Decision]
 }
 
+/** Emits that a charge was denied. A listener that throws must not decide a request: it is told once as a warning. */
+export function emitLimited<Subject>(
+  events: EventEmitter<LimiterEvents<Subject>>,
+  decision: Decision,
+  subject: Subject,
+): void {
+  try {
+    ;(events as EventEmitter).emit('limited', decision, subject)
+  } catch (error) {
+    warnOnce(
+      'HEADGATE_LISTENER_FAILED',
+      `headgate: a listener to 'limited' threw (${textOf(error)}). Mend the listener.`,
+    )
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : show(error)
+}
+
 /** Emits that the store failed; where nobody listens, it is a process warning, once. */
 export function tellStoreError<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
@@ -33,10 +53,9 @@ export function tellRefundFailed<Subject>(
   decision: Decision,
 ): void {
   if ((events as EventEmitter).emit('refundFailed', error, decision)) return
-  const cause = error instanceof Error ? error.message : show(error)
   warnOnce(
     'HEADGATE_REFUND_FAILED',
-    `headgate: units could not be given back (${cause}). ${mend('refundFailed')}`,
+    `headgate: units could not be given back (${textOf(error)}). ${mend('refundFailed')}`,
   )
 }
 

@@ -46,8 +46,10 @@ export interface Policy {
   /**
    * Gives back `cost` units that were taken at `takenAtMs`, never beyond a fresh state and never into another window.
    * Returns the state to keep: the same object when nothing changes, `undefined` when it is fresh again.
+   * `resetAtMs` is when the state would have been fresh again after that taking, as the step said; left out, it is taken
+   * that the state was fresh before.
    */
-  refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined
+  refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
 }
 
 /** Whether a value can serve as a policy, for checks of what a user's function returned. */

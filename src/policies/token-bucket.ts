@@ -33,7 +33,9 @@ const GRID = 4096
  *
  * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
  *
- * **Refunds** give back what the refill has not given back yet: cost × interval, less the time since it was taken.
+ * **Refunds** give back what the refill has not given back yet. Had the bucket been full at some moment since the taking,
+ * the units would have come back by then; so at most the time is given back that was left until the bucket would have been
+ * full again. Where handlers are slow and the bucket is nearly full, that is less than was taken, and rightly so.
  *
  * Throws a `TypeError` for wrong numbers: a rate above 1,000,000 a second, or a bucket that takes over ten years to fill.
  */
@@ -89,9 +91,14 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
   }
 
-  function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const refilledMs = Math.max(0, nowMs - takenAtMs)
-    const giveMs = Math.floor((cost * intervalMs - refilledMs) * GRID) / GRID
+  function refund(
+    state: State,
+    nowMs: number,
+    cost: number,
+    takenAtMs: number,
+    resetAtMs = takenAtMs + cost * intervalMs,
+  ): State | undefined {
+    const giveMs = Math.floor(Math.min(cost * intervalMs, resetAtMs - nowMs) * GRID) / GRID
     if (giveMs <= 0) return state
     const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + spanMs) - giveMs
     return fullAtMs <= nowMs ? undefined : [fullAtMs]

@@ -31,13 +31,12 @@ export function guard(store: Store, timeoutMs: number): GuardedStore {
 
 /** Asks, with the deadline where the answer has to be waited for. */
 function asked<T>(store: Store, timeoutMs: number, question: () => MaybePromise<T>): MaybePromise<T> {
-  let answer: MaybePromise<T>
   try {
-    answer = question()
+    const answer = question()
+    return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
   } catch (cause) {
     throw asStoreError(store, cause)
   }
-  return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
 }
 
 function inTime<T>(store: Store, answer: PromiseLike<T>, timeoutMs: number): Promise<T> {
@@ -82,10 +81,11 @@ function isVerdict(value: unknown, partCount: number): value is Verdict {
 function isPartVerdict(value: unknown): value is PartVerdict {
   if (typeof value !== 'object' || value === null) return false
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = value as PartVerdict
-  const sound = isAtLeast0(resetAfterMs) && isAtLeast0(retryAfterMs) && isAtLeast0(moreAfterMs)
-  return sound && Number.isInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
+  const soundTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
+  return soundTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
 }
 
-function isAtLeast0(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0
+function isTime(value: unknown): boolean {
+  if (typeof value !== 'number') return false
+  return (value >= 0 && value <= Number.MAX_SAFE_INTEGER) || value === Number.POSITIVE_INFINITY
 }

@@ -25,7 +25,7 @@ export interface MemoryStore extends Store {
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
 /**
- * The wall clock as it was when this module was loaded, carried on by the monotonic one: setting the system's clock
+ * The wall clock as it was when the process started, carried on by the monotonic one: setting the system's clock
  * back or forth changes nothing.
  */
 export function monotonicNow(): number {
@@ -38,7 +38,7 @@ export function monotonicNow(): number {
  * - A decision is one synchronous step: no promise, and no timer, neither per key nor at all.
  * - At most `maxKeys` keys. States that equal fresh ones go first. When all are in use, room is made from those nearest
  *   to fresh, among 32 looked at, and never from a client that is at its limit. When there is no such room, newcomers
- *   share one overflow state per policy, and a process warning (`HEADGATE_MEMORY_FULL`) tells once.
+ *   share one overflow state per limit, and a process warning (`HEADGATE_MEMORY_FULL`) tells once.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -67,7 +67,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     let step = policy.take(entry?.state, nowMs, cost)
     if (entry === undefined && step.next !== undefined && !table.makeRoom(nowMs, 1)) {
       tellFull()
-      entry = table.overflow(policy)
+      entry = table.overflow(key, policy)
       step = policy.take(entry.state, nowMs, cost)
     }
     if (step.next !== undefined) {
@@ -84,7 +84,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     if (homeless.size > 0) {
       tellFull()
       const moved = charge.map((part) =>
-        homeless.has(part.key) ? { ...part, key: table.overflow(part.policy).key } : part,
+        homeless.has(part.key) ? { ...part, key: table.overflow(part.key, part.policy).key } : part,
       )
       outcome = decideParts(moved, read, nowMs)
     }
@@ -114,12 +114,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     refund(refunds) {
       const nowMs = now()
-      for (const { key, policy, cost, takenAtMs } of refunds) {
-        const state = table.find(key)?.state
-        if (state === undefined) continue
-        const left = policy.refund(state, nowMs, cost, takenAtMs)
-        if (left === undefined) table.delete(key)
-        else table.set(key, policy, left)
+      for (const { key, policy, cost, takenAtMs, resetAtMs } of refunds) {
+        const payer = table.payer(key, policy)
+        if (payer?.state === undefined) continue
+        const left = policy.refund(payer.state, nowMs, cost, takenAtMs, resetAtMs)
+        if (left === undefined) table.delete(payer.key)
+        else payer.state = left
       }
     },
     forget(keys) {

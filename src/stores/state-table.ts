@@ -45,14 +45,19 @@ export class StateTable {
   }
 
   delete(key: string): void {
-    this.#entries.delete(key)
+    if (!this.#entries.delete(key)) this.#overflow.delete(key)
   }
 
-  /** The one entry that newcomers of a policy share when there is no room for them. */
-  overflow(policy: Policy): Entry {
-    const key = `\0overflow:${policy.kind}:${policy.params.join(':')}` // no key at rest begins with a NUL
-    const entry = this.#overflow.get(key) ?? { key, policy, state: undefined }
-    this.#overflow.set(key, entry)
+  /** The entry that pays for a key: its own, or where it has none, the one that it would share with other newcomers. */
+  payer(key: string, policy: Policy): Entry | undefined {
+    return this.find(key) ?? this.#overflow.get(overflowKeyOf(key, policy))
+  }
+
+  /** The one entry that newcomers of a limit share when there is no room for them. */
+  overflow(key: string, policy: Policy): Entry {
+    const overflowKey = overflowKeyOf(key, policy)
+    const entry = this.#overflow.get(overflowKey) ?? { key: overflowKey, policy, state: undefined }
+    this.#overflow.set(overflowKey, entry)
     return entry
   }
 
@@ -96,6 +101,12 @@ export class StateTable {
     this.#hand = this.#entries.values()
     return this.#hand.next().value
   }
+}
+
+/** Limits apart: a key is the same for all clients of a limit up to the brace. No key at rest begins with a NUL. */
+function overflowKeyOf(key: string, policy: Policy): string {
+  const head = key.slice(0, Math.max(0, key.indexOf('{')))
+  return `\0${head}${policy.kind}:${policy.params.join(':')}`
 }
 
 function resetAfterMs({ policy, state }: Entry, nowMs: number): number {

@@ -30,6 +30,8 @@ export interface Verdict {
 /** Units to give back: what one part took, and when. */
 export interface Refund extends Part {
   readonly takenAtMs: number
+  /** When the key would have been fresh again after that: the verdict's `atMs` plus the part's `resetAfterMs`. */
+  readonly resetAtMs?: number
 }
 
 /**

@@ -59,13 +59,9 @@ test.each<[string, unknown, unknown]>([
 test.each<[string, unknown]>([
   ['a Unix socket', requestFrom(undefined)],
   ['a closed connection', requestFrom('')],
-  ['no socket', { headers: {} }],
   ['a socket that is null', { headers: {}, socket: null }],
   ['an address that is no text', { headers: {}, socket: { remoteAddress: 16909060 } }],
   ['a socket file as its address', requestFrom('/run/app.sock')],
-  ['a subject that is undefined', undefined],
-  ['a subject that is a string', '192.0.2.7'],
-  ['a subject that is a number', 7],
 ])('a request with %s is the explicit identity "unknown", told once', (_what, subject) => {
   const key = byIp()
   expect([key(subject), key(subject)]).toEqual(['unknown', 'unknown'])
@@ -127,4 +123,13 @@ test.each<[unknown, string]>([
 ])('byIp(%j) says what to write instead', (options, message) => {
   expect(() => byIp(options as object)).toThrow(TypeError)
   expect(() => byIp(options as object)).toThrow(message)
+})
+
+test.each<[string, unknown]>([
+  ['an object without an address', { headers: {} }],
+  ['undefined', undefined],
+  ['a string', '192.0.2.7'],
+  ['a number', 7],
+])('%s is no request, and the explicit identity "unknown"', (_what, subject) => {
+  expect(byIp()(subject)).toBe('unknown')
 })

@@ -49,7 +49,7 @@ const sliding = fc
     return {
       policy: slidingWindow(numbers),
       // Time is read in whole milliseconds, so a true time may be up to 1 ms longer than it is read.
-      most: (elapsedMs) => limit * (Math.floor((elapsedMs + 1) / window) + 2),
+      most: (elapsedMs) => limit * (Math.ceil((elapsedMs + 1) / window) + 1),
       longestLockoutMs: 2 * window + Math.ceil(window / slices) + 1,
     }
   })
