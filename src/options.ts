@@ -1,10 +1,11 @@
 import { given, keyName, knownOptions, oneOf, show, wholeNumber, wrongOption } from './checks.js'
 import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
-import { byIp, defaultKey, isAddressKey } from './keys/by-ip.js'
+import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
 import { keysAtRest } from './keys/key-at-rest.js'
+import { addressReader } from './keys/source-address.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { isPolicy, type Policy } from './policies/policy.js'
 import { tokenBucket } from './policies/token-bucket.js'
@@ -120,7 +121,7 @@ export function readLimiterOptions<Subject>(
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const entries = readEntries(owner, options)
   const keys = entries.map((entry) => readKeys(entry.owner, entry.key))
-  const context: LimitContext = { keyHead, secret, source: sourceOf(keys.flat()) }
+  const context: LimitContext = { keyHead, secret, source: sourceOf(owner, keys.flat()) }
   const limits = entries.map((entry, i) => readLimit(context, entry, keys[i] as readonly KeyFunction[], name))
   const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
   const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
@@ -132,7 +133,7 @@ export function readLimiterOptions<Subject>(
 interface LimitContext {
   readonly keyHead: string
   readonly secret: string | undefined
-  readonly source: KeyFunction<unknown>
+  readonly source: (subject: unknown) => string
 }
 
 /** A limit as it was written, and who speaks in errors about it; `entryName` is set where it is one of several. */
@@ -144,9 +145,10 @@ interface Entry {
   readonly cost: unknown
 }
 
-/** The key that tells whose malformed input it is: the first that reads an address, with the trust that it was given. */
-function sourceOf(keys: readonly KeyFunction[]): KeyFunction<unknown> {
-  return (keys.find(isAddressKey) ?? byIp()) as KeyFunction<unknown>
+/** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */
+function sourceOf(owner: string, keys: readonly KeyFunction[]): (subject: unknown) => string {
+  const read = keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner, undefined)
+  return (subject) => sourceIdentity(read(subject))
 }
 
 function readEntries<Subject>(owner: string, options: LimiterOptions<Subject>): Entry[] {

@@ -2,7 +2,7 @@ import { given, knownOptions, wholeNumber } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { addressIdentity } from './address.js'
 import { asRequest, type KeyFunction } from './key.js'
-import { type AddressReader, addressReader, type TrustProxy } from './source-address.js'
+import { type AddressReader, addressReader, type SourceAddress, type TrustProxy } from './source-address.js'
 
 /** How addresses become identities. */
 export interface ByIpOptions {
@@ -15,8 +15,12 @@ export interface ByIpOptions {
   trustProxy?: TrustProxy
 }
 
+const DEFAULT_IPV6_PREFIX = 56
+
 /** The identity of requests whose source address cannot be known: a Unix socket, or a connection that is closed. */
-export const UNKNOWN_ADDRESS = 'unknown'
+const UNKNOWN_ADDRESS = 'unknown'
+/** The identity of subjects that have no address because they are no requests: forgetting one touches no request's. */
+const NO_REQUEST = 'no-request'
 
 /** The readers behind key functions, so that `allow` and `block` see the same address as the key does. */
 const readers = new WeakMap<KeyFunction, AddressReader>()
@@ -44,27 +48,33 @@ export function isAddressKey(key: KeyFunction): boolean {
  * one that trusted proxies report. All spellings of an address are one; IPv4 inside IPv6 (mapped, NAT64) is IPv4.
  *
  * A forwarded "address" that is none falls back to the socket's. Where there is no address at all (a Unix socket, a closed
- * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. So do
- * subjects that are no requests.
+ * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. Subjects
+ * that are no requests (they have neither `ip` nor `socket`) share another.
  *
  * Throws a `TypeError` for wrong options.
  */
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   knownOptions('byIp', options, ['ipv6Prefix', 'trustProxy'], { ipv6Subnet: 'ipv6Prefix' })
-  const ipv6Prefix = wholeNumber('byIp', 'ipv6Prefix', given(options.ipv6Prefix, 56), 1, 128)
+  const ipv6Prefix = wholeNumber('byIp', 'ipv6Prefix', given(options.ipv6Prefix, DEFAULT_IPV6_PREFIX), 1, 128)
   const read = addressReader('byIp', options.trustProxy)
 
   function ipKey(subject: unknown): string {
     const address = read(subject)
-    if (typeof address === 'string') return address
-    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    if (isRequest(subject)) tellNoAddress()
+    if (address !== undefined) return sourceIdentity(address, ipv6Prefix)
+    if (!isRequest(subject)) return NO_REQUEST
+    tellNoAddress()
     return UNKNOWN_ADDRESS
   }
 
   readers.set(ipKey, read)
   addressKeys.add(ipKey)
   return ipKey
+}
+
+/** The identity of a source address: IPv4 whole, IPv6 by network; `unknown` where there is none. */
+export function sourceIdentity(address: SourceAddress | undefined, ipv6Prefix = DEFAULT_IPV6_PREFIX): string {
+  if (address === undefined) return UNKNOWN_ADDRESS
+  return typeof address === 'string' ? address : addressIdentity(address, ipv6Prefix)
 }
 
 /**

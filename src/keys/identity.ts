@@ -15,7 +15,7 @@ export type IdentityReader = (subject: unknown) => MaybePromise<string | undefin
  */
 export function identityReader(
   keys: readonly KeyFunction[],
-  source: KeyFunction<unknown>,
+  source: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
   const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
@@ -34,7 +34,7 @@ function join(parts: readonly (string | undefined)[]): string | undefined {
 
 function partReader(
   key: KeyFunction<unknown>,
-  source: KeyFunction<unknown>,
+  source: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
   if (isAddressKey(key) && secret === undefined) return key as IdentityReader
@@ -43,7 +43,7 @@ function partReader(
       if (value === undefined) return undefined
       if (isKey(value)) return hash(`value:${value}`, secret)
       tellObject(key, value)
-      return hash(`malformed:${source(subject) ?? ''}`, secret)
+      return hash(`malformed:${source(subject)}`, secret)
     })
 }
 

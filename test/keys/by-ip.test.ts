@@ -130,6 +130,6 @@ test.each<[string, unknown]>([
   ['undefined', undefined],
   ['a string', '192.0.2.7'],
   ['a number', 7],
-])('%s is no request, and the explicit identity "unknown"', (_what, subject) => {
-  expect(byIp()(subject)).toBe('unknown')
+])('%s is no request, and the explicit identity "no-request"', (_what, subject) => {
+  expect(byIp()(subject)).toBe('no-request')
 })

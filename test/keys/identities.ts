@@ -1,6 +1,9 @@
 import { byIp, type KeyFunction } from 'headgate'
 import { identityReader } from '../../src/keys/identity.js'
 
+/** Whose malformed input it is. */
+export const sourceOf = byIp() as (subject: unknown) => string
+
 export const SECRET = 'a secret of enough characters'
 
 /** The identity at rest of a subject, for key functions that answer at once. */
@@ -10,7 +13,7 @@ export function identityOf(
   secret?: string,
 ): string | undefined {
   const list = [keys].flat() as KeyFunction[]
-  const identity = identityReader(list, byIp(), secret)(subject)
+  const identity = identityReader(list, sourceOf, secret)(subject)
   if (identity instanceof Promise) throw new Error('the identity has to be waited for')
   return identity
 }

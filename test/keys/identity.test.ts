@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { byField, byHeader, byIp, byRoute, byUser, type KeyFunction } from 'headgate'
 import { identityReader } from '../../src/keys/identity.js'
-import { identityOf, SECRET } from './identities.js'
+import { identityOf, SECRET, sourceOf } from './identities.js'
 import { requestFrom } from './requests.js'
 import { listenForWarnings } from './warnings.js'
 
@@ -132,12 +132,12 @@ test('one part that is undefined makes the whole undefined', async () => {
   expect(joined(undefined)).toBeUndefined()
   expect(joined('a', undefined)).toBeUndefined()
   expect(joined(undefined, null)).toBeUndefined()
-  const reader = identityReader([giving('a'), async () => undefined] as KeyFunction[], byIp(), undefined)
+  const reader = identityReader([giving('a'), async () => undefined] as KeyFunction[], sourceOf, undefined)
   expect(await reader(request)).toBeUndefined()
 })
 
 test('async keys give the identity that synchronous ones would', async () => {
-  const reader = identityReader([byIp(), async () => 'a'] as KeyFunction[], byIp(), undefined)
+  const reader = identityReader([byIp(), async () => 'a'] as KeyFunction[], sourceOf, undefined)
   const identity = reader(request)
   expect(identity).toBeInstanceOf(Promise)
   expect(await identity).toBe(identityOf([byIp(), giving('a')], request))
@@ -148,7 +148,7 @@ test('a key function that fails is not swallowed', async () => {
     throw new Error('no session')
   }
   expect(() => identityOf(fails, request)).toThrow('no session')
-  const later = identityReader([giving('a'), async () => fails()] as KeyFunction[], byIp(), undefined)
+  const later = identityReader([giving('a'), async () => fails()] as KeyFunction[], sourceOf, undefined)
   await expect(later(request)).rejects.toThrow('no session')
 })
 

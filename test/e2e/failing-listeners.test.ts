@@ -1,0 +1,70 @@
+import { createLimiter, memoryStore, rateLimit } from 'headgate'
+import { listenForWarnings } from '../keys/warnings.js'
+import { promisingStore } from '../support/fault-stores.js'
+import { FRAMEWORKS, sayHello } from '../support/frameworks.js'
+import { closeServers, serve, statuses, times } from '../support/http.js'
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await closeServers()
+})
+
+const STORES = [
+  ['a store that answers at once', memoryStore],
+  ['a store that answers later', promisingStore],
+] as const
+
+const fail = (): never => {
+  throw new Error('the log is full')
+}
+
+describe.each(STORES)('with %s', (_which, makeStore) => {
+  test.each(FRAMEWORKS)('a listener that throws never fails a request on $name', async ({ app }) => {
+    for (const [mode, expected] of [
+      ['enforce', [200, 429, 429]],
+      ['report', [200, 200, 200]],
+    ] as const) {
+      const limiter = rateLimit({ limit: 1, window: '1h', store: makeStore(), mode })
+      const listener = jest.fn(fail)
+      limiter.limiter.events.on('limited', listener)
+      const served = await serve(app(limiter, sayHello))
+      expect(await statuses(served, times(3))).toEqual(expected)
+      expect(listener).toHaveBeenCalledTimes(2)
+    }
+    expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
+  })
+
+  test('a listener that throws never fails a charge', async () => {
+    const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: makeStore() })
+    limiter.events.on('limited', fail)
+    expect(await limiter.charge({})).toMatchObject({ allowed: true })
+    expect(await limiter.charge({})).toMatchObject({ allowed: false })
+    expect(await limiter.charge({})).toMatchObject({ allowed: false })
+    expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
+  })
+})
+
+test.each([undefined, null, 'text', 7, Object.create(null)])(
+  'a listener may throw anything, such as %p',
+  async (thrown) => {
+    const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: memoryStore() })
+    limiter.events.on('limited', () => {
+      throw thrown
+    })
+    await limiter.charge({})
+    expect(await limiter.charge({})).toMatchObject({ allowed: false })
+    expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
+  },
+)
+
+test('what the listener threw is in the warning', async () => {
+  const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: memoryStore() })
+  limiter.events.on('limited', fail)
+  for (let i = 0; i < 2; i++) await limiter.charge({})
+  const told = expect.objectContaining({ code: 'HEADGATE_LISTENER_FAILED' })
+  expect(process.emitWarning).toHaveBeenCalledWith(expect.stringContaining('the log is full'), told)
+})
