@@ -2,8 +2,9 @@ import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
 import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, redeem, UNLIMITED } from './decision.js'
 import { StoreError } from './errors.js'
+import { addressOfSocket } from './keys/source-address.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
-import { emitLimited, type LimiterEvents, tellStoreError } from './observe/events.js'
+import { type LimiterEvents, tellLimited, tellStoreError } from './observe/events.js'
 import {
   type BoundPolicy,
   checkedCost,
@@ -59,18 +60,20 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
     const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
     const decision = decideFor(subject, cost)
-    if (isPromise(decision)) return decision.then((made) => tellLimited(made, subject))
-    return tellLimited(decision, subject)
+    if (isPromise(decision)) return decision.then((made) => told(made, subject))
+    return told(decision, subject)
   }
 
-  function tellLimited(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) emitLimited(events, decision, subject)
+  function told(decision: Decision, subject: Subject): Decision {
+    if (!decision.allowed) tellLimited(events, decision, subject)
     return decision
   }
 
   function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
     const parts = readParts(limits, subject, cost)
-    return isPromise(parts) ? parts.then((read) => decide(read, subject)) : decide(parts, subject)
+    if (!isPromise(parts)) return decide(parts, subject)
+    addressOfSocket(subject) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
+    return parts.then((read) => decide(read, subject))
   }
 
   function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {

@@ -53,7 +53,6 @@ export function rateLimit<
   const limiter = limiterFrom<Req>('rateLimit', settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
-    addressOfSocket(req) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
     const passes = consider(req, res, next)
     if (isPromise(passes)) {
       passes.then(
@@ -67,7 +66,9 @@ export function rateLimit<
   function consider(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     try {
       if (skip === undefined) return gate(req, res, next)
-      return whenKnown(skip(req, res), (skipped) => (skipped ? true : gate(req, res, next)))
+      const skipped = skip(req, res)
+      if (isPromise(skipped)) addressOfSocket(req) // read while it is there: Node.js then remembers it
+      return whenKnown(skipped, (skips) => (skips ? true : gate(req, res, next)))
     } catch (error) {
       next(asError(error))
       return false

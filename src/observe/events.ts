@@ -14,32 +14,14 @@ export interface LimiterEvents<Subject> {
   refundFailed: [error: unknown, decision: Decision]
 }
 
-/** Emits that a charge was denied. A listener that throws must not decide a request: it is told once as a warning. */
-export function emitLimited<Subject>(
-  events: EventEmitter<LimiterEvents<Subject>>,
-  decision: Decision,
-  subject: Subject,
-): void {
-  try {
-    ;(events as EventEmitter).emit('limited', decision, subject)
-  } catch (error) {
-    warnOnce(
-      'HEADGATE_LISTENER_FAILED',
-      `headgate: a listener to 'limited' threw (${textOf(error)}). Mend the listener.`,
-    )
-  }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : show(error)
+/** Emits that a charge was denied. */
+export function tellLimited<Subject>(events: Events<Subject>, decision: Decision, subject: Subject): void {
+  emit(events, 'limited', [decision, subject])
 }
 
 /** Emits that the store failed; where nobody listens, it is a process warning, once. */
-export function tellStoreError<Subject>(
-  events: EventEmitter<LimiterEvents<Subject>>,
-  error: StoreError,
-): void {
-  if ((events as EventEmitter).emit('storeError', error)) return
+export function tellStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
+  if (emit(events, 'storeError', [error])) return
   warnOnce(
     'HEADGATE_STORE_ERROR',
     `headgate: the store could not decide a request (${error.message}). ${mend('storeError')}`,
@@ -47,16 +29,35 @@ export function tellStoreError<Subject>(
 }
 
 /** Emits that units could not be given back; where nobody listens, it is a process warning, once. */
-export function tellRefundFailed<Subject>(
-  events: EventEmitter<LimiterEvents<Subject>>,
-  error: unknown,
-  decision: Decision,
-): void {
-  if ((events as EventEmitter).emit('refundFailed', error, decision)) return
+export function tellRefundFailed<Subject>(events: Events<Subject>, error: unknown, decision: Decision): void {
+  if (emit(events, 'refundFailed', [error, decision])) return
   warnOnce(
     'HEADGATE_REFUND_FAILED',
     `headgate: units could not be given back (${textOf(error)}). ${mend('refundFailed')}`,
   )
+}
+
+type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
+
+/** Whether anybody listens. A listener that throws must not decide a request: it is told once as a warning. */
+function emit<Subject>(
+  events: Events<Subject>,
+  name: keyof LimiterEvents<Subject>,
+  args: unknown[],
+): boolean {
+  try {
+    return (events as EventEmitter).emit(name, ...args)
+  } catch (error) {
+    warnOnce(
+      'HEADGATE_LISTENER_FAILED',
+      `headgate: a listener to '${name}' threw (${textOf(error)}). Mend the listener.`,
+    )
+    return true
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : show(error)
 }
 
 function mend(event: string): string {
