@@ -1,7 +1,7 @@
 import { createLimiter, memoryStore, rateLimit } from 'headgate'
 import { listenForWarnings } from '../keys/warnings.js'
-import { promisingStore } from '../support/fault-stores.js'
-import { FRAMEWORKS, sayHello } from '../support/frameworks.js'
+import { promisingStore, storeThat } from '../support/fault-stores.js'
+import { EXPRESS_5, FRAMEWORKS, sayHello } from '../support/frameworks.js'
 import { closeServers, serve, statuses, times } from '../support/http.js'
 
 let warnings: () => unknown[]
@@ -67,4 +67,20 @@ test('what the listener threw is in the warning', async () => {
   for (let i = 0; i < 2; i++) await limiter.charge({})
   const told = expect.objectContaining({ code: 'HEADGATE_LISTENER_FAILED' })
   expect(process.emitWarning).toHaveBeenCalledWith(expect.stringContaining('the log is full'), told)
+})
+
+test('a listener to storeError or refundFailed that throws decides nothing either', async () => {
+  const broken = { ...storeThat(() => Promise.reject(new Error('away'))), refund: fail }
+  const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: broken })
+  limiter.events.on('storeError', fail)
+  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+
+  const memory = memoryStore()
+  const login = rateLimit({ limit: 5, window: '1h', count: 'failed', store: { ...memory, refund: fail } })
+  const listener = jest.fn(fail)
+  login.limiter.events.on('refundFailed', listener)
+  const served = await serve(EXPRESS_5.app(login, sayHello))
+  expect(await statuses(served, times(2))).toEqual([200, 200])
+  expect(listener).toHaveBeenCalledTimes(2)
+  expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
 })
