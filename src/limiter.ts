@@ -5,16 +5,9 @@ import { StoreError } from './errors.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
 import { type LimiterEvents, tellLimited, tellStoreError } from './observe/events.js'
-import {
-  type BoundPolicy,
-  checkedCost,
-  LIMITER_OPTIONS,
-  type Limit,
-  type LimiterOptions,
-  type LimiterSettings,
-  RENAMED_OPTIONS,
-  readLimiterOptions,
-} from './options.js'
+import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
+import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { guard } from './stores/guard.js'
 import { memoryStore } from './stores/memory-store.js'
 import type { Verdict } from './stores/store.js'

@@ -8,14 +8,9 @@ import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
 import { type AddressReader, addressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
-import {
-  LIMITER_OPTIONS,
-  type LimiterOptions,
-  type LimiterSettings,
-  RENAMED_OPTIONS,
-  readKeys,
-  readLimiterOptions,
-} from './options.js'
+import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import { readKeys } from './read-limits.js'
+import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 
 /** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
 export type Next = (error?: unknown) => void

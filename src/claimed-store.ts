@@ -1,0 +1,37 @@
+import { wrongOption } from './checks.js'
+import { memoryStore } from './stores/memory-store.js'
+import type { Store } from './stores/store.js'
+
+/** Named limiters without a store of their own meet here; made when the first one comes. */
+let commonStore: Store | undefined
+/** Which prefixes of a store are taken by a limiter without a name. */
+const unnamedOn = new WeakMap<Store, Set<string>>()
+
+export function readStore(owner: string, store: unknown, name: string | undefined, prefix: string): Store {
+  if (store === undefined) {
+    if (name === undefined) return memoryStore()
+    commonStore ??= memoryStore()
+    return commonStore
+  }
+  if (!isStore(store))
+    throw wrongOption(owner, 'store', 'a store', store, 'Did you mean store: memoryStore()?')
+  if (name === undefined) claim(owner, store, prefix)
+  return store
+}
+
+function isStore(value: unknown): value is Store {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, charge, refund, forget } = value as Partial<Store>
+  return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
+}
+
+function claim(owner: string, store: Store, prefix: string): void {
+  const taken = unnamedOn.get(store) ?? new Set()
+  if (taken.has(prefix)) {
+    throw new TypeError(
+      `${owner}: this store already serves a limiter without a name, and a second one would count the same requests ` +
+        "into the same keys. Give each limiter a name, such as name: 'login'.",
+    )
+  }
+  unnamedOn.set(store, taken.add(prefix))
+}

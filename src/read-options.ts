@@ -1,0 +1,55 @@
+import { given, keyName, oneOf, show, wholeNumber } from './checks.js'
+import { readStore } from './claimed-store.js'
+import type { StoreError } from './errors.js'
+import type { KeyFunction } from './keys/key.js'
+import { type MaybePromise, whenKnown } from './maybe-promise.js'
+import type { LimiterOptions, StoreErrorChoice } from './options.js'
+import { type Limit, type LimitContext, readEntries, readKeys, readLimit, sourceOf } from './read-limits.js'
+import type { Store } from './stores/store.js'
+
+/** A limiter's options, read and checked. */
+export interface LimiterSettings {
+  readonly limits: readonly Limit[]
+  readonly store: Store
+  readonly timeoutMs: number
+  readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
+}
+
+const STATE_VERSION = 1
+/** In keys, where a limiter has no name. No name begins with an underscore, and none holds a slash. */
+const UNNAMED = '_default'
+const CHOICES: readonly StoreErrorChoice[] = ['allow', 'deny', 'local']
+
+/** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
+export function readLimiterOptions<Subject>(
+  owner: string,
+  options: LimiterOptions<Subject>,
+): LimiterSettings {
+  const name = options.name === undefined ? undefined : keyName(owner, 'name', options.name)
+  const prefix = keyName(owner, 'prefix', given(options.prefix, 'hg'))
+  const secret = readSecret(owner, options.secret)
+  const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
+  const entries = readEntries(owner, options)
+  const keys = entries.map((entry) => readKeys(entry.owner, entry.key))
+  const context: LimitContext = { keyHead, secret, source: sourceOf(owner, keys.flat()) }
+  const limits = entries.map((entry, i) => readLimit(context, entry, keys[i] as readonly KeyFunction[], name))
+  const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
+  const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
+  const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
+  return { limits, store, timeoutMs, chooseOnStoreError }
+}
+
+function readSecret(owner: string, secret: unknown): string | undefined {
+  if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
+  const isNumber = typeof secret === 'number' || typeof secret === 'bigint' // never show the secret itself
+  const shown = typeof secret === 'string' ? `one of ${secret.length}` : isNumber ? 'a number' : show(secret)
+  const must = `secret must be a string of at least 16 characters, got ${shown}`
+  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+}
+
+function readChoice(owner: string, value: unknown): LimiterSettings['chooseOnStoreError'] {
+  const check = (choice: unknown) => oneOf(owner, 'onStoreError', choice, CHOICES)
+  if (typeof value === 'function') return (error, subject) => whenKnown(value(error, subject), check)
+  const choice = check(value)
+  return () => choice
+}
