@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Keeper, keepFolder } from './keeper.js'
+import { freePort } from './ports.js'
+import { until } from './wait.js'
+
+const ATTEMPTS = 5
+const GRACE_MS = 3000
+
+/** Where a server lives: a free port of 127.0.0.1 and an empty folder of its own, which is also its working folder. */
+export interface Place {
+  readonly port: number
+  readonly folder: string
+}
+
+/** How to start a kind of server. */
+export interface Recipe {
+  /** For the folder's name and for error messages. */
+  readonly name: string
+  readonly program: string
+  readonly args: (place: Place) => readonly string[]
+  /** Writes what the server needs to find in its folder before its first start. */
+  readonly prepare?: (place: Place) => Promise<unknown>
+  /**
+   * Whether the server answers. It must be sure that the process `pid` answers, and not a stranger that took the port
+   * a moment before. A rejection is "not yet".
+   */
+  readonly ready: (place: Place, pid: number) => Promise<boolean>
+  /** Further ports that it listens on, as distances from the first. */
+  readonly portOffsets?: readonly number[]
+}
+
+/** Starts a server and waits until it answers. When another program takes its port first, it tries another port. */
+export async function startProcess(recipe: Recipe): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort(recipe.portOffsets)
+    const server = new ServerProcess(recipe, port, await keepFolder(recipe.name))
+    try {
+      await recipe.prepare?.(server)
+      await server.restart()
+      return server
+    } catch (cause) {
+      const output = await server.output()
+      await server.stop()
+      if (attempt < ATTEMPTS && /address already in use/i.test(output)) continue
+      throw new Error(`${recipe.name} does not start. ${output.slice(-2000)}`, { cause })
+    }
+  }
+}
+
+/** A server's process, which may be killed and come back in the same place. */
+export class ServerProcess implements Place {
+  readonly folder: string
+  readonly #log: string
+  #child: ChildProcess | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(
+    readonly recipe: Recipe,
+    readonly port: number,
+    readonly keeper: Keeper,
+  ) {
+    this.folder = keeper.folder
+    this.#log = join(keeper.folder, 'output.log')
+  }
+
+  /** `undefined` while it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Sends a signal and returns when the process is gone; for SIGSTOP and SIGCONT, at once. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    child.kill(signal)
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone(child)
+  }
+
+  /** Starts it again, on the same port and in the same folder; ends it before where it still runs. */
+  async restart(): Promise<void> {
+    await this.#end()
+    const child = this.#launch()
+    const failed = new Promise<never>((_, reject) => child.once('error', reject))
+    const settled = until(`${this.recipe.name} answers on port ${this.port}`, () => {
+      return child !== this.#child || (child.pid !== undefined && this.recipe.ready(this, child.pid))
+    })
+    await Promise.race([settled, failed])
+    if (child !== this.#child) throw new Error(`${this.recipe.name} ended at once`)
+  }
+
+  /** Ends it and removes its folder. May be called again. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end().then(() => this.keeper.release())
+    return this.#stopped
+  }
+
+  /** What it has written so far. */
+  output(): Promise<string> {
+    return readFile(this.#log, 'utf8')
+  }
+
+  #launch(): ChildProcess {
+    const output = openSync(this.#log, 'a')
+    const { program, args } = this.recipe
+    const child = spawn(program, args(this), { cwd: this.folder, stdio: ['ignore', output, output] })
+    closeSync(output)
+    child.unref()
+    this.#child = child
+    this.keeper.guard(child.pid)
+    for (const event of ['exit', 'error']) child.once(event, () => this.#forget(child))
+    return child
+  }
+
+  #forget(child: ChildProcess): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    this.keeper.guard(undefined)
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    child.kill('SIGTERM')
+    child.kill('SIGCONT') // a process that SIGSTOP holds hears nothing else
+    await Promise.race([gone(child), pause(GRACE_MS, undefined, { ref: false })])
+    await this.kill('SIGKILL')
+  }
+}
+
+async function gone(child: ChildProcess): Promise<void> {
+  child.ref()
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}

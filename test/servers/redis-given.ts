@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { redisCli } from './redis-node.js'
+
+const CLAIM_SECONDS = 3600
+
+export interface GivenDatabase {
+  readonly url: string
+  /** Empties the database and gives it back. */
+  stop(): Promise<void>
+}
+
+/**
+ * Claims a database of an existing server: the first of 1 to 15 that is empty and that no other test file has claimed.
+ * Only an empty one is taken, so that nobody's data is flushed afterwards. The claims are keys of database 0.
+ */
+export async function claimDatabase(serverUrl: string): Promise<GivenDatabase> {
+  const server = databaseOf(serverUrl, 0)
+  const owner = randomUUID()
+  for (let number = 1; number <= 15; number++) {
+    const claim = `headgate-tests:database:${number}`
+    const url = databaseOf(serverUrl, number)
+    if ((await redisCli(url, ['DBSIZE'])) !== '0') continue
+    if ((await redisCli(server, ['SET', claim, owner, 'NX', 'EX', CLAIM_SECONDS])) !== 'OK') continue
+    if ((await redisCli(url, ['DBSIZE'])) === '0') return { url, stop: () => giveBack(url, server, claim) }
+    await redisCli(server, ['DEL', claim])
+  }
+  throw new Error('The server that REDIS_URL names has no empty database from 1 to 15 for the tests.')
+}
+
+async function giveBack(url: string, server: string, claim: string): Promise<void> {
+  await redisCli(url, ['FLUSHDB'])
+  await redisCli(server, ['DEL', claim])
+}
+
+function databaseOf(serverUrl: string, number: number): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${number}`
+  return url.href
+}
