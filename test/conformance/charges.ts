@@ -1,5 +1,4 @@
-import type { State } from 'headgate'
-import { chargeOne, figures, LONG_POLICIES, part, remainingOf, takeOne, type Using } from './kit.js'
+import { expectFigures, figures, LONG_POLICIES, remainingOf, takeOne, type Using } from './kit.js'
 
 /** Charges of one part: the limit, the figures, and what is never written. */
 export function testCharges(using: Using): void {
@@ -26,18 +25,7 @@ export function testCharges(using: Using): void {
     test(
       'shows the figures of the policy at the moment that the verdict tells',
       using(async ({ store }) => {
-        const policy = policyOf(7)
-        let state: State | undefined
-        let lastMs = Number.NEGATIVE_INFINITY
-        for (const cost of [0, 2, 1, 8, 0, 4, 1, 0]) {
-          const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
-          expect(Number.isFinite(atMs) && atMs >= lastMs).toBe(true)
-          lastMs = atMs
-          const step = policy.take(state, atMs, cost)
-          state = step.next ?? state
-          expect(parts.map(figures)).toEqual([figures(step)])
-          expect(allowed).toBe(step.allowed)
-        }
+        await expectFigures(store, policyOf(7), [0, 2, 1, 8, 0, 4, 1, 0])
       }),
     )
 

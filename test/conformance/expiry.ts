@@ -1,5 +1,14 @@
 import { consecutive } from 'headgate'
-import { type Capabilities, chargeOne, figures, part, SHORT_POLICIES, takeOne, type Using } from './kit.js'
+import {
+  type Capabilities,
+  expectFigures,
+  figures,
+  part,
+  receiptOf,
+  SHORT_POLICIES,
+  takeOne,
+  type Using,
+} from './kit.js'
 
 /** What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after `retryAfterMs`. */
 export function testExpiry(using: Using, { settableClock }: Capabilities): void {
@@ -22,8 +31,11 @@ export function testExpiry(using: Using, { settableClock }: Capabilities): void 
       'allows the same cost after retryAfterMs',
       using(async ({ store, advance }) => {
         const policy = policyOf(3)
-        await takeOne(store, 'key', policy, 3)
-        const { retryAfterMs } = await takeOne(store, 'key', policy, 2)
+        const [taken, denied] = await store.charge([[part('key', policy, 3)], [part('key', policy, 2)]])
+        expect(taken).toMatchObject({ allowed: true })
+        expect(denied).toMatchObject({ allowed: false, parts: [{ remaining: 0 }] })
+        const retryAfterMs = denied?.parts[0]?.retryAfterMs as number
+        expect(retryAfterMs).toBeGreaterThan(0)
         await advance(retryAfterMs)
         expect(await takeOne(store, 'key', policy, 2)).toMatchObject({ allowed: true })
       }),
@@ -33,11 +45,19 @@ export function testExpiry(using: Using, { settableClock }: Capabilities): void 
       'gives no refund to a key that is fresh again',
       using(async ({ store, advance }) => {
         const policy = policyOf(3)
-        const { atMs, parts } = await chargeOne(store, part('key', policy, 3))
-        await advance(parts[0]?.resetAfterMs as number)
-        await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs }])
+        const receipt = await receiptOf(store, 'key', policy, 3)
+        await advance((receipt.resetAtMs as number) - receipt.takenAtMs)
+        await store.refund([receipt])
         expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })
         expect(await takeOne(store, 'key', policy, 3)).toMatchObject({ allowed: true, remaining: 0 })
+      }),
+    )
+
+    test(
+      'shows the figures of the policy all the way until it is fresh again',
+      using(async ({ store, advance }) => {
+        const costs = [2, 0, 1, 1, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0]
+        await expectFigures(store, policyOf(3), costs, () => advance(30))
       }),
     )
 

@@ -87,7 +87,7 @@ export function testKeys(using: Using, { anyKey }: Capabilities): void {
     'awkward values of clients are each their own behind a limiter',
     using(async ({ store }) => {
       const policy = fixedWindow({ limit: 100, window: LONG })
-      const limiter = createLimiter<string>({ store, policy, key: (value) => value })
+      const limiter = createLimiter<string>({ store, policy, key: (value) => value, timeoutMs: 20_000 })
       const remaining: number[] = []
       for (const [i, value] of VALUES.entries()) await limiter.charge(value, { cost: i + 1 })
       for (const value of VALUES) remaining.push((await limiter.peek(value)).remaining)

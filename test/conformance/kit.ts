@@ -6,6 +6,8 @@ import {
   type Part,
   type PartVerdict,
   type Policy,
+  type Refund,
+  type State,
   type Store,
   slidingWindow,
   tokenBucket,
@@ -23,7 +25,10 @@ export interface StoreUnderTest {
 
 /** What a store can do beyond the contract, so that tests are chosen by statement and never skipped by accident. */
 export interface Capabilities {
-  /** `advance` sets a clock that stands still otherwise, so that every figure can be foretold. */
+  /**
+   * `advance` sets a clock that stands still otherwise, so that every figure can be foretold. Without it the clock goes
+   * on by itself, and any time may pass between two calls.
+   */
   readonly settableClock: boolean
   /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
   readonly anyKey: boolean
@@ -62,7 +67,10 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['consecutive', (limit) => consecutive({ limit })],
 ]
 
-/** Every policy that time refills, with a window that a test against a real clock can wait for. */
+/**
+ * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it, or all, may
+ * be over by the next call.
+ */
 export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: 200 })],
@@ -85,6 +93,38 @@ export async function takeOne(store: Store, key: string, policy: Policy, cost = 
   const { parts } = await chargeOne(store, part(key, policy, cost))
   expect(parts).toHaveLength(1)
   return parts[0] as PartVerdict
+}
+
+/** Takes, and hands out what gives it back: what a limiter keeps of a decision. */
+export async function receiptOf(store: Store, key: string, policy: Policy, cost: number): Promise<Refund> {
+  const taken = part(key, policy, cost)
+  const { allowed, atMs, parts } = await chargeOne(store, taken)
+  expect(allowed).toBe(true)
+  return { ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
+}
+
+/**
+ * Charges a fresh key with each cost in turn. Every figure must be the policy's at the moment that the verdict tells,
+ * so this holds for a clock that goes on between two calls as for one that stands still.
+ */
+export async function expectFigures(
+  store: Store,
+  policy: Policy,
+  costs: readonly number[],
+  pause?: () => MaybePromise<void>,
+): Promise<void> {
+  let state: State | undefined
+  let lastMs = Number.NEGATIVE_INFINITY
+  for (const cost of costs) {
+    const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
+    expect(Number.isFinite(atMs) && atMs >= lastMs).toBe(true)
+    lastMs = atMs
+    const step = policy.take(state, atMs, cost)
+    state = step.next ?? state
+    expect(parts.map(figures)).toEqual([figures(step)])
+    expect(allowed).toBe(step.allowed)
+    await pause?.()
+  }
 }
 
 /** How much is left of each key, read with cost 0. */

@@ -1,41 +1,54 @@
-import { chargeOne, figures, LONG_POLICIES, part, remainingOf, takeOne, type Using } from './kit.js'
+import type { Refund } from 'headgate'
+import { figures, LONG_POLICIES, part, receiptOf, remainingOf, takeOne, type Using } from './kit.js'
 
 const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
+
+/** A refund may leave out when its key would be fresh again. For units taken from a fresh key it does not matter. */
+const FORMS: readonly (readonly [string, (receipt: Refund) => Refund])[] = [
+  ['with resetAtMs', (receipt) => receipt],
+  ['without resetAtMs', ({ resetAtMs: _, ...rest }) => rest],
+]
 
 /** Refunds and forgetting. */
 export function testReturns(using: Using): void {
   describe.each(LONG_POLICIES)('a refund to a %s', (name, policyOf) => {
-    test(
-      'gives back what was taken',
-      using(async ({ store }) => {
-        const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('key', policy, 4))
-        await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs }])
-        expect(await remainingOf(store, policy, ['key'])).toEqual([4])
-        expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: true, remaining: 0 })
-        expect(await takeOne(store, 'key', policy, 1)).toMatchObject({ allowed: false })
-      }),
-    )
+    describe.each(FORMS)('%s', (_form, formOf) => {
+      test(
+        'gives back what was taken',
+        using(async ({ store }) => {
+          const policy = policyOf(5)
+          const receipt = await receiptOf(store, 'key', policy, 4)
+          await store.refund([{ ...formOf(receipt), cost: 3 }])
+          expect(await remainingOf(store, policy, ['key'])).toEqual([4])
+          expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: true, remaining: 0 })
+          expect(await takeOne(store, 'key', policy, 1)).toMatchObject({ allowed: false })
+        }),
+      )
 
-    test.each([4, 5, 1000])('of %d units after 4 were taken leaves a fresh state, and no more', (cost) =>
-      using(async ({ store }) => {
-        const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('key', policy, 4))
-        await store.refund([{ ...part('key', policy, cost), takenAtMs: atMs }])
-        const { allowed, remaining, resetAfterMs } = await takeOne(store, 'key', policy, 0)
-        expect({ allowed, remaining, resetAfterMs }).toEqual({ allowed: true, remaining: 5, resetAfterMs: 0 })
-        expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false })
-        expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
-      })(),
-    )
+      test.each([4, 5, 1000])('of %d units after 4 were taken leaves a fresh state, and no more', (cost) =>
+        using(async ({ store }) => {
+          const policy = policyOf(5)
+          const receipt = await receiptOf(store, 'key', policy, 4)
+          await store.refund([{ ...formOf(receipt), cost }])
+          const { allowed, remaining, resetAfterMs } = await takeOne(store, 'key', policy, 0)
+          expect({ allowed, remaining, resetAfterMs }).toEqual({
+            allowed: true,
+            remaining: 5,
+            resetAfterMs: 0,
+          })
+          expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false })
+          expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
+        })(),
+      )
+    })
 
     test(
       'frees a client at its limit',
       using(async ({ store }) => {
         const policy = policyOf(2)
-        const { atMs } = await chargeOne(store, part('key', policy, 2))
+        const receipt = await receiptOf(store, 'key', policy, 2)
         expect((await takeOne(store, 'key', policy)).allowed).toBe(false)
-        await store.refund([{ ...part('key', policy, 1), takenAtMs: atMs }])
+        await store.refund([{ ...receipt, cost: 1 }])
         expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
         expect((await takeOne(store, 'key', policy)).allowed).toBe(false)
       }),
@@ -45,11 +58,8 @@ export function testReturns(using: Using): void {
       'of an unknown key is no error, and gives nobody credit',
       using(async ({ store }) => {
         const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('known', policy, 1))
-        await store.refund([
-          { ...part('unknown', policy, 3), takenAtMs: atMs },
-          { ...part('known', policy, 1), takenAtMs: atMs },
-        ])
+        const receipt = await receiptOf(store, 'known', policy, 1)
+        await store.refund([{ ...receipt, key: 'unknown', cost: 3 }, receipt])
         expect(await remainingOf(store, policy, ['unknown', 'known'])).toEqual([5, 5])
         expect((await takeOne(store, 'unknown', policy, 6)).allowed).toBe(false)
       }),
@@ -59,8 +69,7 @@ export function testReturns(using: Using): void {
       'may name one key several times',
       using(async ({ store }) => {
         const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('key', policy, 5))
-        const one = { ...part('key', policy, 1), takenAtMs: atMs }
+        const one = { ...(await receiptOf(store, 'key', policy, 5)), cost: 1 }
         await store.refund([one, one, one])
         expect(await remainingOf(store, policy, ['key'])).toEqual([3])
       }),
@@ -70,9 +79,9 @@ export function testReturns(using: Using): void {
       'of nothing changes nothing',
       using(async ({ store }) => {
         const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('key', policy, 4))
+        const receipt = await receiptOf(store, 'key', policy, 4)
         await store.refund([])
-        await store.refund([{ ...part('key', policy, 0), takenAtMs: atMs }])
+        await store.refund([{ ...receipt, cost: 0 }])
         expect(await remainingOf(store, policy, ['key'])).toEqual([1])
       }),
     )
@@ -82,8 +91,22 @@ export function testReturns(using: Using): void {
         'of what was taken windows ago changes nothing',
         using(async ({ store }) => {
           const policy = policyOf(5)
-          const { atMs } = await chargeOne(store, part('key', policy, 4))
-          await store.refund([{ ...part('key', policy, 3), takenAtMs: atMs - LONG_AGO_MS }])
+          const receipt = await receiptOf(store, 'key', policy, 4)
+          const takenAtMs = receipt.takenAtMs - LONG_AGO_MS
+          const resetAtMs = (receipt.resetAtMs as number) - LONG_AGO_MS
+          await store.refund([{ ...receipt, cost: 3, takenAtMs, resetAtMs }])
+          expect(await remainingOf(store, policy, ['key'])).toEqual([1])
+        }),
+      )
+    }
+
+    if (name === 'tokenBucket') {
+      test(
+        'of what time has given back by resetAtMs changes nothing',
+        using(async ({ store }) => {
+          const policy = policyOf(5)
+          const receipt = await receiptOf(store, 'key', policy, 4)
+          await store.refund([{ ...receipt, cost: 3, resetAtMs: receipt.takenAtMs }])
           expect(await remainingOf(store, policy, ['key'])).toEqual([1])
         }),
       )
@@ -118,9 +141,9 @@ export function testReturns(using: Using): void {
       'a key ends what a refund could give back to it',
       using(async ({ store }) => {
         const policy = policyOf(5)
-        const { atMs } = await chargeOne(store, part('key', policy, 5))
+        const receipt = await receiptOf(store, 'key', policy, 5)
         await store.forget(['key'])
-        await store.refund([{ ...part('key', policy, 5), takenAtMs: atMs }])
+        await store.refund([receipt])
         expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false, remaining: 5 })
       }),
     )
