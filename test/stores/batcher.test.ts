@@ -1,0 +1,209 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type BatcherOptions, batcher } from '../../src/stores/batcher.js'
+
+type Answers = readonly (string | Error)[]
+
+/** A batcher that is asked one item at a time. */
+function asker<Item, Answer>(
+  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+  options: BatcherOptions<Item>,
+): (item: Item) => Promise<Answer> {
+  const ask = batcher(send, options)
+  return async (item) => {
+    const answers = await ask([item])
+    expect(answers).toHaveLength(1)
+    return answers[0] as Answer
+  }
+}
+
+/** A `send` whose batches are answered by hand. */
+function byHand() {
+  const batches: (readonly number[])[] = []
+  const pending: { answer(answers?: Answers): void; fail(reason: unknown): void }[] = []
+  const send = (items: readonly number[]): Promise<Answers> =>
+    new Promise((resolve, reject) => {
+      batches.push(items)
+      pending.push({ answer: (answers = items.map(String)) => resolve(answers), fail: reject })
+    })
+  const at = (i: number) => {
+    const found = pending[i]
+    if (found === undefined) throw new Error(`batch ${i} was not sent`)
+    return found
+  }
+  return { send, batches, at }
+}
+
+const WIDE = { maxWeight: 100, maxInFlight: 100 }
+
+test('nothing is sent before the turn ends, and then all of the turn goes together, in order', async () => {
+  const { send, batches, at } = byHand()
+  const ask = asker(send, WIDE)
+  const answers = [ask(1), ask(2)]
+  await Promise.resolve()
+  answers.push(ask(3))
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  answers.push(ask(4))
+  expect(batches).toEqual([])
+  await turn()
+  expect(batches).toEqual([[1, 2, 3, 4]])
+  at(0).answer()
+  expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4'])
+})
+
+test('a lone item leaves in the turn in which it came', async () => {
+  const { send, batches } = byHand()
+  const ask = asker(send, WIDE)
+  for (const item of [1, 2]) {
+    ask(item)
+    await turn()
+  }
+  expect(batches).toEqual([[1], [2]])
+})
+
+test('a turn with more items than fit makes several batches, in order', async () => {
+  const { send, batches } = byHand()
+  const ask = asker(send, { maxWeight: 3, maxInFlight: 100 })
+  for (let i = 0; i < 8; i++) ask(i)
+  await turn()
+  expect(batches).toEqual([
+    [0, 1, 2],
+    [3, 4, 5],
+    [6, 7],
+  ])
+})
+
+test('items that come while enough batches are on their way wait for one to return, and then go together', async () => {
+  const { send, batches, at } = byHand()
+  const ask = asker(send, { maxWeight: 100, maxInFlight: 2 })
+  for (const item of [1, 2, 3, 4]) {
+    ask(item)
+    await turn()
+  }
+  expect(batches).toEqual([[1], [2]])
+  at(1).answer()
+  await turn()
+  await turn()
+  expect(batches).toEqual([[1], [2], [3, 4]])
+  ask(5)
+  await turn()
+  expect(batches).toHaveLength(3)
+  at(0).answer()
+  await turn()
+  await turn()
+  expect(batches).toEqual([[1], [2], [3, 4], [5]])
+})
+
+test('never are more batches on their way than allowed', async () => {
+  let inFlight = 0
+  let most = 0
+  const ask = asker(
+    async (items: readonly number[]) => {
+      most = Math.max(most, ++inFlight)
+      await turn()
+      inFlight--
+      return items
+    },
+    { maxWeight: 7, maxInFlight: 3 },
+  )
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(i)))
+  expect(answers).toEqual(Array.from({ length: 500 }, (_, i) => i))
+  expect(most).toBe(3)
+})
+
+test('an error among the answers rejects its item alone', async () => {
+  const { send, at } = byHand()
+  const ask = asker(send, WIDE)
+  const answers = Promise.allSettled([ask(1), ask(2), ask(3)])
+  await turn()
+  const reason = new RangeError('two')
+  at(0).answer(['one', reason, 'three'])
+  expect(await answers).toEqual([
+    { status: 'fulfilled', value: 'one' },
+    { status: 'rejected', reason },
+    { status: 'fulfilled', value: 'three' },
+  ])
+})
+
+test('a batch that fails rejects all of its items with the reason, and the others go on', async () => {
+  const { send, batches, at } = byHand()
+  const ask = asker(send, { maxWeight: 2, maxInFlight: 2 })
+  const answers = Promise.allSettled([1, 2, 3, 4, 5].map(ask))
+  await turn()
+  const reason = new Error('gone')
+  at(0).fail(reason)
+  await turn()
+  await turn()
+  at(1).answer()
+  at(2).answer()
+  expect(await answers).toEqual([
+    { status: 'rejected', reason },
+    { status: 'rejected', reason },
+    { status: 'fulfilled', value: '3' },
+    { status: 'fulfilled', value: '4' },
+    { status: 'fulfilled', value: '5' },
+  ])
+  expect(batches).toEqual([[1, 2], [3, 4], [5]])
+})
+
+test('a send that throws is one that fails', async () => {
+  const reason = new Error('no client')
+  const ask = asker<number, string>(
+    () => {
+      throw reason
+    },
+    { maxWeight: 1, maxInFlight: 1 },
+  )
+  for (const item of [1, 2]) await expect(ask(item)).rejects.toBe(reason)
+})
+
+test('20,000 items in one tick are each sent once and answered once', async () => {
+  const sent: number[] = []
+  let largest = 0
+  const ask = asker(
+    async (items: readonly number[]) => {
+      sent.push(...items)
+      largest = Math.max(largest, items.length)
+      await turn()
+      return items.map((item) => (item % 1000 === 0 ? new Error(`${item}`) : item * 2))
+    },
+    { maxWeight: 256, maxInFlight: 2 },
+  )
+  const settled = await Promise.allSettled(Array.from({ length: 20_000 }, (_, i) => ask(i)))
+  expect(sent).toEqual(Array.from({ length: 20_000 }, (_, i) => i))
+  expect(largest).toBe(256)
+  const wrong = settled.filter((result, i) =>
+    result.status === 'fulfilled'
+      ? result.value !== i * 2
+      : result.reason.message !== `${i}` || i % 1000 !== 0,
+  )
+  expect(wrong).toEqual([])
+})
+
+test('items of one call are answered together, in order, whatever batches they go in', async () => {
+  const { send, batches, at } = byHand()
+  const ask = batcher(send, { maxWeight: 2, maxInFlight: 100 })
+  const answers = ask([1, 2, 3])
+  await turn()
+  expect(batches).toEqual([[1, 2], [3]])
+  at(1).answer()
+  at(0).answer()
+  expect(await answers).toEqual(['1', '2', '3'])
+  expect(await ask([])).toEqual([])
+})
+
+test('a call rejects when one of its items does', async () => {
+  const { send, at } = byHand()
+  const answers = batcher(send, WIDE)([1, 2])
+  await turn()
+  const reason = new RangeError('two')
+  at(0).answer(['one', reason])
+  await expect(answers).rejects.toBe(reason)
+})
+
+test('batches are bounded by weight, and an item that weighs more goes alone', async () => {
+  const { send, batches } = byHand()
+  const ask = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
+  ask([4, 6, 1, 9, 1, 30, 2, 2])
+  await turn()
+  expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
+})
