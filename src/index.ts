@@ -23,4 +23,6 @@ export { type SlidingWindowOptions, slidingWindow } from './policies/sliding-win
 export { type TokenBucketOptions, tokenBucket } from './policies/token-bucket.js'
 export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-limit.js'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
+export type { RedisClient, RedisClusterClient, RedisPipeline } from './stores/redis/redis-client.js'
+export { redisStore } from './stores/redis/redis-store.js'
 export type { Charge, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'

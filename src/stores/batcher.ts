@@ -15,10 +15,15 @@ interface Waiting<Item, Answer> {
   readonly reject: (reason: unknown) => void
 }
 
+/** Fewer items than this are not split to have more batches on their way. */
+const MIN_SHARE = 16
+
 /**
  * Stands before a remote store: items of one turn of the event loop, and those that come while batches are on their way,
- * go together, in the order of their arrival. A batch leaves at the end of the turn in which its first item came, so
- * that a lone caller waits for nothing else.
+ * go together, in the order of their arrival. While nothing is on its way, a batch leaves as soon as the code that runs now is
+ * done, so that a lone caller waits for nothing else; what the rest of the turn brings goes in the next batch, at the end of
+ * the turn. Many items are split evenly over the batches that may be on their way, so that this process and the server
+ * work at the same time.
  *
  * `send` gives an answer for each item, in order; an `Error` among the answers rejects the call that its item came with.
  * When `send` itself rejects, all items of the batch are rejected with the same reason. Nothing is ever sent twice.
@@ -34,14 +39,16 @@ export function batcher<Item, Answer>(
   function schedule(): void {
     if (isScheduled || waiting.length === 0 || inFlight >= maxInFlight) return
     isScheduled = true
-    setImmediate(flush)
+    if (inFlight === 0) process.nextTick(flush)
+    else setImmediate(flush)
   }
 
   function flush(): void {
     isScheduled = false
+    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight)))
     let from = 0
     while (from < waiting.length && inFlight < maxInFlight) {
-      const to = endOfBatch(from)
+      const to = endOfBatch(from, from + share)
       inFlight++
       deliver(waiting.slice(from, to)).then(land)
       from = to
@@ -49,10 +56,10 @@ export function batcher<Item, Answer>(
     waiting = waiting.slice(from)
   }
 
-  function endOfBatch(from: number): number {
+  function endOfBatch(from: number, most: number): number {
     let weight = 0
     let to = from
-    while (to < waiting.length) {
+    while (to < waiting.length && to < most) {
       weight += weigh((waiting[to] as Waiting<Item, Answer>).item)
       if (weight > maxWeight && to > from) break
       to++

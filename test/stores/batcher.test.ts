@@ -35,29 +35,48 @@ function byHand() {
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
 
-test('nothing is sent before the turn ends, and then all of the turn goes together, in order', async () => {
+test('the items of the code that runs now go together, in order, as soon as it is done', async () => {
   const { send, batches, at } = byHand()
   const ask = asker(send, WIDE)
   const answers = [ask(1), ask(2)]
   await Promise.resolve()
   answers.push(ask(3))
-  await new Promise<void>((resolve) => process.nextTick(resolve))
-  answers.push(ask(4))
   expect(batches).toEqual([])
-  await turn()
-  expect(batches).toEqual([[1, 2, 3, 4]])
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  expect(batches).toEqual([[1, 2, 3]])
   at(0).answer()
-  expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4'])
+  expect(await Promise.all(answers)).toEqual(['1', '2', '3'])
 })
 
-test('a lone item leaves in the turn in which it came', async () => {
+test('what the rest of the turn brings goes together when the turn ends', async () => {
   const { send, batches } = byHand()
   const ask = asker(send, WIDE)
-  for (const item of [1, 2]) {
-    ask(item)
-    await turn()
-  }
-  expect(batches).toEqual([[1], [2]])
+  ask(1)
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  ask(2)
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  ask(3)
+  expect(batches).toEqual([[1]])
+  await turn()
+  expect(batches).toEqual([[1], [2, 3]])
+})
+
+test('many items are split evenly over the batches that may be on their way, few are not', async () => {
+  const { send, batches, at } = byHand()
+  const ask = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
+  ask(Array.from({ length: 101 }, (_, i) => i))
+  await turn()
+  expect(batches.map(({ length }) => length)).toEqual([51, 50])
+  expect(batches.flat()).toEqual(Array.from({ length: 101 }, (_, i) => i))
+  ask(Array.from({ length: 60 }, (_, i) => i))
+  at(0).answer()
+  await turn()
+  await turn()
+  expect(batches.map(({ length }) => length)).toEqual([51, 50, 60])
+  const few = byHand()
+  batcher(few.send, { maxWeight: 1000, maxInFlight: 2 })([1, 2, 3])
+  await turn()
+  expect(few.batches).toEqual([[1, 2, 3]])
 })
 
 test('a turn with more items than fit makes several batches, in order', async () => {

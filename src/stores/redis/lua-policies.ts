@@ -1,0 +1,116 @@
+import type { Policy } from '../../policies/policy.js'
+
+/** A policy's rules in Lua, as src/policies has them. Pieces of code, to stand in a function or in a loop. */
+export interface LuaPolicy {
+  /** How many numbers its state has. */
+  width(policy: Policy): number
+  /** From p, state, now, cost: sets allowed, whether the cost is, and changed, whether the state did. */
+  readonly take: string
+  /** From p, state, now, cost, taken_at, reset_at (may be nil): sets changed, and is_fresh where the state now is. */
+  readonly refund: string
+  /**
+   * From p, state: sets expires_at, by when the state equals a fresh one. That moment is rounded up, to a sixteenth of a
+   * bucket's span or to the end of a slice, so that most writes can leave the expiry as it is, which saves Redis much work.
+   */
+  readonly expiry: string
+}
+
+/*
+ * p is a policy: its kind, how many numbers its state has, then its params. A state is a table of numbers, all 0 for a fresh
+ * one, and changes in place. Times are milliseconds since the Unix epoch.
+ */
+export const LUA_MATH = `
+local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
+
+const TOKEN_BUCKET: LuaPolicy = {
+  width: () => 1,
+  take: `
+    local span = p[3] * p[4]
+    local at = floor(now * 4096) / 4096
+    local owed = max(0, state[1] - at)
+    local after = min(owed, span) + cost * p[4]
+    allowed = after <= span
+    changed = allowed and cost > 0 or not allowed and owed > span -- that much comes from a clock that was ahead
+    if changed then state[1] = at + (allowed and after or span) end`,
+  refund: `
+    local give = min(cost * p[4], (reset_at or taken_at + cost * p[4]) - now)
+    give = floor(give * 4096) / 4096
+    changed = give > 0
+    if changed then state[1] = min(state[1], floor(now * 4096) / 4096 + p[3] * p[4]) - give end
+    is_fresh = state[1] <= now`,
+  expiry: `
+    local grid = p[3] * p[4] / 16
+    expires_at = ceil(state[1] / grid) * grid`,
+}
+
+const FIXED_WINDOW: LuaPolicy = {
+  width: () => 2,
+  take: `
+    local now_index = floor(now / p[4])
+    local index = state[1]
+    local count = index >= now_index and state[2] or 0
+    local is_far_ahead = index > now_index + 1
+    allowed = count + cost <= p[3]
+    changed = allowed and cost > 0 or not allowed and is_far_ahead
+    if changed then
+      state[1] = is_far_ahead and now_index + 1 or max(index, now_index)
+      state[2] = allowed and count + cost or count
+    end`,
+  refund: `
+    changed = state[1] == floor(taken_at / p[4])
+    if changed then state[2] = state[2] - cost end
+    is_fresh = state[2] <= 0`,
+  expiry: `
+    expires_at = (state[1] + 1) * p[4]`,
+}
+
+const CONSECUTIVE: LuaPolicy = {
+  width: () => 1,
+  take: `
+    allowed = state[1] + cost <= p[3]
+    changed = allowed and cost > 0
+    if changed then state[1] = state[1] + cost end`,
+  refund: `
+    changed = true
+    state[1] = state[1] - cost
+    is_fresh = state[1] <= 0`,
+  expiry: `
+    expires_at = huge`,
+}
+
+const SLIDING_WINDOW: LuaPolicy = {
+  width: ({ params }) => (params[2] as number) + 2,
+  take: `
+    local window, slices = p[4], p[5]
+    local ticks = floor(now) * slices
+    local now_index = floor(ticks / window)
+    local ahead = state[1] - now_index
+    local shift = max(0, -ahead) -- so many slices have begun since the state was written
+    local tick = ahead > 0 and 0 or ticks - now_index * window
+    local used = shift > slices and 0 or floor(state[slices - shift + 2] * (window - tick) / window)
+    for i = shift, slices - 1 do used = used + state[i - shift + 2] end
+    allowed = used + cost <= p[3]
+    changed = allowed and cost > 0 or not allowed and ahead > slices
+    if changed then
+      state[1] = now_index + min(max(0, ahead), slices)
+      if shift > 0 then
+        for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
+      end
+      if allowed then state[2] = state[2] + cost end
+    end`,
+  refund: `
+    local at = state[1] - floor(floor(taken_at) * p[5] / p[4]) + 2
+    changed = at >= 2 and at <= p[2] and state[at] > 0
+    if changed then state[at] = max(0, state[at] - cost) end
+    is_fresh = true
+    for i = 2, p[2] do is_fresh = is_fresh and state[i] == 0 end`,
+  expiry: `
+    expires_at = (state[1] + p[5] + 1) * p[4] / p[5] -- the newest slice leaves the window a window after its end`,
+}
+
+export const LUA_POLICIES: Readonly<Record<Policy['kind'], LuaPolicy>> = {
+  'token-bucket': TOKEN_BUCKET,
+  'fixed-window': FIXED_WINDOW,
+  consecutive: CONSECUTIVE,
+  'sliding-window': SLIDING_WINDOW,
+}

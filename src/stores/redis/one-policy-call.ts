@@ -1,0 +1,57 @@
+import type { State } from '../../policies/policy.js'
+import type { Charge, Part, Verdict } from '../store.js'
+import { checkedCost, packedPolicy } from './packed-policy.js'
+import { foreignKey, type ScriptCall, stateIn, timeIn } from './script-call.js'
+
+/**
+ * The call for charges of one part each, all of one policy. Gives `undefined` for other charges.
+ *
+ * The reply carries no verdicts. It tells what the script read, and the TypeScript works out what it decided: both run the
+ * same policy on the same states at the same time. So the script need not spend time on figures, nor the reply carry them.
+ */
+export function onePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
+  const [[first] = []] = charges
+  if (first === undefined) return undefined
+  const { policy } = first
+  for (const charge of charges) if (charge.length !== 1 || charge[0]?.policy !== policy) return undefined
+  const parts = charges.map(([part]) => part as Part)
+  const { keys, places, costs } = byKey(parts)
+  const { width, params, script } = packedPolicy(policy)
+
+  function read(numbers: Buffer, foreign: readonly number[]) {
+    const atMs = timeIn(numbers)
+    const states = keys.map((_, place): State | undefined => stateIn(numbers, place * width, width))
+    return parts.map(({ key, cost }, i) => {
+      const place = places[i] as number
+      if (foreign.includes(place)) return foreignKey(key)
+      const step = policy.take(states[place], atMs, cost)
+      if (step.next !== undefined) states[place] = step.next
+      return { allowed: step.allowed, atMs, parts: [step] }
+    })
+  }
+
+  return { script, keys, args: [costs, ...params], replyLength: 1 + keys.length * width, read }
+}
+
+/** The keys, each once; the place of each part's key; and the costs of each key as the script reads them. */
+function byKey(parts: readonly Part[]): { keys: string[]; places: number[]; costs: string } {
+  const keys: string[] = []
+  const costs: (number | number[])[] = []
+  const placeOf = new Map<string, number>()
+  let isPlain = true // each charge takes 1 unit from a key of its own
+  const places = parts.map(({ key, cost }) => {
+    const known = placeOf.get(key)
+    if (known === undefined) {
+      placeOf.set(key, keys.length)
+      isPlain &&= cost === 1
+      costs.push(checkedCost(cost))
+      return keys.push(key) - 1
+    }
+    isPlain = false
+    const before = costs[known] as number | number[]
+    if (typeof before === 'number') costs[known] = [before, checkedCost(cost)]
+    else before.push(checkedCost(cost))
+    return known
+  })
+  return { keys, places, costs: isPlain ? '' : JSON.stringify(costs) }
+}

@@ -1,0 +1,33 @@
+import type { Policy } from '../../policies/policy.js'
+import { LUA_POLICIES } from './lua-policies.js'
+import { chargeOnePolicy, type Script } from './scripts.js'
+
+/** A policy as the scripts read it. */
+export interface PackedPolicy {
+  /** How many numbers its state has. */
+  readonly width: number
+  readonly params: readonly string[]
+  /** For scripts that take several policies. */
+  readonly json: string
+  /** The script for batches of this policy alone. */
+  readonly script: Script
+}
+
+const known = new WeakMap<Policy, PackedPolicy>()
+
+export function packedPolicy(policy: Policy): PackedPolicy {
+  const before = known.get(policy)
+  if (before !== undefined) return before
+  const { kind, params } = policy
+  const width = LUA_POLICIES[kind].width(policy)
+  const json = JSON.stringify([kind, width, ...params])
+  const packed = { width, params: params.map(String), json, script: chargeOnePolicy(policy, width) }
+  known.set(policy, packed)
+  return packed
+}
+
+/** JSON has no word for what is not finite, so a wrong cost would fail in the middle of a script. */
+export function checkedCost(cost: number): number {
+  if (cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return cost
+  throw new TypeError(`redisStore: a cost must be a whole number of at least 0, got ${cost}.`)
+}

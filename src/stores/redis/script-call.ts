@@ -1,0 +1,49 @@
+import { StoreError } from '../../errors.js'
+import type { State } from '../../policies/policy.js'
+import type { Script } from './scripts.js'
+
+/** One call of a script, and how to read its reply. */
+export interface ScriptCall<Result> {
+  readonly script: Script
+  /** Every key, once. */
+  readonly keys: readonly string[]
+  /** The script's arguments, as src/stores/redis/scripts.ts tells. */
+  readonly args: readonly string[]
+  /** How many numbers the script's reply has: the time, and the states of all keys. */
+  readonly replyLength: number
+  /** What came of each item that the call was made for. `foreign` holds places of keys, from 0. */
+  read(numbers: Buffer, foreign: readonly number[]): readonly (Result | StoreError)[]
+}
+
+/** Reads what a script replied to a call. Throws a `StoreError` for what is no such reply. */
+export function readReply<Result>(
+  call: ScriptCall<Result>,
+  reply: unknown,
+): readonly (Result | StoreError)[] {
+  if (Buffer.isBuffer(reply) && reply.length === 8 * call.replyLength) return call.read(reply, [])
+  if (Array.isArray(reply)) {
+    const [numbers, ...places] = reply as unknown[]
+    const foreign = places.map((place) => Number(place) - 1)
+    if (Buffer.isBuffer(numbers) && numbers.length === 8 * call.replyLength)
+      return call.read(numbers, foreign)
+  }
+  throw new StoreError('redis', 'the script answered something else than states', { cause: reply })
+}
+
+/** The time at which a script read its states. */
+export function timeIn(numbers: Buffer): number {
+  return numbers.readDoubleLE(0)
+}
+
+/** A state of so many numbers, of which `before` stand before it in a reply, not counting the time. */
+export function stateIn(numbers: Buffer, before: number, width: number): State {
+  if (width === 1) return [numbers.readDoubleLE(8 + 8 * before)]
+  return Array.from({ length: width }, (_, i) => numbers.readDoubleLE(8 + 8 * (before + i)))
+}
+
+/** Why a charge that names somebody else's key is not decided. */
+export function foreignKey(key: string): StoreError {
+  const cause = new Error(`WRONGTYPE ${key} holds something that is no state of its policy`)
+  const message = `the key ${key} is somebody else's. Give the limiter another prefix.`
+  return new StoreError('redis', message, { cause })
+}

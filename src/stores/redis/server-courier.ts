@@ -1,0 +1,21 @@
+import { warnOnce } from '../../warn-once.js'
+import { type Courier, connectionWatch } from './courier.js'
+import type { RedisClient } from './redis-client.js'
+
+/** Brings commands to one server, or to the master of a Sentinel group. */
+export function serverCourier(client: RedisClient): Courier {
+  const checkConnection = connectionWatch(client)
+  if (client.options.autoResendUnfulfilledCommands !== false) {
+    warnOnce(
+      'HEADGATE_REDIS_RESENDS',
+      'headgate: the ioredis client sends commands again after a reconnect, which can count a request twice. Make it ' +
+        'with new Redis(url, { autoResendUnfulfilledCommands: false }).',
+    )
+  }
+  return {
+    send(commands) {
+      checkConnection()
+      return commands.map(({ words }) => client.callBuffer(...words))
+    },
+  }
+}

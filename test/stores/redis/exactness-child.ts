@@ -1,0 +1,43 @@
+import { consecutive, fixedWindow, type Policy, redisStore, slidingWindow, tokenBucket } from 'headgate'
+import { Redis } from 'ioredis'
+
+/** One process of several: runs so many callers, each charging one key after the other as fast as it can. */
+export interface Order {
+  readonly parts: readonly {
+    readonly key: string
+    readonly policy: keyof typeof POLICIES
+    readonly limit: number
+  }[]
+  readonly callers: number
+  readonly each: number
+}
+
+export const POLICIES = {
+  tokenBucket: (limit) => tokenBucket({ capacity: limit, refill: limit, every: '1000d' }),
+  slidingWindow: (limit) => slidingWindow({ limit, window: '1000d' }),
+  fixedWindow: (limit) => fixedWindow({ limit, window: '1000d' }),
+  consecutive: (limit) => consecutive({ limit }),
+} as const satisfies Record<string, (limit: number) => Policy>
+
+async function serve(url: string): Promise<void> {
+  const client = new Redis(url, { autoResendUnfulfilledCommands: false })
+  const store = redisStore(client)
+  await client.ping()
+  process.on('disconnect', () => client.disconnect())
+  process.on('message', async ({ parts, callers, each }: Order) => {
+    const charge = parts.map(({ key, policy, limit }) => ({ key, policy: POLICIES[policy](limit), cost: 1 }))
+    const counts = { allowed: 0, denied: 0 }
+    const call = async () => {
+      for (let i = 0; i < each; i++) {
+        const [verdict] = await store.charge([charge])
+        counts[verdict?.allowed ? 'allowed' : 'denied']++
+      }
+    }
+    await Promise.all(Array.from({ length: callers }, call))
+    process.send?.(counts)
+  })
+  process.send?.('ready')
+}
+
+const [url] = process.argv.slice(2)
+if (process.send !== undefined && url?.startsWith('redis://')) serve(url)

@@ -1,0 +1,56 @@
+import type { Policy, State } from 'headgate'
+import type { Redis } from 'ioredis'
+import { bytesOf, serverTimeMs, stateOf } from './kit.js'
+
+/** Bucket times lie on a grid of 1/4096 ms. */
+const GRID_MS = 1 / 4096
+/** A server on a busy machine may take this long between reading its clock and writing. */
+const BUSY_MS = 100
+
+/** What lies in Redis under a key. */
+export async function atRest(client: Redis, key: string): Promise<State | undefined> {
+  const bytes = await client.getBuffer(key)
+  return bytes === null ? undefined : stateOf(bytes)
+}
+
+/** Puts a state under a key, to expire as the store would have it. */
+export async function putAtRest(client: Redis, key: string, policy: Policy, state: State): Promise<void> {
+  const { kind, params } = policy
+  const [first = 0] = state
+  const [limit = 0, ms = 0, slices = 0] = params
+  const gridMs = (limit * ms) / 16
+  const untilMs =
+    kind === 'token-bucket'
+      ? Math.ceil(first / gridMs) * gridMs
+      : kind === 'fixed-window'
+        ? (first + 1) * ms
+        : ((first + slices + 1) * ms) / slices
+  await client.set(key, bytesOf(state), 'PXAT', Math.ceil(untilMs))
+}
+
+/** How much later than it must a state may expire: a sixteenth of a bucket's span, or until a slice of a window ends. */
+function slackMs({ kind, windowMs, params }: Policy): number {
+  if (kind === 'token-bucket') return windowMs / 16 + 1
+  return kind === 'sliding-window' ? windowMs / (params[2] as number) + 1 : 1
+}
+
+/** Checks that a key holds this state, and expires when that equals a fresh one, rounded up. */
+export async function expectAtRest(
+  client: Redis,
+  key: string,
+  policy: Policy,
+  state: State | undefined,
+): Promise<void> {
+  const held = await atRest(client, key)
+  const expiresAtMs = await client.pexpiretime(key)
+  const nowMs = await serverTimeMs(client)
+  const { resetAfterMs } = policy.take(state, nowMs, 0)
+  if (resetAfterMs === 0) return // fresh: whether it is still there makes no difference
+  // Of a short window, what counted no more may have been dropped before the last charge. The figures are the same.
+  if (policy.windowMs < 60_000) expect(policy.take(held, nowMs, 0)).toEqual(policy.take(state, nowMs, 0))
+  else expect({ key, held }).toEqual({ key, held: state })
+  if (resetAfterMs === Number.POSITIVE_INFINITY) return expect(expiresAtMs).toBe(-1)
+  const freshAtMs = nowMs + resetAfterMs
+  expect(expiresAtMs - freshAtMs).toBeGreaterThanOrEqual(-GRID_MS)
+  expect(expiresAtMs - freshAtMs).toBeLessThanOrEqual(BUSY_MS + slackMs(policy))
+}
