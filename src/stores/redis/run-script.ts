@@ -5,36 +5,56 @@ import { readReply, type ScriptCall } from './script-call.js'
 import type { Work } from './work.js'
 
 /**
- * Does work on items, in order within a place. Gives a result for each, or the `StoreError` that tells why there is none.
- * Where there is only one place, it rejects with that error.
+ * Does work on items, in order as far as they share keys. Gives a result for each, or the `StoreError` that tells why there is
+ * none.
  */
 export async function runScript<Item, Result>(
   courier: Courier,
   work: Work<Item, Result>,
   items: readonly Item[],
 ): Promise<readonly (Result | StoreError)[]> {
-  const { placeOf } = courier
-  if (placeOf !== undefined) return runAtEach(courier, work, items, placeOf)
-  const call = { place: 0, ...work.callFor(items) }
-  const [reply] = courier.send([commandOf('evalsha', call.script.sha1, call)])
-  return resultsOf(courier, call, reply)
+  const groups = groupsOf(courier, work, items)
+  const calls = groups.map(({ place, own }) => ({ place, ...work.callFor(own) }))
+  const replies = courier.send(calls.map((call) => commandOf('evalsha', call.script.sha1, call)))
+  const [call] = calls
+  if (calls.length === 1 && call !== undefined) return resultsOf(courier, call, replies[0])
+  const outcomes = await Promise.allSettled(calls.map((each, i) => resultsOf(courier, each, replies[i])))
+  return inOrderOfItems(groups, outcomes)
 }
 
-async function runAtEach<Item, Result>(
-  courier: Courier,
-  { keyOf, callFor }: Work<Item, Result>,
+/** Items that go in one call, and their positions among all items; none where it is the only group. */
+interface Group<Item> {
+  readonly place: number
+  readonly own: readonly Item[]
+  readonly positions: readonly number[]
+}
+
+/** Splits items by the places of their keys, and those of a place into kinds. */
+function groupsOf<Item, Result>(
+  { placeOf }: Courier,
+  { keyOf, kindsAmong }: Work<Item, Result>,
   items: readonly Item[],
-  placeOf: (key: string) => number,
-): Promise<readonly (Result | StoreError)[]> {
-  const groups = [...groupBy(items.keys(), (i) => placeOf(keyOf(items[i] as Item)))]
-  const calls = groups.map(([place, group]) => ({ place, ...callFor(group.map((i) => items[i] as Item)) }))
-  const replies = courier.send(calls.map((call) => commandOf('evalsha', call.script.sha1, call)))
-  const results: (Result | StoreError)[] = new Array(items.length)
-  const found = await Promise.allSettled(calls.map((call, at) => resultsOf(courier, call, replies[at])))
-  groups.forEach(([, group], at) => {
-    const outcome = found[at] as (typeof found)[number]
-    group.forEach((i, n) => {
-      results[i] = outcome.status === 'fulfilled' ? (outcome.value[n] as Result) : outcome.reason
+): Group<Item>[] {
+  if (placeOf === undefined && kindsAmong(items) === undefined)
+    return [{ place: 0, own: items, positions: [] }]
+  const pick = (positions: readonly number[]) => positions.map((i) => items[i] as Item)
+  const byPlace = groupBy(items.keys(), (i) => placeOf?.(keyOf(items[i] as Item)) ?? 0)
+  return [...byPlace].flatMap(([place, there]) => {
+    const kindOf = kindsAmong(pick(there)) ?? (() => 'one')
+    const byKind = groupBy(there, (i) => kindOf(items[i] as Item))
+    return Array.from(byKind.values(), (positions) => ({ place, own: pick(positions), positions }))
+  })
+}
+
+function inOrderOfItems<Item, Result>(
+  groups: readonly Group<Item>[],
+  outcomes: readonly PromiseSettledResult<readonly (Result | StoreError)[]>[],
+): (Result | StoreError)[] {
+  const results: (Result | StoreError)[] = []
+  groups.forEach(({ positions }, at) => {
+    const outcome = outcomes[at] as (typeof outcomes)[number]
+    positions.forEach((position, i) => {
+      results[position] = outcome.status === 'fulfilled' ? (outcome.value[i] as Result) : outcome.reason
     })
   })
   return results
