@@ -4,9 +4,18 @@ export interface BatcherOptions<Item> {
   readonly maxWeight: number
   /** What an item weighs. Default: every item weighs 1. */
   readonly weigh?: (item: Item) => number
-  /** The most batches that are on their way at once. */
+  /** The most batches that are on their way at once, not counting those that are stuck. */
   readonly maxInFlight: number
 }
+
+/**
+ * Sends a batch, and answers each of its items by its place as soon as its answer is known: an `Error` rejects the call that the
+ * item came with. Rejecting rejects all that have no answer yet with the same reason.
+ */
+export type Send<Item, Answer> = (
+  items: readonly Item[],
+  answer: (place: number, answer: Answer | Error) => void,
+) => Promise<void>
 
 /** An item, and who waits for its answer. */
 interface Waiting<Item, Answer> {
@@ -18,6 +27,9 @@ interface Waiting<Item, Answer> {
 /** Fewer items than this are not split to have more batches on their way. */
 const MIN_SHARE = 16
 
+/** How long a full set of batches may be without any answer until it holds up others no more. */
+const PATIENCE_MS = 25
+
 /**
  * Stands before a remote store: items of one turn of the event loop, and those that come while batches are on their way,
  * go together, in the order of their arrival. While nothing is on its way, a batch leaves as soon as the code that runs now is
@@ -25,35 +37,41 @@ const MIN_SHARE = 16
  * the turn. Many items are split evenly over the batches that may be on their way, so that this process and the server
  * work at the same time.
  *
- * `send` gives an answer for each item, in order; an `Error` among the answers rejects the call that its item came with.
- * When `send` itself rejects, all items of the batch are rejected with the same reason. Nothing is ever sent twice.
+ * A batch is on its way until the first of its items is answered. Where one part of a store is stuck (a node of a cluster that
+ * hangs), the other items of a batch are answered all the same, and so are later batches. Nothing is ever sent twice.
  */
 export function batcher<Item, Answer>(
-  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+  send: Send<Item, Answer>,
   { maxWeight, maxInFlight, weigh = () => 1 }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
   let waiting: Waiting<Item, Answer>[] = []
-  let inFlight = 0
+  const inFlight = new Set<symbol>()
+  let landed = 0
   let isScheduled = false
+  let isWatched = false
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0 || inFlight >= maxInFlight) return
+    if (isScheduled || waiting.length === 0) return
+    if (inFlight.size >= maxInFlight) {
+      watch()
+      return
+    }
     isScheduled = true
-    if (inFlight === 0) process.nextTick(flush)
+    if (inFlight.size === 0) process.nextTick(flush)
     else setImmediate(flush)
   }
 
   function flush(): void {
     isScheduled = false
-    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight)))
+    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight.size)))
     let from = 0
-    while (from < waiting.length && inFlight < maxInFlight) {
+    while (from < waiting.length && inFlight.size < maxInFlight) {
       const to = endOfBatch(from, from + share)
-      inFlight++
-      deliver(waiting.slice(from, to)).then(land)
+      deliver(waiting.slice(from, to))
       from = to
     }
     waiting = waiting.slice(from)
+    schedule()
   }
 
   function endOfBatch(from: number, most: number): number {
@@ -67,22 +85,39 @@ export function batcher<Item, Answer>(
     return to
   }
 
-  function land(): void {
-    inFlight--
-    schedule()
+  /** Lets those that wait go when no batch has been answered for a while. */
+  function watch(): void {
+    if (isWatched) return
+    isWatched = true
+    const landedBefore = landed
+    setTimeout(() => {
+      isWatched = false
+      if (landed === landedBefore) inFlight.clear()
+      schedule()
+    }, PATIENCE_MS)
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+    const flight = Symbol('batch')
+    inFlight.add(flight)
+    const land = () => {
+      landed++
+      if (inFlight.delete(flight)) schedule()
+    }
     try {
-      const answers = await send(batch.map(({ item }) => item))
-      batch.forEach(({ resolve, reject }, i) => {
-        const answer = answers[i] as Answer | Error
-        if (answer instanceof Error) reject(answer)
-        else resolve([answer])
-      })
+      await send(
+        batch.map(({ item }) => item),
+        (place, answer) => {
+          const { resolve, reject } = batch[place] as Waiting<Item, Answer>
+          if (answer instanceof Error) reject(answer)
+          else resolve([answer])
+          land()
+        },
+      )
     } catch (reason) {
       for (const { reject } of batch) reject(reason)
     }
+    land()
   }
 
   function enqueue(item: Item): Promise<[Answer]> {

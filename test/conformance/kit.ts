@@ -32,6 +32,12 @@ export interface Capabilities {
   readonly settableClock: boolean
   /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
   readonly anyKey: boolean
+  /**
+   * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in places that
+   * are asked one after the other: charges that cross may deny each other, but never is more than a limit admitted, and
+   * what a denied charge took on its way has been given back when its verdict is there.
+   */
+  readonly atomicAcrossKeys: boolean
 }
 
 /** What the conformance suite needs to know of a store. */
@@ -147,6 +153,24 @@ export function figures({
   moreAfterMs,
 }: PartVerdict): PartVerdict {
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+}
+
+/**
+ * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by one, reach the
+ * limit, and not more.
+ */
+export async function expectTaken(
+  store: Store,
+  policy: Policy,
+  keys: readonly string[],
+  taken: number,
+): Promise<void> {
+  expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => policy.limit - taken))
+  const charge = keys.map((key) => part(key, policy))
+  for (let i = taken; i < policy.limit; i++)
+    expect({ i, allowed: (await chargeOne(store, ...charge)).allowed }).toEqual({ i, allowed: true })
+  expect((await chargeOne(store, ...charge)).allowed).toBe(false)
+  expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => 0))
 }
 
 export function allowedCount(verdicts: readonly Verdict[]): number {

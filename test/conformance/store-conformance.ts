@@ -15,7 +15,7 @@ export function describeStoreConformance(name: string, setup: ConformanceSetup):
   describe(`${name} keeps the store contract`, () => {
     testCharges(using)
     testManyParts(using)
-    testBatches(using)
+    testBatches(using, setup.capabilities)
     testReturns(using)
     testKeys(using, setup.capabilities)
     testExpiry(using, setup.capabilities)

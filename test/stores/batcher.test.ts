@@ -1,11 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type BatcherOptions, batcher } from '../../src/stores/batcher.js'
+import { type BatcherOptions, batcher, type Send } from '../../src/stores/batcher.js'
+import { until } from '../servers/wait.js'
 
 type Answers = readonly (string | Error)[]
 
+/** A `send` that answers all of a batch at once. */
+function whole<Item, Answer>(
+  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+): Send<Item, Answer> {
+  return async (items, answer) => {
+    const answers = await send(items)
+    answers.forEach((each, place) => {
+      answer(place, each)
+    })
+  }
+}
+
 /** A batcher that is asked one item at a time. */
 function asker<Item, Answer>(
-  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+  send: Send<Item, Answer>,
   options: BatcherOptions<Item>,
 ): (item: Item) => Promise<Answer> {
   const ask = batcher(send, options)
@@ -30,7 +43,7 @@ function byHand() {
     if (found === undefined) throw new Error(`batch ${i} was not sent`)
     return found
   }
-  return { send, batches, at }
+  return { send: whole(send), batches, at }
 }
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
@@ -116,12 +129,12 @@ test('never are more batches on their way than allowed', async () => {
   let inFlight = 0
   let most = 0
   const ask = asker(
-    async (items: readonly number[]) => {
+    whole(async (items: readonly number[]) => {
       most = Math.max(most, ++inFlight)
       await turn()
       inFlight--
       return items
-    },
+    }),
     { maxWeight: 7, maxInFlight: 3 },
   )
   const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(i)))
@@ -179,12 +192,12 @@ test('20,000 items in one tick are each sent once and answered once', async () =
   const sent: number[] = []
   let largest = 0
   const ask = asker(
-    async (items: readonly number[]) => {
+    whole(async (items: readonly number[]) => {
       sent.push(...items)
       largest = Math.max(largest, items.length)
       await turn()
       return items.map((item) => (item % 1000 === 0 ? new Error(`${item}`) : item * 2))
-    },
+    }),
     { maxWeight: 256, maxInFlight: 2 },
   )
   const settled = await Promise.allSettled(Array.from({ length: 20_000 }, (_, i) => ask(i)))
@@ -225,4 +238,44 @@ test('batches are bounded by weight, and an item that weighs more goes alone', a
   ask([4, 6, 1, 9, 1, 30, 2, 2])
   await turn()
   expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
+})
+
+test('items are answered one by one, and the next batch goes when the first of them is', async () => {
+  const answers: ((place: number, answer: string) => void)[] = []
+  const batches: (readonly number[])[] = []
+  const ask = asker<number, string>(
+    (items, answer) => {
+      batches.push(items)
+      answers.push(answer)
+      return new Promise(() => undefined)
+    },
+    { maxWeight: 2, maxInFlight: 1 },
+  )
+  const [, second, third] = [1, 2, 3].map(ask)
+  await turn()
+  expect(batches).toEqual([[1, 2]])
+  answers[0]?.(1, 'two')
+  expect(await second).toBe('two')
+  await turn()
+  expect(batches).toEqual([[1, 2], [3]])
+  answers[1]?.(0, 'three')
+  expect(await third).toBe('three')
+})
+
+test('batches that are stuck hold up the others for a moment only', async () => {
+  const { send, batches, at } = byHand()
+  const ask = asker(send, { maxWeight: 1, maxInFlight: 2 })
+  const calls = [1, 2, 3, 4, 5].map(ask)
+  await turn()
+  expect(batches).toEqual([[1], [2]])
+  await until('the next ones go', () => batches.length === 4)
+  expect(batches).toEqual([[1], [2], [3], [4]])
+  for (const i of [0, 1]) at(i).answer()
+  expect(await Promise.all(calls.slice(0, 2))).toEqual(['1', '2'])
+  await turn()
+  expect(batches).toHaveLength(4) // two are on their way still
+  at(3).answer()
+  expect(await calls[3]).toBe('4')
+  await turn()
+  expect(batches).toEqual([[1], [2], [3], [4], [5]])
 })

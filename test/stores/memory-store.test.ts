@@ -2,7 +2,7 @@ import { memoryStore } from 'headgate'
 import { describeStoreConformance } from '../conformance/store-conformance.js'
 
 describeStoreConformance('memoryStore', {
-  capabilities: { settableClock: true, anyKey: true },
+  capabilities: { settableClock: true, anyKey: true, atomicAcrossKeys: true },
   makeStore() {
     let nowMs = 1_790_000_000_000
     return {

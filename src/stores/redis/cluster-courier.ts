@@ -1,7 +1,8 @@
 import slotOf from 'cluster-key-slot'
 import { groupBy } from '../../group-by.js'
 import { warnOnce } from '../../warn-once.js'
-import { type Command, type Courier, connectionWatch } from './courier.js'
+import { connectionCheck } from './connection.js'
+import { type Command, type Courier, sendAlone } from './courier.js'
 import type { RedisClusterClient } from './redis-client.js'
 
 /** How a node says that it has not run a command: another one has to, or the slot is on its way, or has no node. */
@@ -9,15 +10,12 @@ const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
 /** Brings commands to the nodes of a Cluster, those for one node in one pipeline. A place is a slot. */
 export function clusterCourier(client: RedisClusterClient): Courier {
-  const checkConnection = connectionWatch(client)
+  const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
   tellResends(client)
 
-  /** Sends one command. ioredis itself follows redirections then. */
-  const sendAlone = ({ words }: Command) => client.callBuffer(...words)
-
   function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
-    if (commands.length === 1) return commands.map(sendAlone)
+    if (commands.length === 1) return commands.map((command) => sendAlone(client, command))
     const pipeline = client.pipeline()
     for (const { words } of commands) pipeline.callBuffer(...words)
     const results = pipeline.exec()
@@ -31,7 +29,7 @@ export function clusterCourier(client: RedisClusterClient): Courier {
   ): Promise<unknown> {
     const found = await results.catch(() => undefined) // refused before anything was sent: the slots have just moved apart
     const [error, reply] = found?.[i] ?? [undefined, undefined]
-    if (found === undefined || (error && NOT_RUN.test(error.message))) return sendAlone(command)
+    if (found === undefined || (error && NOT_RUN.test(error.message))) return sendAlone(client, command) // ioredis itself follows redirections of one command
     if (error) throw error
     return reply
   }

@@ -1,4 +1,5 @@
 import { StoreError } from '../../errors.js'
+import type { RedisClient, RedisClusterClient } from './redis-client.js'
 
 /** A command for the place where its keys live. */
 export interface Command {
@@ -14,25 +15,27 @@ export interface Courier {
   send(commands: readonly Command[]): Promise<unknown>[]
 }
 
+/**
+ * Sends one command. Where the client makes pipelines by itself (`enableAutoPipelining`), ioredis 5 and 6 lose the name of a
+ * command that comes by `callBuffer`; in a pipeline of one's own they do not.
+ */
+export function sendAlone(client: RedisClient | RedisClusterClient, { words }: Command): Promise<unknown> {
+  return client.options.enableAutoPipelining ? sendInPipeline(client, words) : client.callBuffer(...words)
+}
+
+async function sendInPipeline(
+  client: RedisClient | RedisClusterClient,
+  words: Command['words'],
+): Promise<unknown> {
+  const pipeline = client.pipeline()
+  pipeline.callBuffer(...words)
+  const [[error, reply] = []] = (await pipeline.exec()) ?? []
+  if (error) throw error
+  return reply
+}
+
 /** What went wrong with a command, as callers of the store are told. */
 export function asStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   return new StoreError('redis', cause instanceof Error ? cause.message : 'the command failed', { cause })
-}
-
-/** Until a client is ready for the first time, its commands may wait for that. */
-const STARTING = ['wait', 'connecting', 'connect']
-
-/**
- * Watches over a client's connection. Throws a `StoreError` while the client is not connected, so that a request does not
- * wait in the client's queue for a connection that may come back long after the request is gone.
- */
-export function connectionWatch(client: { readonly status: string }): () => void {
-  let isStarting = true
-  return () => {
-    const { status } = client
-    isStarting &&= STARTING.includes(status)
-    if (status === 'ready' || isStarting) return
-    throw new StoreError('redis', `the client is not connected (${status})`)
-  }
 }

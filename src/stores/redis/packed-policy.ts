@@ -28,6 +28,6 @@ export function packedPolicy(policy: Policy): PackedPolicy {
 
 /** JSON has no word for what is not finite, so a wrong cost would fail in the middle of a script. */
 export function checkedCost(cost: number): number {
-  if (cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return cost
+  if (typeof cost === 'number' && cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return cost
   throw new TypeError(`redisStore: a cost must be a whole number of at least 0, got ${cost}.`)
 }

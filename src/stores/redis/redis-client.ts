@@ -5,9 +5,14 @@
 export interface RedisClient {
   /** `'ready'` when commands are answered; `'wait'` before the first command of a lazy client. */
   readonly status: string
-  readonly options: { readonly autoResendUnfulfilledCommands?: boolean | undefined }
+  readonly options: {
+    readonly autoResendUnfulfilledCommands?: boolean | undefined
+    readonly enableAutoPipelining?: boolean | undefined
+  }
   /** Sends any command, and gives strings of the reply as buffers. */
   callBuffer(command: string, ...args: string[]): Promise<unknown>
+  pipeline(): RedisPipeline
+  on(event: 'ready' | 'close', listener: () => void): unknown
 }
 
 /** What the store needs of an ioredis `Cluster`, version 5 or 6. */
@@ -17,6 +22,7 @@ export interface RedisClusterClient {
   readonly options: {
     readonly keyPrefix?: string | undefined
     readonly retryDelayOnFailover?: number | undefined
+    readonly enableAutoPipelining?: boolean | undefined
   }
   /** By slot, the nodes that serve it, as `host:port`, the master first. Empty until the cluster is known. */
   readonly slots: readonly (readonly string[])[]
@@ -34,9 +40,9 @@ export interface RedisPipeline {
 /** Whether a value is a client that the store can work with. */
 export function isRedisClient(value: unknown): value is RedisClient | RedisClusterClient {
   if (typeof value !== 'object' || value === null) return false
-  const { status, options, callBuffer } = value as Partial<RedisClient>
-  const hasParts = typeof status === 'string' && typeof callBuffer === 'function'
-  return hasParts && typeof options === 'object' && options !== null
+  const { status, options, callBuffer, pipeline, on } = value as Partial<RedisClient>
+  const hasMethods = [callBuffer, pipeline, on].every((method) => typeof method === 'function')
+  return hasMethods && typeof status === 'string' && typeof options === 'object' && options !== null
 }
 
 export function isClusterClient(client: RedisClient | RedisClusterClient): client is RedisClusterClient {

@@ -1,15 +1,14 @@
 import { wrongOption } from '../../checks.js'
-import type { StoreError } from '../../errors.js'
-import { groupBy } from '../../group-by.js'
-import { batcher } from '../batcher.js'
-import type { Charge, Store, Verdict } from '../store.js'
+import { warnOnce } from '../../warn-once.js'
+import { batcher, type Send } from '../batcher.js'
+import { spreadCharges } from '../charge-spread.js'
+import type { Charge, Store } from '../store.js'
 import { clusterCourier } from './cluster-courier.js'
-import { asStoreError, type Command, type Courier } from './courier.js'
-import { decideSpread } from './decide-spread.js'
+import { asStoreError, type Courier } from './courier.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './redis-client.js'
 import { runScript } from './run-script.js'
 import { serverCourier } from './server-courier.js'
-import { REFUNDING, TAKING } from './work.js'
+import { LOOKING, REFUNDING, TAKING } from './work.js'
 
 /** Keys in one script call: enough to spread its cost, few enough not to keep other clients of the server waiting. */
 const MAX_KEYS = 256
@@ -39,30 +38,37 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   }
   const courier = isClusterClient(client) ? clusterCourier(client) : serverCourier(client)
   const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT }
-  return {
-    name: 'redis',
-    charge: batcher<Charge, Verdict>((charges) => decide(courier, charges), {
-      ...bounds,
-      weigh: ({ length }) => length,
-    }),
-    refund: noAnswer(batcher((refunds) => runScript(courier, REFUNDING, refunds), bounds)),
-    forget: noAnswer(batcher((keys) => unlink(courier, keys), bounds)),
+  const byCharge = { ...bounds, weigh: ({ length }: Charge) => length }
+  const take = batcher(runScript(courier, TAKING), byCharge)
+  const look = batcher(runScript(courier, LOOKING), byCharge)
+  const refund = noAnswer(batcher(runScript(courier, REFUNDING), bounds))
+  const forget = noAnswer(batcher(unlinkBy(courier), bounds))
+  const { placeOf } = courier
+  const charge = placeOf ? spreadCharges({ placeOf, take, look, refund, onNotGivenBack }) : take
+  return { name: 'redis', charge, refund, forget }
+}
+
+/** One command a key, so that it does not matter whether the keys of a slot are all in one place. */
+function unlinkBy({ placeOf = () => 0, send }: Courier): Send<string, true> {
+  return async (keys, answer) => {
+    const replies = send(keys.map((key) => ({ place: placeOf(key), words: ['unlink', key] })))
+    await Promise.all(
+      replies.map((reply, i) =>
+        reply.then(
+          () => answer(i, true),
+          (error: unknown) => answer(i, asStoreError(error)),
+        ),
+      ),
+    )
   }
 }
 
-function decide(courier: Courier, charges: readonly Charge[]): Promise<readonly (Verdict | StoreError)[]> {
-  const { placeOf } = courier
-  return placeOf === undefined ? runScript(courier, TAKING, charges) : decideSpread(courier, placeOf, charges)
-}
-
-async function unlink({ placeOf = () => 0, send }: Courier, keys: readonly string[]): Promise<unknown[]> {
-  const commands = Array.from(groupBy(keys, placeOf), ([place, group]): Command => {
-    return { place, words: ['unlink', ...group] }
-  })
-  await Promise.all(send(commands)).catch((error: unknown) => {
-    throw asStoreError(error)
-  })
-  return keys.map(() => true)
+function onNotGivenBack(reason: unknown): void {
+  warnOnce(
+    'HEADGATE_REDIS_NOT_GIVEN_BACK',
+    'headgate: a charge over several slots was denied, and what it had taken before could not be given back. It stays ' +
+      `taken until it is refilled. (${reason instanceof Error ? reason.message : reason})`,
+  )
 }
 
 function noAnswer<T>(ask: (items: readonly T[]) => Promise<unknown>): (items: readonly T[]) => Promise<void> {

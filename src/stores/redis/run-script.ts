@@ -1,32 +1,58 @@
 import type { StoreError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
+import type { Send } from '../batcher.js'
 import { asStoreError, type Command, type Courier } from './courier.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Work } from './work.js'
 
+/** How ioredis ends a call for several keys of a slot that is on its way to another node: each may be there already or not. */
+const HALF_MOVED = /TRYAGAIN|Too many Cluster redirections/
+
 /**
- * Does work on items, in order as far as they share keys. Gives a result for each, or the `StoreError` that tells why there is
- * none.
+ * Does work on items, in order as far as they share keys, with one call for each place and kind. Gives a result for each, or
+ * the `StoreError` that tells why there is none.
  */
-export async function runScript<Item, Result>(
-  courier: Courier,
-  work: Work<Item, Result>,
-  items: readonly Item[],
-): Promise<readonly (Result | StoreError)[]> {
-  const groups = groupsOf(courier, work, items)
-  const calls = groups.map(({ place, own }) => ({ place, ...work.callFor(own) }))
-  const replies = courier.send(calls.map((call) => commandOf('evalsha', call.script.sha1, call)))
-  const [call] = calls
-  if (calls.length === 1 && call !== undefined) return resultsOf(courier, call, replies[0])
-  const outcomes = await Promise.allSettled(calls.map((each, i) => resultsOf(courier, each, replies[i])))
-  return inOrderOfItems(groups, outcomes)
+export function runScript<Item, Result>(courier: Courier, work: Work<Item, Result>): Send<Item, Result> {
+  async function answerGroup(
+    { place, own, positions }: Group<Item>,
+    results: Promise<readonly (Result | StoreError)[]>,
+    answer: Parameters<Send<Item, Result>>[1],
+  ): Promise<void> {
+    try {
+      const found = await results
+      own.forEach((_, i) => {
+        answer(positions?.[i] ?? i, found[i] as Result | StoreError)
+      })
+    } catch (reason) {
+      const error = asStoreError(reason)
+      const alone = own.map((item, i) => ({ place, own: [item], positions: [positions?.[i] ?? i] }))
+      if (alone.length > 1 && HALF_MOVED.test(error.message)) return answerGroups(alone, answer)
+      for (const { positions } of alone) answer(positions[0] as number, error)
+    }
+  }
+
+  async function answerGroups(
+    groups: readonly Group<Item>[],
+    answer: Parameters<Send<Item, Result>>[1],
+  ): Promise<void> {
+    const calls = groups.map(({ place, own }) => ({ place, ...work.callFor(own) }))
+    const replies = courier.send(calls.map((call) => commandOf('evalsha', call.script.sha1, call)))
+    await Promise.all(
+      groups.map((group, i) => {
+        const results = resultsOf(courier, calls[i] as PlacedCall<Result>, replies[i])
+        return answerGroup(group, results, answer)
+      }),
+    )
+  }
+
+  return (items, answer) => answerGroups(groupsOf(courier, work, items), answer)
 }
 
 /** Items that go in one call, and their positions among all items; none where it is the only group. */
 interface Group<Item> {
   readonly place: number
   readonly own: readonly Item[]
-  readonly positions: readonly number[]
+  readonly positions?: readonly number[]
 }
 
 /** Splits items by the places of their keys, and those of a place into kinds. */
@@ -35,8 +61,7 @@ function groupsOf<Item, Result>(
   { keyOf, kindsAmong }: Work<Item, Result>,
   items: readonly Item[],
 ): Group<Item>[] {
-  if (placeOf === undefined && kindsAmong(items) === undefined)
-    return [{ place: 0, own: items, positions: [] }]
+  if (placeOf === undefined && kindsAmong(items) === undefined) return [{ place: 0, own: items }]
   const pick = (positions: readonly number[]) => positions.map((i) => items[i] as Item)
   const byPlace = groupBy(items.keys(), (i) => placeOf?.(keyOf(items[i] as Item)) ?? 0)
   return [...byPlace].flatMap(([place, there]) => {
@@ -46,20 +71,6 @@ function groupsOf<Item, Result>(
   })
 }
 
-function inOrderOfItems<Item, Result>(
-  groups: readonly Group<Item>[],
-  outcomes: readonly PromiseSettledResult<readonly (Result | StoreError)[]>[],
-): (Result | StoreError)[] {
-  const results: (Result | StoreError)[] = []
-  groups.forEach(({ positions }, at) => {
-    const outcome = outcomes[at] as (typeof outcomes)[number]
-    positions.forEach((position, i) => {
-      results[position] = outcome.status === 'fulfilled' ? (outcome.value[i] as Result) : outcome.reason
-    })
-  })
-  return results
-}
-
 /** A call, and the place of all its keys. */
 interface PlacedCall<Result> extends ScriptCall<Result> {
   readonly place: number
@@ -67,7 +78,7 @@ interface PlacedCall<Result> extends ScriptCall<Result> {
 
 /**
  * Waits for the reply. A server that does not know the script (after a restart, a failover or SCRIPT FLUSH) has not run it,
- * so it is sent once more with its text; nothing else is ever sent again. Rejects with `StoreError` alone.
+ * so it is sent once more with its text; nothing else is ever sent again.
  */
 async function resultsOf<Result>(
   courier: Courier,
@@ -77,14 +88,10 @@ async function resultsOf<Result>(
   try {
     return readReply(call, await reply)
   } catch (error) {
-    if (!isUnknownScript(error)) throw asStoreError(error)
+    if (!isUnknownScript(error)) throw error
   }
-  try {
-    const [again] = courier.send([commandOf('eval', call.script.text, call)])
-    return readReply(call, await again)
-  } catch (error) {
-    throw asStoreError(error)
-  }
+  const [again] = courier.send([commandOf('eval', call.script.text, call)])
+  return readReply(call, await again)
 }
 
 function isUnknownScript(error: unknown): boolean {

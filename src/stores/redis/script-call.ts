@@ -37,8 +37,9 @@ export function timeIn(numbers: Buffer): number {
 
 /** A state of so many numbers, of which `before` stand before it in a reply, not counting the time. */
 export function stateIn(numbers: Buffer, before: number, width: number): State {
-  if (width === 1) return [numbers.readDoubleLE(8 + 8 * before)]
-  return Array.from({ length: width }, (_, i) => numbers.readDoubleLE(8 + 8 * (before + i)))
+  const state: number[] = []
+  for (let i = 1; i <= width; i++) state.push(numbers.readDoubleLE(8 * (before + i)))
+  return state
 }
 
 /** Why a charge that names somebody else's key is not decided. */

@@ -16,7 +16,7 @@ function script(...pieces: readonly string[]): Script {
 /*
  * All scripts are called with
  *
- *   KEYS     every key, once, at most some thousands
+ *   KEYS     every key, once, at most some thousands, or none
  *   ARGV     the policies, and what is wanted, as each script tells; keys and policies are named by their places, counted
  *            from 1
  *
@@ -33,7 +33,7 @@ const BEGIN = `${LUA_MATH}
 local call, unpack_numbers, pack_numbers = redis.call, struct.unpack, struct.pack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double that JavaScript makes of it
-local raw = call('MGET', unpack(KEYS)) -- false for a missing key, and for one of another type
+local raw = #KEYS > 0 and call('MGET', unpack(KEYS)) or {} -- false for a missing key, and for one of another type
 local foreign -- places of foreign keys
 `
 

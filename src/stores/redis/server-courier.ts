@@ -1,10 +1,12 @@
 import { warnOnce } from '../../warn-once.js'
-import { type Courier, connectionWatch } from './courier.js'
+import { connectionCheck, untilLost } from './connection.js'
+import { type Courier, sendAlone } from './courier.js'
 import type { RedisClient } from './redis-client.js'
 
 /** Brings commands to one server, or to the master of a Sentinel group. */
 export function serverCourier(client: RedisClient): Courier {
-  const checkConnection = connectionWatch(client)
+  const checkConnection = connectionCheck(client)
+  const orLost = untilLost(client)
   if (client.options.autoResendUnfulfilledCommands !== false) {
     warnOnce(
       'HEADGATE_REDIS_RESENDS',
@@ -15,7 +17,7 @@ export function serverCourier(client: RedisClient): Courier {
   return {
     send(commands) {
       checkConnection()
-      return commands.map(({ words }) => client.callBuffer(...words))
+      return commands.map((command) => orLost(sendAlone(client, command)))
     },
   }
 }

@@ -89,6 +89,22 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     }
   })
 
+  test('its automatic pipelines do no harm', async () => {
+    const client = make({ ...QUIET, enableAutoPipelining: true })
+    try {
+      await client.connect()
+      const store = redisStore(client)
+      const calls = Array.from({ length: 1000 }, () => store.charge([[part('key', policy)]]))
+      expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
+      await client.script('FLUSH')
+      expect(await remainingOf(store, policy, ['key', 'other'])).toEqual([0, 5])
+      await store.forget(['key'])
+      expect(await remainingOf(store, policy, ['key'])).toEqual([5])
+    } finally {
+      client.disconnect()
+    }
+  })
+
   test('closing leaves it usable', async () => {
     const client = make(QUIET)
     try {
@@ -115,7 +131,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
 })
 
 const call = async () => undefined
-const whole = { status: 'ready', options: {}, callBuffer: call }
+const whole = { status: 'ready', options: {}, callBuffer: call, pipeline: call, on: call }
 
 test.each<[string, unknown]>([
   ['nothing', undefined],
