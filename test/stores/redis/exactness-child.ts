@@ -1,5 +1,5 @@
 import { consecutive, fixedWindow, type Policy, redisStore, slidingWindow, tokenBucket } from 'headgate'
-import { Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
 
 /** One process of several: runs so many callers, each charging one key after the other as fast as it can. */
 export interface Order {
@@ -19,8 +19,15 @@ export const POLICIES = {
   consecutive: (limit) => consecutive({ limit }),
 } as const satisfies Record<string, (limit: number) => Policy>
 
-async function serve(url: string): Promise<void> {
-  const client = new Redis(url, { autoResendUnfulfilledCommands: false })
+/** A client for one server, or for the Cluster of several. */
+function clientOf(urls: readonly string[]): Redis | Cluster {
+  const [url = ''] = urls
+  if (urls.length === 1) return new Redis(url, { autoResendUnfulfilledCommands: false })
+  return new Cluster([...urls], { retryDelayOnFailover: 0 })
+}
+
+async function serve(urls: readonly string[]): Promise<void> {
+  const client = clientOf(urls)
   const store = redisStore(client)
   await client.ping()
   process.on('disconnect', () => client.disconnect())
@@ -39,5 +46,5 @@ async function serve(url: string): Promise<void> {
   process.send?.('ready')
 }
 
-const [url] = process.argv.slice(2)
-if (process.send !== undefined && url?.startsWith('redis://')) serve(url)
+const urls = process.argv.slice(2)
+if (process.send !== undefined && urls[0]?.startsWith('redis://')) serve(urls)

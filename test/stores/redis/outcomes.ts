@@ -1,0 +1,45 @@
+import { type MaybePromise, StoreError, type Verdict } from 'headgate'
+
+/** What became of a call of the store, and how long that took. */
+export interface Outcome {
+  readonly verdict: Verdict | undefined
+  /** What it was rejected with, or `HUNG`. */
+  readonly error: unknown
+  readonly tookMs: number
+}
+
+/** Stands for the error of a call that was given up. */
+export const HUNG = 'it neither answered nor failed'
+
+/** Waits for a call of one charge, but not for ever. */
+export async function outcomeOf(call: MaybePromise<readonly Verdict[]>, patienceMs = 5000): Promise<Outcome> {
+  const from = performance.now()
+  const end = (verdict: Verdict | undefined, error?: unknown): Outcome => {
+    return { verdict, error, tookMs: performance.now() - from }
+  }
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<Outcome>((resolve) => {
+    timer = setTimeout(() => resolve(end(undefined, HUNG)), patienceMs)
+  })
+  const answered = Promise.resolve(call).then(
+    ([verdict]) => end(verdict),
+    (error: unknown) => end(undefined, error),
+  )
+  return Promise.race([answered, tooLong]).finally(() => clearTimeout(timer))
+}
+
+/** What a call failed with: it must be a `StoreError` of this store, and come soon. */
+export async function failureOf(call: MaybePromise<unknown>, withinMs = 1000): Promise<StoreError> {
+  const answer = Promise.resolve(call).then(() => [])
+  const { error, verdict, tookMs } = await outcomeOf(answer)
+  expect({ error, verdict }).toEqual({ error: expect.any(StoreError), verdict: undefined })
+  expect(error).toMatchObject({ name: 'StoreError', store: 'redis' })
+  expect(tookMs).toBeLessThan(withinMs)
+  return error as StoreError
+}
+
+/** The text of what the client threw. */
+export function causeOf({ cause }: StoreError): string {
+  expect(cause).toBeInstanceOf(Error)
+  return (cause as Error).message
+}
