@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
 import { memoryStore } from 'headgate'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { demoApp } from '../../examples/demo/app.js'
 import { launchChromium } from '../servers/chromium.js'
+import { startDemo } from './demo-process.js'
 
 jest.setTimeout(60_000)
 
@@ -248,43 +247,20 @@ describe('the page', () => {
 })
 
 describe('npm start', () => {
-  /** Starts the demo as a process of its own, and gathers what it prints. */
-  function start(port: string) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
-      cwd: join(__dirname, '../..'),
-      env: { ...process.env, PORT: port },
-    })
-    cleanups.push(() => child.kill('SIGKILL'))
-    const printed = { out: '', err: '' }
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      printed.out += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      printed.err += text
-    })
-    return { child, printed }
-  }
-
-  const exitCode = (child: ChildProcess) => new Promise((resolve) => child.once('close', resolve))
-
-  /** Waits until a text was printed; false if the process ended before. */
-  function prints({ child, printed }: ReturnType<typeof start>, text: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      child.stdout.on('data', () => printed.out.includes(text) && resolve(true))
-      child.once('close', () => resolve(false))
-    })
+  function start(PORT: string) {
+    const demo = startDemo({ PORT })
+    cleanups.push(() => demo.stop('SIGKILL'))
+    return demo
   }
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'prints its address and a curl line, and %s stops it',
     async (signal) => {
       const demo = start('0')
-      expect(await prints(demo, 'Ctrl-C stops it.')).toBe(true)
-      const [url] = /http:\/\/localhost:\d+/.exec(demo.printed.out) ?? []
+      const url = await demo.listening()
       expect(demo.printed.out).toContain(`curl -s -o /dev/null -w '%{http_code}\\n' '${url}/api/time?[1-25]'`)
       expect((await fetch(`${url}/api/time?1`)).status).toBe(200)
-      demo.child.kill(signal)
-      expect(await exitCode(demo.child)).toBe(0)
+      expect(await demo.stop(signal)).toBe(0)
       expect(demo.printed.err).toBe('')
     },
   )
@@ -294,14 +270,14 @@ describe('npm start', () => {
     cleanups.push(() => other.close())
     await new Promise((resolve) => other.once('listening', resolve))
     const { port } = other.address() as AddressInfo
-    const { child, printed } = start(String(port))
-    expect(await exitCode(child)).toBe(1)
+    const { ended, printed } = start(String(port))
+    expect(await ended).toBe(1)
     expect(printed.err).toBe(`Port ${port} is in use. Choose another one: PORT=3001 npm start\n`)
   })
 
   test.each(['http', '65536', '-1', '3000.5', '0x50'])('refuses PORT=%s', async (value) => {
-    const { child, printed } = start(value)
-    expect(await exitCode(child)).toBe(1)
+    const { ended, printed } = start(value)
+    expect(await ended).toBe(1)
     const must = 'PORT must be a whole number from 0 to 65535 (0 = any free port)'
     expect(printed.err).toBe(`${must}, got "${value}".\n`)
   })

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+/** The demo as `npm start` runs it: a process of its own. */
+export interface DemoProcess {
+  /** What it has printed so far. */
+  readonly printed: { out: string; err: string }
+  /** Waits until its address is printed, and gives it; undefined if the process ended before. */
+  listening(): Promise<string | undefined>
+  /** Sends a signal, and waits for the end. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+  /** Waits for its end, and gives the code it ended with; null where a signal ended it. */
+  readonly ended: Promise<number | null>
+}
+
+/** Starts the demo on the port and, where one is given, the Redis that the environment variables name. */
+export function startDemo({ PORT = '0', REDIS_URL = '' }): DemoProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
+    cwd: join(__dirname, '../..'),
+    env: { ...process.env, PORT, REDIS_URL },
+  })
+  const printed = { out: '', err: '' }
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const listening = new Promise<string | undefined>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      printed.out += text
+      if (printed.out.includes('Ctrl-C stops it.')) resolve(/http:\/\/localhost:\d+/.exec(printed.out)?.[0])
+    })
+    ended.then(() => resolve(undefined))
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    printed.err += text
+  })
+  return {
+    printed,
+    ended,
+    listening: () => listening,
+    stop(signal) {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
