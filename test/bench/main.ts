@@ -2,11 +2,15 @@ import { cpus } from 'node:os'
 import { benchBytes } from './bytes.js'
 import { benchMemory } from './memory.js'
 import { benchMiddleware } from './middleware.js'
+import { benchRedis } from './redis.js'
+import { benchRedisBytes } from './redis-bytes.js'
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
   bytes: benchBytes,
   middleware: benchMiddleware,
+  redis: benchRedis,
+  'redis-bytes': benchRedisBytes,
 }
 
 /** Runs the benchmarks named on the command line, or all. A wrong count ends it with a message and code 1. */

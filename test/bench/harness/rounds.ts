@@ -1,29 +1,30 @@
 import type { Usage } from './usage.js'
 
+/** What was measured, by name: numbers only. */
+type Figures<F> = { readonly [Name in keyof F]: number }
+
 /** Runs one round of a contender. */
-export type Round = () => Promise<Usage>
+export type Round<F = Usage> = () => Promise<F>
 
 /** Lets contenders take turns, so that whatever else the machine does hits all of them; medians over the rounds. */
-export async function takeTurns<Name extends string>(
-  contenders: Readonly<Record<Name, Round>>,
+export async function takeTurns<Name extends string, F extends Figures<F> = Usage>(
+  contenders: Readonly<Record<Name, Round<F>>>,
   rounds: number,
-): Promise<Record<Name, Usage>> {
+): Promise<Record<Name, F>> {
   const names = Object.keys(contenders) as Name[]
-  const usages = new Map<Name, Usage[]>(names.map((name) => [name, []]))
+  const measured = new Map<Name, F[]>(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     const turn = round % names.length // nobody always goes first
     for (const name of [...names.slice(turn), ...names.slice(0, turn)]) {
-      usages.get(name)?.push(await contenders[name]())
+      measured.get(name)?.push(await contenders[name]())
     }
   }
-  return Object.fromEntries([...usages].map(([name, all]) => [name, medianUsage(all)])) as Record<Name, Usage>
+  return Object.fromEntries([...measured].map(([name, all]) => [name, medians(all)])) as Record<Name, F>
 }
 
-function medianUsage(usages: readonly Usage[]): Usage {
-  return {
-    wallNs: median(usages.map(({ wallNs }) => wallNs)),
-    cpuNs: median(usages.map(({ cpuNs }) => cpuNs)),
-  }
+function medians<F extends Figures<F>>(all: readonly F[]): F {
+  const names = Object.keys(all[0] ?? {}) as (keyof F)[]
+  return Object.fromEntries(names.map((name) => [name, median(all.map((figures) => figures[name]))])) as F
 }
 
 function median(values: readonly number[]): number {
