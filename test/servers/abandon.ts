@@ -1,9 +1,18 @@
+import { startMariadb } from './mariadb.js'
+import { startMemcached } from './memcached.js'
+import { startPostgres } from './postgres.js'
 import { startRedis } from './redis.js'
 
-// Starts a server, tells where it is, and never stops it. The argument says how this process ends.
-const server = await startRedis({ own: true })
-const [, folder] = (await server.cli('CONFIG', 'GET', 'dir')).split('\n')
-process.stdout.write(`${JSON.stringify({ port: server.port, folder })}\n`)
-if (process.argv[2] === 'leave') process.exit(0)
-if (process.argv[2] === 'throw') throw new Error('nobody stops the server')
-if (process.argv[2] === 'hang') setInterval(() => {}, 1000)
+// Starts a server, tells its port, and never stops it. The arguments say which, and how this process ends.
+const STARTERS = {
+  mariadb: startMariadb,
+  memcached: startMemcached,
+  postgres: startPostgres,
+  redis: startRedis,
+}
+const [kind, ending] = process.argv.slice(2)
+const { port } = await STARTERS[kind as keyof typeof STARTERS]({ own: true })
+process.stdout.write(`${port}\n`)
+if (ending === 'leave') process.exit(0)
+if (ending === 'throw') throw new Error('nobody stops the server')
+if (ending === 'hang') setInterval(() => {}, 1000)

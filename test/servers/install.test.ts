@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { findOrInstall, type Machine } from './install.js'
@@ -32,6 +32,8 @@ const fakeAptGet = (...lines: string[]) =>
 
 const calls = async () => (await readFile(join(folder, 'calls'), 'utf8')).trimEnd().split('\n')
 
+const exists = async (name: string) => (await readdir(folder)).includes(name)
+
 const INSTALL = '-o DPkg::Lock::Timeout=120 install -y --no-install-recommends a-server policy=101'
 
 test('a program that is on the machine is used, the first name before the second', async () => {
@@ -39,6 +41,15 @@ test('a program that is on the machine is used, the first name before the second
   expect(await findOrInstall(wanted, machine)).toBe(second)
   const first = await program('no-such-server')
   expect(await findOrInstall(wanted, machine)).toBe(first)
+})
+
+test('further folders come before those of PATH, and are asked for again after an installation', async () => {
+  const folders = async () => ((await exists('further')) ? [join(folder, 'further')] : [])
+  await fakeAptGet('mkdir further && cp apt-get further/no-such-server')
+  const further = join(folder, 'further', 'no-such-server')
+  expect(await findOrInstall({ ...wanted, folders }, machine)).toBe(further)
+  await program('no-such-server')
+  expect(await findOrInstall({ ...wanted, folders }, machine)).toBe(further)
 })
 
 test('a missing program is installed, and its service is not started', async () => {

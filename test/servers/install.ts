@@ -9,6 +9,8 @@ const run = promisify(execFile)
 export interface Wanted {
   /** The program's name, or several that will do, the best first. */
   readonly program: string | readonly string[]
+  /** Further folders that may hold it, the best first; they come before those of `PATH`. */
+  readonly folders?: () => Promise<readonly string[]>
   readonly debianPackage: string
   /** What a user can do instead of installing it, such as `set REDIS_URL`. */
   readonly instead?: string
@@ -46,20 +48,20 @@ install || { apt-get update && install; }`
 /** The path of a program: one that is on this machine, or else one that apt-get installs, where that is possible. */
 export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachine()): Promise<string> {
   const programs = [wanted.program].flat()
-  const found = await find(programs, machine)
+  const found = await find(wanted, machine)
   if (found) return found
   const { debianPackage, instead } = wanted
   const mend =
     `Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${debianPackage}` +
     (instead ? ` (or ${instead})` : '')
-  if (!machine.root || !(await find(['apt-get'], machine)))
+  if (!machine.root || !(await find({ program: 'apt-get' }, machine)))
     throw new Error(`There is no ${programs[0]} here, and no root and apt-get to install it. ${mend}`)
   try {
     await install(debianPackage, programs, machine)
   } catch (cause) {
     throw new Error(`${programs[0]} could not be installed. ${mend}`, { cause })
   }
-  const installed = await find(programs, machine)
+  const installed = await find(wanted, machine)
   if (installed) return installed
   throw new Error(`The package ${debianPackage} holds no ${programs[0]}. ${mend}`)
 }
@@ -73,9 +75,11 @@ function thisMachine(): Machine {
   }
 }
 
-async function find(programs: readonly string[], { path }: Machine): Promise<string | undefined> {
-  const folders = path.split(delimiter).filter(Boolean)
-  for (const candidate of programs.flatMap((program) => folders.map((folder) => join(folder, program)))) {
+type Sought = Pick<Wanted, 'program' | 'folders'>
+
+async function find({ program, folders }: Sought, { path }: Machine): Promise<string | undefined> {
+  const all = [...((await folders?.()) ?? []), ...path.split(delimiter).filter(Boolean)]
+  for (const candidate of [program].flat().flatMap((name) => all.map((folder) => join(folder, name)))) {
     if (await isExecutable(candidate)) return candidate
   }
   return undefined

@@ -5,11 +5,14 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Reads process ids, one a line, until the pipe closes; then ends the last one and removes the folder. */
+/**
+ * Reads process ids, one a line, until the pipe closes; then ends the last one with its children, and removes the
+ * folder.
+ */
 const KEEP = `
 pid=
 while read -r line; do pid=$line; done
-if [ -n "$pid" ]; then kill -KILL "$pid"; fi
+if [ -n "$pid" ]; then kill -KILL "$pid" $(cat "/proc/$pid/task/$pid/children"); fi
 rm -rf "$0" || { sleep 1; rm -rf "$0"; }`
 
 export interface Keeper {

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { INSTALL_TIMEOUT_MS } from './install.js'
 import { startProcess } from './processes.js'
@@ -101,23 +103,46 @@ test.each([
   await expect(start()).rejects.toThrow(message)
 })
 
-test.each([
-  ['ends without stopping its server', 'leave'],
-  ['throws', 'throw'],
-  ['has nothing more to do', 'drain'],
-  ['is killed', 'hang'],
-])('nothing survives a process that %s', async (_, ending) => {
-  const script = join(__dirname, 'abandon.ts')
-  const parent = spawn(process.execPath, ['--import', 'tsx', script, ending], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+describe('nothing survives', () => {
+  let temporary: string
+
+  beforeEach(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'headgate-abandoned-'))
+    await chmod(temporary, 0o755) // some servers do not run as who runs the tests
   })
-  const ended = once(parent, 'exit')
-  const [line] = await once(parent.stdout, 'data')
-  const { port, folder } = JSON.parse(String(line))
-  if (ending === 'hang') {
-    expect([await isListening(port), existsSync(folder)]).toEqual([true, true])
-    parent.kill('SIGKILL')
+
+  afterEach(() => rm(temporary, { recursive: true }))
+
+  const folders = () => readdirSync(temporary).filter((name) => name.startsWith('headgate-'))
+
+  async function abandon(kind: string, ending: string): Promise<void> {
+    const script = join(__dirname, 'abandon.ts')
+    const parent = spawn(process.execPath, ['--import', 'tsx', script, kind, ending], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = once(parent, 'close')
+    const told = await Promise.race([once(parent.stdout, 'data'), ended])
+    const port = Number(told[0])
+    expect(port).toBeGreaterThan(1) // and not the code of a process that could not start it
+    if (ending === 'hang') {
+      expect([await isListening(port), folders().length]).toEqual([true, 1])
+      parent.kill('SIGKILL')
+    }
+    await ended
+    await until(`${kind} is gone`, async () => !(await isListening(port)) && folders().length === 0)
   }
-  await ended
-  await until('the server is gone', async () => !(await isListening(port)) && !existsSync(folder))
+
+  test.each([
+    ['ends without stopping its server', 'leave'],
+    ['throws', 'throw'],
+    ['has nothing more to do', 'drain'],
+    ['is killed', 'hang'],
+  ])('a process that %s', (_, ending) => abandon('redis', ending))
+
+  test.each(['memcached', 'mariadb', 'postgres'])(
+    'a process that is killed and had started %s',
+    (kind) => abandon(kind, 'hang'),
+    INSTALL_TIMEOUT_MS,
+  )
 })

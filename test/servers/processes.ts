@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { chown, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Keeper, keepFolder } from './keeper.js'
 import { freePort } from './ports.js'
+import { send } from './signals.js'
+import type { User } from './users.js'
 import { until } from './wait.js'
 
 const ATTEMPTS = 5
@@ -23,6 +25,8 @@ export interface Recipe {
   readonly name: string
   readonly program: string
   readonly args: (place: Place) => readonly string[]
+  /** Who runs it and owns its folder, where that is not who runs this process. */
+  readonly user?: User | undefined
   /** Writes what the server needs to find in its folder before its first start. */
   readonly prepare?: (place: Place) => Promise<unknown>
   /**
@@ -32,6 +36,8 @@ export interface Recipe {
   readonly ready: (place: Place, pid: number) => Promise<boolean>
   /** Further ports that it listens on, as distances from the first. */
   readonly portOffsets?: readonly number[]
+  /** What ends it: SIGTERM unless told, and SIGKILL when that does not help. */
+  readonly endSignal?: NodeJS.Signals
 }
 
 /** Starts a server and waits until it answers. When another program takes its port first, it tries another port. */
@@ -40,6 +46,7 @@ export async function startProcess(recipe: Recipe): Promise<ServerProcess> {
     const port = await freePort(recipe.portOffsets)
     const server = new ServerProcess(recipe, port, await keepFolder(recipe.name))
     try {
+      if (recipe.user) await chown(server.folder, recipe.user.uid, recipe.user.gid)
       await recipe.prepare?.(server)
       await server.restart()
       return server
@@ -77,7 +84,7 @@ export class ServerProcess implements Place {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child
     if (child === undefined) return
-    child.kill(signal)
+    send(child, signal)
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone(child)
   }
 
@@ -99,15 +106,19 @@ export class ServerProcess implements Place {
     return this.#stopped
   }
 
-  /** What it has written so far. */
+  /** What it has written so far; nothing before its first start. */
   output(): Promise<string> {
-    return readFile(this.#log, 'utf8')
+    return readFile(this.#log, 'utf8').catch(() => '')
   }
 
   #launch(): ChildProcess {
     const output = openSync(this.#log, 'a')
-    const { program, args } = this.recipe
-    const child = spawn(program, args(this), { cwd: this.folder, stdio: ['ignore', output, output] })
+    const { program, args, user } = this.recipe
+    const child = spawn(program, args(this), {
+      cwd: this.folder,
+      stdio: ['ignore', output, output],
+      ...user,
+    })
     closeSync(output)
     child.unref()
     this.#child = child
@@ -125,8 +136,8 @@ export class ServerProcess implements Place {
   async #end(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
-    child.kill('SIGTERM')
-    child.kill('SIGCONT') // a process that SIGSTOP holds hears nothing else
+    send(child, this.recipe.endSignal ?? 'SIGTERM')
+    send(child, 'SIGCONT') // a process that SIGSTOP holds hears nothing else
     await Promise.race([gone(child), pause(GRACE_MS, undefined, { ref: false })])
     await this.kill('SIGKILL')
   }

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { redisCli } from './redis-node.js'
+import type { GivenPlace } from './server.js'
 
 const CLAIM_SECONDS = 3600
-
-export interface GivenDatabase {
-  readonly url: string
-  /** Empties the database and gives it back. */
-  stop(): Promise<void>
-}
 
 /**
  * Claims a database of an existing server: the first of 1 to 15 that is empty and that no other test file has claimed.
  * Only an empty one is taken, so that nobody's data is flushed afterwards. The claims are keys of database 0.
+ * At `stop` the database is emptied and given back.
  */
-export async function claimDatabase(serverUrl: string): Promise<GivenDatabase> {
+export async function claimDatabase(serverUrl: string): Promise<GivenPlace> {
   const server = databaseOf(serverUrl, 0)
   const owner = randomUUID()
   for (let number = 1; number <= 15; number++) {

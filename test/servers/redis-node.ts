@@ -2,25 +2,14 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { findOrInstall } from './install.js'
 import { type Place, type Recipe, startProcess } from './processes.js'
+import { HOST, ownServer, type Server } from './server.js'
 
 const run = promisify(execFile)
-const HOST = '127.0.0.1'
 
-/** A Redis server, or a Sentinel, that listens on loopback only. */
-export interface RedisServer {
-  readonly host: string
-  readonly port: number
-  readonly url: string
-  /** Its process; `undefined` while it does not run. */
-  readonly pid: number | undefined
+/** A Redis server, or a Sentinel, that listens on loopback only. A restart loses its data and scripts. */
+export interface RedisServer extends Server {
   /** Runs a command with redis-cli and returns the reply's text, one line per element; an error reply rejects. */
   cli(...args: readonly (string | number)[]): Promise<string>
-  /** Sends a signal, SIGKILL unless told, and returns when the process is gone; for SIGSTOP and SIGCONT, at once. */
-  kill(signal?: NodeJS.Signals): Promise<void>
-  /** Starts it again on the same port, ending it before where it still runs. It has lost its data and scripts. */
-  restart(): Promise<void>
-  /** Ends it and removes what it wrote. May be called again. */
-  stop(): Promise<void>
 }
 
 /** Redis keeps nothing on disk here, and a replica gets its first copy without the usual wait of 5 seconds. */
@@ -59,19 +48,12 @@ async function start(recipe: Omit<Recipe, 'program' | 'ready'>): Promise<RedisSe
   const ready = async ({ port }: Place, pid: number) =>
     (await redisCli(urlOf(port), ['INFO', 'server'])).split('\r\n').includes(`process_id:${pid}`)
   const server = await startProcess({ ...recipe, program, ready })
-  const url = urlOf(server.port)
-  return {
-    host: HOST,
-    port: server.port,
-    url,
-    get pid() {
-      return server.pid
-    },
-    cli: (...args) => redisCli(url, args),
-    kill: (signal) => server.kill(signal),
-    restart: () => server.restart(),
-    stop: () => server.stop(),
-  }
+  return withCli(ownServer(server, urlOf(server.port)))
+}
+
+export function withCli(server: Server): RedisServer {
+  const cli: RedisServer['cli'] = (...args) => redisCli(server.url, args)
+  return Object.assign(server, { cli })
 }
 
 const urlOf = (port: number) => `redis://${HOST}:${port}`

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { INSTALL_TIMEOUT_MS } from './install.js'
+import { nameServer } from './name-server.js'
 import { type RedisServer, startRedis } from './redis.js'
 
 let server: RedisServer
@@ -40,16 +41,7 @@ test('an error reply rejects with its text', async () => {
 })
 
 describe('where REDIS_URL names a server', () => {
-  const before = process.env.REDIS_URL
-
-  beforeAll(() => {
-    process.env.REDIS_URL = server.url
-  })
-
-  afterAll(() => {
-    if (before === undefined) delete process.env.REDIS_URL
-    else process.env.REDIS_URL = before
-  })
+  nameServer('REDIS_URL', () => server.url)
 
   test('each start gets an empty database of its own, which is empty again afterwards', async () => {
     const [first, second] = await Promise.all([startRedis(), startRedis()])

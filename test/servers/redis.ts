@@ -1,5 +1,6 @@
 import { claimDatabase } from './redis-given.js'
-import { type RedisServer, redisCli, startRedisNode } from './redis-node.js'
+import { type RedisServer, startRedisNode, withCli } from './redis-node.js'
+import { givenServer } from './server.js'
 
 export type { RedisServer } from './redis-node.js'
 
@@ -24,22 +25,6 @@ export async function startRedis({
 }
 
 async function useGiven(serverUrl: string): Promise<RedisServer> {
-  const { url, stop } = await claimDatabase(serverUrl)
-  const { hostname, port } = new URL(url)
-  const refuse = () =>
-    Promise.reject(new Error('REDIS_URL names this server. Use startRedis({ own: true }).'))
-  let stopped: Promise<void> | undefined
-  return {
-    host: hostname,
-    port: Number(port || 6379),
-    url,
-    pid: undefined,
-    cli: (...command) => redisCli(url, command),
-    kill: refuse,
-    restart: refuse,
-    stop() {
-      stopped ??= stop()
-      return stopped
-    },
-  }
+  const giver = { variable: 'REDIS_URL', starter: 'startRedis', defaultPort: 6379 }
+  return withCli(givenServer(await claimDatabase(serverUrl), giver))
 }
