@@ -25,4 +25,4 @@ export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-li
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
 export type { RedisClient, RedisClusterClient, RedisPipeline } from './stores/redis/redis-client.js'
 export { redisStore } from './stores/redis/redis-store.js'
-export type { Charge, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'
+export type { Charge, Held, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'

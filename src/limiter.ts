@@ -108,8 +108,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   function forget(subject: Subject | Record<string, unknown>): MaybePromise<void> {
     return whenKnown(readParts(limits, subject, 0), (parts) => {
-      const keys = parts.map(({ key }) => key)
-      return whenKnown(standIn.forget(keys), () => store.forget(keys))
+      return whenKnown(standIn.forget(parts), () => store.forget(parts))
     })
   }
 

@@ -1,13 +1,13 @@
 import { show } from '../checks.js'
 import { StoreError } from '../errors.js'
 import { isPromise, type MaybePromise } from '../maybe-promise.js'
-import type { Charge, PartVerdict, Refund, Store, Verdict } from './store.js'
+import type { Charge, Held, PartVerdict, Refund, Store, Verdict } from './store.js'
 
 /** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
 export interface GuardedStore {
   charge(charge: Charge): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
-  forget(keys: readonly string[]): MaybePromise<void>
+  forget(held: readonly Held[]): MaybePromise<void>
 }
 
 /**
@@ -25,7 +25,7 @@ export function guard(store: Store, timeoutMs: number): GuardedStore {
   return {
     charge,
     refund: (refunds) => asked(store, timeoutMs, () => store.refund(refunds)),
-    forget: (keys) => asked(store, timeoutMs, () => store.forget(keys)),
+    forget: (held) => asked(store, timeoutMs, () => store.forget(held)),
   }
 }
 

@@ -2,7 +2,7 @@ import { given, knownOptions, optionalFunction, wholeNumber } from '../checks.js
 import { warnOnce } from '../warn-once.js'
 import { decideParts } from './decide-parts.js'
 import { StateTable } from './state-table.js'
-import type { Charge, Part, Refund, Store, Verdict } from './store.js'
+import type { Charge, Held, Part, Refund, Store, Verdict } from './store.js'
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {
@@ -17,7 +17,7 @@ export interface MemoryStore extends Store {
   readonly name: 'memory'
   charge(charges: readonly Charge[]): readonly Verdict[]
   refund(refunds: readonly Refund[]): void
-  forget(keys: readonly string[]): void
+  forget(held: readonly Held[]): void
   /** How many keys are held. */
   readonly size: number
 }
@@ -122,8 +122,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         else payer.state = left
       }
     },
-    forget(keys) {
-      for (const key of keys) table.delete(key)
+    forget(held) {
+      for (const { key } of held) table.delete(key)
     },
     get size() {
       return table.size

@@ -1,11 +1,15 @@
 import type { MaybePromise } from '../maybe-promise.js'
 import type { Policy, Step } from '../policies/policy.js'
 
-/** One of the things that a charge takes: `cost` whole units of `policy` for `key`. Cost 0 only looks. */
-export interface Part {
+/** A key, and the policy by which it is counted: a key belongs to one policy. */
+export interface Held {
   /** The key at rest, complete and bounded; a store uses it as it is. */
   readonly key: string
   readonly policy: Policy
+}
+
+/** One of the things that a charge takes: `cost` whole units of `policy` for `key`. Cost 0 only looks. */
+export interface Part extends Held {
   readonly cost: number
 }
 
@@ -59,7 +63,7 @@ export interface Store {
   /** Gives units back through `policy.refund`; a state that comes out `undefined` is removed. Unknown keys are no error. */
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
-  forget(keys: readonly string[]): MaybePromise<void>
+  forget(held: readonly Held[]): MaybePromise<void>
   /** Lets go of what the store itself opened (timers, leases), never of the user's client. */
   close?(): Promise<void>
 }

@@ -79,7 +79,7 @@ async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[
       await advance(step.advanceMs)
       nowMs += step.advanceMs
     } else if ('forget' in step) {
-      await store.forget(step.forget.map(keyOf))
+      await store.forget(chargeOf(step.forget))
       for (const each of step.forget) model.forget(keyOf(each))
     } else if ('refund' in step) {
       const receipt = taken[step.refund % Math.max(1, taken.length)]

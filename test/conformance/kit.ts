@@ -2,6 +2,7 @@ import {
   type Charge,
   consecutive,
   fixedWindow,
+  type Held,
   type MaybePromise,
   type Part,
   type PartVerdict,
@@ -82,6 +83,11 @@ export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['slidingWindow', (limit) => slidingWindow({ limit, window: 200 })],
   ['fixedWindow', (limit) => fixedWindow({ limit, window: 200 })],
 ]
+
+/** Keys of one policy, as a store forgets them. */
+export function held(policy: Policy, ...keys: readonly string[]): Held[] {
+  return keys.map((key) => ({ key, policy }))
+}
 
 export function part(key: string, policy: Policy, cost = 1): Part {
   return { key, policy, cost }

@@ -1,5 +1,5 @@
 import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
-import { part, remainingOf, takeOne } from '../conformance/kit.js'
+import { held, part, remainingOf, takeOne } from '../conformance/kit.js'
 import { listenForWarnings } from '../keys/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -54,7 +54,7 @@ test('keys that were only looked at, or denied at once, are not held', () => {
   const store = boundedStore(10)
   store.charge([[part('looked', daily, 0)], [part('denied', daily, 11)]])
   store.refund([{ ...part('refunded', daily), takenAtMs: nowMs }])
-  store.forget(['forgotten'])
+  store.forget(held(daily, 'forgotten'))
   expect(store.size).toBe(0)
 })
 

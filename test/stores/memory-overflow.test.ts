@@ -1,5 +1,5 @@
 import { consecutive, type MemoryStore, memoryStore, type Policy, tokenBucket } from 'headgate'
-import { part, takeOne } from '../conformance/kit.js'
+import { held, part, takeOne } from '../conformance/kit.js'
 import { listenForWarnings } from '../keys/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -56,7 +56,7 @@ test('each policy has an overflow state of its own', () => {
 
 test('the overflow state refills like any other', async () => {
   const row = consecutive({ limit: 1 })
-  store.forget(LIMITED)
+  store.forget(held(daily, ...LIMITED))
   store.charge(LIMITED.map((key) => [part(key, row)]))
   expect(answers(['new-1', 'new-2'])).toEqual([true, true])
   const { retryAfterMs } = await takeOne(store, 'new-3', daily)
@@ -69,7 +69,7 @@ test('the overflow state refills like any other', async () => {
 
 test('a newcomer gets a state of its own as soon as there is room', () => {
   expect(answers(['new-1', 'new-2', 'new-3'])).toEqual([true, true, false])
-  store.forget(['limited-2'])
+  store.forget(held(daily, 'limited-2'))
   expect(answers(['new-3', 'new-3', 'new-3'])).toEqual([true, true, false])
   expect(answers(['limited-1', 'limited-3'])).toEqual([false, false])
 })

@@ -55,8 +55,8 @@ export function promisingStore(): Store & { charges: Charge[]; refunds: Refund[]
       refunds.push(...batch)
       memory.refund(batch)
     },
-    async forget(keys) {
-      memory.forget(keys)
+    async forget(held) {
+      memory.forget(held)
     },
   }
 }

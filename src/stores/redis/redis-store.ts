@@ -2,7 +2,7 @@ import { wrongOption } from '../../checks.js'
 import { warnOnce } from '../../warn-once.js'
 import { batcher, type Send } from '../batcher.js'
 import { spreadCharges } from '../charge-spread.js'
-import type { Charge, Store } from '../store.js'
+import type { Charge, Held, Store } from '../store.js'
 import { clusterCourier } from './cluster-courier.js'
 import { asStoreError, type Courier } from './courier.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './redis-client.js'
@@ -49,9 +49,9 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
 }
 
 /** One command a key, so that it does not matter whether the keys of a slot are all in one place. */
-function unlinkBy({ placeOf = () => 0, send }: Courier): Send<string, true> {
-  return async (keys, answer) => {
-    const replies = send(keys.map((key) => ({ place: placeOf(key), words: ['unlink', key] })))
+function unlinkBy({ placeOf = () => 0, send }: Courier): Send<Held, true> {
+  return async (held, answer) => {
+    const replies = send(held.map(({ key }) => ({ place: placeOf(key), words: ['unlink', key] })))
     await Promise.all(
       replies.map((reply, i) =>
         reply.then(

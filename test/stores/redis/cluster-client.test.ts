@@ -1,7 +1,7 @@
 import { fixedWindow, redisStore } from 'headgate'
 import { Cluster, type ClusterOptions } from 'ioredis'
 import { forgetWarnings } from '../../../src/warn-once.js'
-import { allowedCount, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, held, LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../servers/redis-cluster.js'
 import { connectCluster, countKeys, flushAll } from './cluster-kit.js'
@@ -40,7 +40,7 @@ test(
     const takenAtMs = verdicts[0]?.[0]?.atMs ?? 0
     await store.refund(keys.slice(0, 10_000).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
     expect(await countKeys(client)).toBe(10_000)
-    await store.forget(keys)
+    await store.forget(held(policy, ...keys))
     expect(await countKeys(client)).toBe(0)
   }),
   60_000,
@@ -65,7 +65,7 @@ test.each<[string, ClusterOptions]>([
     const stored = (await Promise.all(client.nodes('master').map((node) => node.keys('*')))).flat()
     expect(stored).toHaveLength(41)
     expect(stored.every((key) => key.startsWith(options.keyPrefix ?? ''))).toBe(true)
-    await store.forget(['shared', ...keys])
+    await store.forget(held(policy, 'shared', ...keys))
     expect(await countKeys(client)).toBe(0)
   })(),
 )

@@ -1,7 +1,7 @@
 import slotOf from 'cluster-key-slot'
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import {
   type ClusterNode,
@@ -80,7 +80,7 @@ test('refunds and forgetting of several keys work as well', async () => {
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
-  await store.forget(['{tag}:here', '{tag}:there'])
+  await store.forget(held(policy, '{tag}:here', '{tag}:there'))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
 })
 

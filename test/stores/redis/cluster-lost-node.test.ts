@@ -1,6 +1,6 @@
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type ClusterNode, type RedisCluster, startRedisCluster } from '../../servers/redis-cluster.js'
 import { startAll, stopAll, until } from '../../servers/wait.js'
@@ -122,7 +122,7 @@ describe.each([
       await rejection(store.refund(refunds))
       expect(await left()).toEqual([10, 10])
       await chargeOne(store, part(last, policy))
-      await rejection(store.forget([gone, last]))
+      await rejection(store.forget(held(policy, gone, last)))
       expect(await left()).toEqual([10, 10])
     })
   }

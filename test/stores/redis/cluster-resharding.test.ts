@@ -1,7 +1,7 @@
 import slotOf from 'cluster-key-slot'
 import { type Charge, fixedWindow, redisStore } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type ClusterNode, type RedisCluster, startRedisCluster } from '../../servers/redis-cluster.js'
 import {
@@ -109,7 +109,7 @@ describe('a batch for many slots of a node', () => {
         )
       }
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
-      await store.forget(keys)
+      await store.forget(held(ample, ...keys))
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
       if (answer === 'ASK') await move.finish()
       await cluster.moveSlot(slotOf(moved), owner)

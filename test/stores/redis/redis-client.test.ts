@@ -4,6 +4,7 @@ import { Redis as Redis5 } from 'ioredis5'
 import {
   allowedCount,
   chargeOne,
+  held,
   LONG,
   LONG_POLICIES,
   part,
@@ -54,7 +55,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect(await remainingOf(store, counted, ['key'])).toEqual([2])
       await client.script('FLUSH')
       expect(await takeOne(store, 'key', counted)).toMatchObject({ allowed: true, remaining: 1 })
-      await store.forget(['key'])
+      await store.forget(held(policy, 'key'))
       expect(await remainingOf(store, counted, ['key'])).toEqual([5])
     } finally {
       client.disconnect()
@@ -81,7 +82,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect((await plain.keys('*')).sort()).toEqual(['a', 'app:a', 'app:b'])
       await store.refund([{ ...part('a', policy, 1), takenAtMs: atMs }])
       expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
-      await store.forget(['a', 'b'])
+      await store.forget(held(policy, 'a', 'b'))
       expect(await plain.keys('*')).toEqual(['a'])
       expect(await remainingOf(redisStore(plain), policy, ['a'])).toEqual([0])
     } finally {
@@ -98,7 +99,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
       await client.script('FLUSH')
       expect(await remainingOf(store, policy, ['key', 'other'])).toEqual([0, 5])
-      await store.forget(['key'])
+      await store.forget(held(policy, 'key'))
       expect(await remainingOf(store, policy, ['key'])).toEqual([5])
     } finally {
       client.disconnect()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { fixedWindow, type Store } from 'headgate'
 import { Redis } from 'ioredis'
-import { allowedCount, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { allowedCount, held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisServer, startRedis } from '../../servers/redis.js'
 import { until } from '../../servers/wait.js'
@@ -110,7 +110,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       const atOnce = outcomeOf(charge(store))
       await until('it has ended', () => client.status === 'end', { everyMs: 1 })
       expect((await failureOf(charge(store))).message).toContain('not connected (end)')
-      expect((await failureOf(store.forget(['key']))).message).toContain('not connected (end)')
+      expect((await failureOf(store.forget(held(policy, 'key')))).message).toContain('not connected (end)')
       await client.connect()
       const { verdict, error } = await atOnce
       expect(verdict ?? error).toMatchObject(verdict ? { allowed: true } : { name: 'StoreError' })

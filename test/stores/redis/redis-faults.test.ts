@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import {
   allowedCount,
   chargeOne,
+  held,
   LONG,
   LONG_POLICIES,
   part,
@@ -173,7 +174,7 @@ describe('a server that goes', () => {
     for (const call of [
       store.charge([[part('key', policy)]]),
       store.refund([refund]),
-      store.forget(['key']),
+      store.forget(held(policy, 'key')),
     ]) {
       expect((await rejection(call)).message).toContain('not connected')
     }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, type Store } from 'headgate'
-import { LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisServer, startRedis } from '../../servers/redis.js'
 import { until } from '../../servers/wait.js'
@@ -61,12 +61,12 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     const lost: ReturnType<typeof failureOf>[] = []
     await breakWhileWaiting(client, () => {
       lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }]), 2000))
-      lost.push(failureOf(store.forget(['key']), 2000))
+      lost.push(failureOf(store.forget(held(policy, 'key')), 2000))
     })
     await Promise.all(lost)
     await isReady(client)
     expect(await takenOf(store)).toBe(2)
-    await store.forget(['key'])
+    await store.forget(held(policy, 'key'))
     expect(await takenOf(store)).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, redisStore, tokenBucket } from 'headgate'
 import type { Redis } from 'ioredis'
-import { allowedCount, LONG, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, held, LONG, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisServer, startRedis } from '../../servers/redis.js'
@@ -62,7 +62,7 @@ describe('redisStore', () => {
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(keys)
+    await store.forget(held(policy, ...keys))
     expect(await client.dbsize()).toBe(0)
   })
 

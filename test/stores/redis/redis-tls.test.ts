@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { fixedWindow, redisStore } from 'headgate'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { allowedCount, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, held, LONG, part, remainingOf } from '../../conformance/kit.js'
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisServer, startRedisNode } from '../../servers/redis-node.js'
 import { connect } from './kit.js'
@@ -93,7 +93,7 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     expect(encrypted.stream).toMatchObject({ encrypted: true, authorized: true })
     await store.refund([{ ...part('key', policy, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }])
     expect(await remainingOf(plain, policy, ['key'])).toEqual([2])
-    await store.forget(['key'])
+    await store.forget(held(policy, 'key'))
     expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
   })
 
