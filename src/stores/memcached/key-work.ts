@@ -1,0 +1,44 @@
+import type { State } from '../../policies/policy.js'
+import { decideParts } from '../decide-parts.js'
+import type { Charge, Refund, Verdict } from '../store.js'
+
+/**
+ * What can be wanted of one key: a charge all of whose parts name it; a look at what such a charge would find, which takes
+ * nothing; or a refund to it.
+ */
+export type KeyWork = { readonly charge: Charge } | { readonly look: Charge } | { readonly refund: Refund }
+
+/** What came of a piece of work: the verdict, or nothing for a refund. */
+export type KeyResult = Verdict | undefined
+
+/** How a key stands after work. */
+export interface Outcome {
+  readonly results: readonly KeyResult[]
+  /** `undefined` is fresh. */
+  readonly state: State | undefined
+}
+
+/** Does work on a key's state, in order, without writing. */
+export function workOn(state: State | undefined, works: readonly KeyWork[], nowMs: number): Outcome {
+  let current = state
+  const results = works.map((work): KeyResult => {
+    if ('charge' in work) {
+      const { verdict, writes } = decideParts(work.charge, () => current, nowMs)
+      for (const write of writes.values()) current = write.state
+      return verdict
+    }
+    if ('look' in work) return lookAt(work.look, current, nowMs)
+    const { policy, cost, takenAtMs, resetAtMs } = work.refund
+    if (current !== undefined) current = policy.refund(current, nowMs, cost, takenAtMs, resetAtMs)
+    return undefined
+  })
+  return { results, state: current }
+}
+
+/** Denied, a look shows what would deny; else how the key stands. */
+function lookAt(charge: Charge, state: State | undefined, nowMs: number): Verdict {
+  const { verdict } = decideParts(charge, () => state, nowMs)
+  if (!verdict.allowed) return verdict
+  const peek = charge.map((part) => ({ ...part, cost: 0 }))
+  return decideParts(peek, () => state, nowMs).verdict
+}

@@ -1,0 +1,40 @@
+/** A reply in memcached's binary protocol, as memjs parses it. */
+export interface MemcachedReply {
+  readonly header: { readonly status: number; readonly cas: Buffer }
+  readonly extras: Buffer
+  readonly val: Buffer
+}
+
+/** One server of a memjs client. */
+export interface MemcachedServer {
+  readonly host: string
+  readonly port: number | string
+  onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
+  onError(seq: number, callback: (error: unknown) => void): void
+  write(request: Buffer): void
+}
+
+/**
+ * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). Its requests go through the parts
+ * that memjs itself is built of, since its named commands know no compare-and-swap. So they never come to `perform`, and the
+ * client's `retries` cannot count anything twice.
+ */
+export interface MemcachedClient {
+  readonly seq: number
+  readonly servers: readonly MemcachedServer[]
+  incrSeq(): void
+  /** The server that a key lives on; nothing when none can be had. */
+  server(key: string): MemcachedServer | null | undefined
+}
+
+/** Whether a value has what the store needs. */
+export function isMemcachedClient(value: unknown): value is MemcachedClient {
+  if (typeof value !== 'object' || value === null) return false
+  const { seq, servers, incrSeq, server } = value as Partial<MemcachedClient>
+  const hasMethods = [incrSeq, server].every((method) => typeof method === 'function')
+  return hasMethods && typeof seq === 'number' && Array.isArray(servers)
+}
+
+export function nameOf({ host, port }: MemcachedServer): string {
+  return `${host}:${port}`
+}

@@ -1,0 +1,118 @@
+import { knownOptions, optionalFunction, show, wrongOption } from '../../checks.js'
+import type { Policy } from '../../policies/policy.js'
+import { spreadCharges } from '../charge-spread.js'
+import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
+import { counting } from './count.js'
+import { countersOf } from './counters.js'
+import { itemKey } from './item-keys.js'
+import type { KeyResult, KeyWork } from './key-work.js'
+import { link } from './link.js'
+import { lossWatch } from './loss-watch.js'
+import { isMemcachedClient, type MemcachedClient } from './memcached-client.js'
+import { tellNotGivenBack } from './not-given-back.js'
+import { oneAtATime } from './one-at-a-time.js'
+import { swapping } from './swap.js'
+
+/** What a memcached store can be told. */
+export interface MemcachedStoreOptions {
+  /**
+   * Called once for each time that live limits were lost (evicted, flushed, or gone with a restart), with the server's `host:port`.
+   * Nobody is blocked for it. Default: a process warning, `HEADGATE_MEMCACHED_LIMITS_LOST`.
+   */
+  onLimitsLost?: (server: string) => void
+}
+
+/**
+ * Keeps states in memcached, for any number of processes, without locks.
+ *
+ * - Atomicity: `fixedWindow`, `slidingWindow` and `consecutive` are counters, counted by `increment` first and given back when
+ *   denied; `tokenBucket` is one value, changed by compare-and-swap with a bounded number of attempts (30, then `StoreError`). Family:
+ *   compare-and-swap.
+ * - A charge of several keys is decided key by key, and what it took is given back when a later key denies: never more than a
+ *   limit is admitted, and for the time of some round trips up to the cost of such a charge is taken too much.
+ * - Clock: this process's, in whole milliseconds. Processes that share limits should keep their clocks together.
+ * - Items expire at the earliest when their state equals a fresh one, one to three seconds later as a rule.
+ * - `client` is the user's memjs client, version 1.3. It is never closed. Nothing is sent twice, whatever its `retries` are.
+ *
+ * Throws a `TypeError` for what is no such client, and for wrong options.
+ */
+export function memcachedStore(client: MemcachedClient, options: MemcachedStoreOptions = {}): Store {
+  if (!isMemcachedClient(client)) {
+    const mend = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
+    throw wrongOption('memcachedStore', 'client', 'a memjs client', client, mend)
+  }
+  knownOptions('memcachedStore', options, ['onLimitsLost'])
+  const onLimitsLost =
+    optionalFunction('memcachedStore', 'onLimitsLost', options.onLimitsLost) ?? tellLimitsLost
+  const now = Date.now
+  const ask = link(client)
+  const watch = lossWatch(client, ask, onLimitsLost, now)
+  const counted = counting(ask)
+  const swapped = swapping(ask)
+
+  const work = oneAtATime<KeyWork, KeyResult>((key, works) => {
+    watch(key)
+    const policy = policyOf(works[0] as KeyWork)
+    const counters = countersOf(policy)
+    return counters ? counted.run(key, works, counters, now()) : swapped.run(key, works, policy, now)
+  })
+
+  async function decide(charge: Charge, asWork: (charge: Charge) => KeyWork): Promise<Verdict> {
+    const [part] = charge
+    if (part === undefined) return { allowed: true, atMs: now(), parts: [] }
+    return (await work(itemKey(part.key), asWork(charge))) as Verdict
+  }
+
+  async function refund(refunds: readonly Refund[]): Promise<void> {
+    await Promise.all(refunds.map((each) => work(itemKey(each.key), { refund: each })))
+  }
+
+  async function forget(held: readonly Held[]): Promise<void> {
+    await Promise.all(
+      held.map(({ key, policy }) => {
+        const counters = countersOf(policy)
+        return counters ? counted.forget(itemKey(key), counters, now()) : swapped.forget(itemKey(key))
+      }),
+    )
+  }
+
+  const chargeKeys = spreadCharges({
+    placeOf: (key) => key,
+    take: (charges) => Promise.all(charges.map((each) => decide(each, (charge) => ({ charge })))),
+    look: (charges) => Promise.all(charges.map((each) => decide(each, (look) => ({ look })))),
+    refund,
+    onNotGivenBack: tellNotGivenBack,
+  })
+
+  return {
+    name: 'memcached',
+    async charge(charges) {
+      for (const each of charges) checkCosts(each)
+      return chargeKeys(charges)
+    },
+    refund,
+    forget,
+  }
+}
+
+function policyOf(work: KeyWork): Policy {
+  if ('refund' in work) return work.refund.policy
+  const [part] = 'charge' in work ? work.charge : work.look
+  return (part as Part).policy
+}
+
+/** memcached counts in whole units. */
+function checkCosts(charge: Charge): void {
+  for (const { cost } of charge) {
+    if (Number.isSafeInteger(cost) && cost >= 0) continue
+    throw new TypeError(`memcachedStore: a cost must be a whole number of at least 0, got ${show(cost)}.`)
+  }
+}
+
+function tellLimitsLost(server: string): void {
+  process.emitWarning(
+    `headgate: memcached at ${server} has lost live limits: it evicted them, was flushed or restarted. Give it more memory, or ` +
+      'give the limits a memcached of their own.',
+    { type: 'HeadgateWarning', code: 'HEADGATE_MEMCACHED_LIMITS_LOST' },
+  )
+}

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { StoreError } from '../../errors.js'
+import type { Policy, State } from '../../policies/policy.js'
+import { expirationOf } from './expiration.js'
+import { type KeyResult, type KeyWork, workOn } from './key-work.js'
+import type { Link } from './link.js'
+import { foreignItem, refusal } from './refusal.js'
+import { get, isOurs, remove, STATUS, swap } from './wire.js'
+
+/** How often a key that others change at the same time is tried. */
+const MAX_ATTEMPTS = 30
+/** The most that is waited before another attempt, so that those who race for a key come apart. */
+const MAX_JITTER_MS = 8
+/** Keys whose last state is remembered. */
+const MAX_REMEMBERED = 10_000
+
+/** A state as memcached has it, and the token that tells whether it still has. */
+interface Seen {
+  readonly state: State | undefined
+  readonly cas: Buffer | undefined
+}
+
+/** Does work on keys of policies that keep one state. */
+export interface Swapping {
+  run(
+    key: string,
+    works: readonly KeyWork[],
+    policy: Policy,
+    now: () => number,
+  ): Promise<readonly KeyResult[]>
+  forget(key: string): Promise<void>
+}
+
+/**
+ * Reads a state, decides, and writes only if nobody else has written meanwhile; else tries again, a bounded number of times. What
+ * this process wrote last is remembered, so that a key that it alone changes costs one round trip; what that leads to counts
+ * only if it was written, which shows that nothing had changed.
+ */
+export function swapping(ask: Link): Swapping {
+  const remembered = new Map<string, Seen>()
+
+  function remember(key: string, seen: Seen): void {
+    remembered.delete(key)
+    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
+    remembered.set(key, seen)
+  }
+
+  async function read(key: string): Promise<Seen> {
+    const one = get(key)
+    const reply = await ask(key, one)
+    const { status, cas } = reply.header
+    if (status === STATUS.notFound) return { state: undefined, cas: undefined }
+    if (status !== STATUS.ok) throw refusal(one, reply)
+    if (!isOurs(reply.extras) || reply.val.length === 0 || reply.val.length % 8 !== 0) throw foreignItem(key)
+    return { state: numbersIn(reply.val), cas }
+  }
+
+  /** Writes where nothing has changed since, and tells whether that was so. */
+  async function write(
+    key: string,
+    { cas }: Seen,
+    state: State | undefined,
+    expiration: number,
+  ): Promise<boolean> {
+    const one = state === undefined ? remove(key, cas) : swap(key, bytesOf(state), expiration, cas)
+    const reply = await ask(key, one)
+    const { status } = reply.header
+    if (status === STATUS.ok) {
+      if (state !== undefined) remember(key, { state, cas: reply.header.cas })
+      return true
+    }
+    if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
+    throw refusal(one, reply)
+  }
+
+  async function run(
+    key: string,
+    works: readonly KeyWork[],
+    policy: Policy,
+    now: () => number,
+  ): Promise<readonly KeyResult[]> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (attempt > 0) await pause(Math.random() * Math.min(attempt, MAX_JITTER_MS))
+      const known = remembered.get(key)
+      remembered.delete(key)
+      const results = (known && (await attemptOn(known))) ?? (await attemptOn(await read(key), true))
+      if (results !== undefined) return results
+    }
+    const message = `others changed the key ${key} at each of ${MAX_ATTEMPTS} attempts`
+    throw new StoreError('memcached', message, { cause: new Error('compare-and-swap failed') })
+
+    /** What came of the work on a state; nothing where it has changed meanwhile, or may have. */
+    async function attemptOn(seen: Seen, isRead = false): Promise<readonly KeyResult[] | undefined> {
+      const nowMs = now()
+      const { results, state } = workOn(seen.state, works, nowMs)
+      if (state === seen.state) return isRead ? results : undefined
+      const { resetAfterMs } = policy.take(state, nowMs, 0)
+      return (await write(key, seen, state, expirationOf(resetAfterMs, nowMs))) ? results : undefined
+    }
+  }
+
+  async function forget(key: string): Promise<void> {
+    remembered.delete(key)
+    const one = remove(key)
+    const reply = await ask(key, one)
+    const { status } = reply.header
+    if (status !== STATUS.ok && status !== STATUS.notFound) throw refusal(one, reply)
+  }
+
+  return { run, forget }
+}
+
+function bytesOf(state: State): Buffer {
+  const bytes = Buffer.allocUnsafe(8 * state.length)
+  state.forEach((value, i) => {
+    bytes.writeDoubleLE(value, 8 * i)
+  })
+  return bytes
+}
+
+function numbersIn(bytes: Buffer): State {
+  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+}
