@@ -53,10 +53,11 @@ export function clusterCourier(client: RedisClusterClient): Courier {
 
 /** ioredis 6.0 sends what was lost with a node's connection to the next node, unless told not to. */
 function tellResends({ options }: RedisClusterClient): void {
-  if (options.retryDelayOnFailover === 0) return
+  const sendsAgain = typeof options.clusterNodeRetryStrategy === 'function'
+  if (options.retryDelayOnFailover === 0 && !sendsAgain) return
   warnOnce(
     'HEADGATE_REDIS_RESENDS',
     'headgate: the ioredis Cluster sends commands again when a node is lost, which can count a request twice. Make it ' +
-      'with new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }).',
+      'with new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy.',
   )
 }

@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js'
 import type { RedisClient } from './redis-client.js'
 
-/** Until a client is ready for the first time, its commands may wait for that. */
+/** While a client makes its first connection, commands may wait for that. */
 const STARTING = ['wait', 'connecting', 'connect']
 
 /**

@@ -1,7 +1,7 @@
 import type { State } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
-import { checkedCost, packedPolicy } from './packed-policy.js'
-import { foreignKey, type ScriptCall, stateIn, timeIn } from './script-call.js'
+import { isSamePolicy, packedPolicy } from './packed-policy.js'
+import { foreignKey, type ScriptCall, stateIn, type Trouble, timeIn } from './script-call.js'
 
 /**
  * The call for charges of one part each, all of one policy. Gives `undefined` for other charges.
@@ -13,19 +13,21 @@ export function onePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> |
   const [[first] = []] = charges
   if (first === undefined) return undefined
   const { policy } = first
-  for (const charge of charges) if (charge.length !== 1 || charge[0]?.policy !== policy) return undefined
+  for (const charge of charges)
+    if (charge.length !== 1 || !isSamePolicy((charge[0] as Part).policy, policy)) return undefined
   const parts = charges.map(([part]) => part as Part)
   const { keys, places, costs } = byKey(parts)
   const { width, params, script } = packedPolicy(policy)
 
-  function read(numbers: Buffer, foreign: readonly number[]) {
+  function read(numbers: Buffer, { foreign, refusal }: Trouble) {
     const atMs = timeIn(numbers)
     const states = keys.map((_, place): State | undefined => stateIn(numbers, place * width, width))
     return parts.map(({ key, cost }, i) => {
       const place = places[i] as number
       if (foreign.includes(place)) return foreignKey(key)
       const step = policy.take(states[place], atMs, cost)
-      if (step.next !== undefined) states[place] = step.next
+      if (step.next !== undefined && refusal === undefined) states[place] = step.next
+      if (step.next !== undefined && step.allowed && refusal) return refusal
       return { allowed: step.allowed, atMs, parts: [step] }
     })
   }
@@ -44,13 +46,13 @@ function byKey(parts: readonly Part[]): { keys: string[]; places: number[]; cost
     if (known === undefined) {
       placeOf.set(key, keys.length)
       isPlain &&= cost === 1
-      costs.push(checkedCost(cost))
+      costs.push(cost)
       return keys.push(key) - 1
     }
     isPlain = false
     const before = costs[known] as number | number[]
-    if (typeof before === 'number') costs[known] = [before, checkedCost(cost)]
-    else before.push(checkedCost(cost))
+    if (typeof before === 'number') costs[known] = [before, cost]
+    else before.push(cost)
     return known
   })
   return { keys, places, costs: isPlain ? '' : JSON.stringify(costs) }

@@ -1,6 +1,7 @@
 import type { Policy } from '../../policies/policy.js'
 import { LUA_POLICIES } from './lua-policies.js'
-import { chargeOnePolicy, type Script } from './scripts.js'
+import { chargeOnePolicy } from './one-policy-script.js'
+import type { Script } from './scripts.js'
 
 /** A policy as the scripts read it. */
 export interface PackedPolicy {
@@ -26,8 +27,7 @@ export function packedPolicy(policy: Policy): PackedPolicy {
   return packed
 }
 
-/** JSON has no word for what is not finite, so a wrong cost would fail in the middle of a script. */
-export function checkedCost(cost: number): number {
-  if (typeof cost === 'number' && cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return cost
-  throw new TypeError(`redisStore: a cost must be a whole number of at least 0, got ${cost}.`)
+/** Whether two policies are the same, though they may be two objects. */
+export function isSamePolicy(a: Policy, b: Policy): boolean {
+  return a === b || packedPolicy(a).json === packedPolicy(b).json
 }

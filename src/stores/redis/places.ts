@@ -1,6 +1,6 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Part } from '../store.js'
-import { checkedCost, type PackedPolicy, packedPolicy } from './packed-policy.js'
+import { type PackedPolicy, packedPolicy } from './packed-policy.js'
 import { stateIn } from './script-call.js'
 
 /** Gives each distinct key and policy of a call a place, counted from 1 as Lua does. */
@@ -16,7 +16,7 @@ export class Places {
     this.#policies.set(policy, policyPlace)
     const keyPlace = this.#keys.get(key) ?? this.#policyOf.push(packedPolicy(policy))
     this.#keys.set(key, keyPlace)
-    return [keyPlace, policyPlace, checkedCost(cost)]
+    return [keyPlace, policyPlace, cost]
   }
 
   get keys(): string[] {

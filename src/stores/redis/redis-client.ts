@@ -22,6 +22,8 @@ export interface RedisClusterClient {
   readonly options: {
     readonly keyPrefix?: string | undefined
     readonly retryDelayOnFailover?: number | undefined
+    /** Of ioredis 6.0. */
+    readonly clusterNodeRetryStrategy?: unknown
     readonly enableAutoPipelining?: boolean | undefined
   }
   /** By slot, the nodes that serve it, as `host:port`, the master first. Empty until the cluster is known. */

@@ -3,6 +3,7 @@ import { warnOnce } from '../../warn-once.js'
 import { batcher, type Send } from '../batcher.js'
 import { spreadCharges } from '../charge-spread.js'
 import type { Charge, Held, Store } from '../store.js'
+import { checkCharges, checkRefunds } from './check-items.js'
 import { clusterCourier } from './cluster-courier.js'
 import { asStoreError, type Courier } from './courier.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './redis-client.js'
@@ -10,7 +11,7 @@ import { runScript } from './run-script.js'
 import { serverCourier } from './server-courier.js'
 import { LOOKING, REFUNDING, TAKING } from './work.js'
 
-/** Keys in one script call: enough to spread its cost, few enough not to keep other clients of the server waiting. */
+/** Keys in one script call, counted by each part of a charge: enough to spread its cost, few enough not to keep other clients of the server waiting. */
 const MAX_KEYS = 256
 /** One batch is decided while the next one is on its way. They go over one connection, so the order is kept. */
 const MAX_IN_FLIGHT = 2
@@ -18,16 +19,16 @@ const MAX_IN_FLIGHT = 2
 /**
  * Keeps states in Redis or Valkey, for any number of processes: one script call decides a whole batch of charges.
  *
- * - Atomicity: the script. Family: code that runs in the server. Nothing is sent twice; only a script that the server does
- *   not know (`NOSCRIPT`) is sent once more, with its text.
+ * - Atomicity: the script. Family: code that runs in the server. Only what certainly was not run is sent again: a script that the
+ *   server does not know (`NOSCRIPT`), and what a Cluster's node refuses because a slot has moved.
  * - In a Cluster, a script sees the keys of one slot. A charge whose keys live in several slots is decided slot by slot, and
  *   what it took is given back when a later slot denies: never more than a limit is admitted, and for the time of some
  *   round trips up to the cost of such a charge is taken too much.
  * - Clock: the server's `TIME`.
- * - States expire by themselves at the millisecond in which they equal fresh ones.
+ * - States expire by themselves when they equal fresh ones, up to a sixteenth of a bucket's span or a slice later.
  * - `client` is the user's ioredis client, version 5 or 6, a `Redis` or a `Cluster`. It is never closed, and its `keyPrefix` is
- *   respected. Once it has been ready, charges fail at once with `StoreError` while it is not, instead of waiting in its
- *   queue.
+ *   respected. While it makes its first connection, charges wait for it; later they fail at once with `StoreError` while it is not
+ *   connected, instead of waiting in its queue.
  *
  * Throws a `TypeError` for what is no such client.
  */
@@ -45,7 +46,30 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   const forget = noAnswer(batcher(unlinkBy(courier), bounds))
   const { placeOf } = courier
   const charge = placeOf ? spreadCharges({ placeOf, take, look, refund, onNotGivenBack }) : take
-  return { name: 'redis', charge, refund, forget }
+  return {
+    name: 'redis',
+    charge: (charges) =>
+      whenGood(
+        () => checkCharges(charges),
+        () => charge(charges),
+      ),
+    refund: (refunds) =>
+      whenGood(
+        () => checkRefunds(refunds),
+        () => refund(refunds),
+      ),
+    forget,
+  }
+}
+
+/** Rejects with what `check` throws, without a further turn for what is good. */
+function whenGood<T>(check: () => void, ask: () => Promise<T>): Promise<T> {
+  try {
+    check()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+  return ask()
 }
 
 /** One command a key, so that it does not matter whether the keys of a slot are all in one place. */

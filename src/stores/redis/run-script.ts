@@ -6,7 +6,7 @@ import { readReply, type ScriptCall } from './script-call.js'
 import type { Work } from './work.js'
 
 /** How ioredis ends a call for several keys of a slot that is on its way to another node: each may be there already or not. */
-const HALF_MOVED = /TRYAGAIN|Too many Cluster redirections/
+const HALF_MOVED = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
 /**
  * Does work on items, in order as far as they share keys, with one call for each place and kind. Gives a result for each, or
@@ -78,7 +78,7 @@ interface PlacedCall<Result> extends ScriptCall<Result> {
 
 /**
  * Waits for the reply. A server that does not know the script (after a restart, a failover or SCRIPT FLUSH) has not run it,
- * so it is sent once more with its text; nothing else is ever sent again.
+ * so it is sent once more with its text.
  */
 async function resultsOf<Result>(
   courier: Courier,

@@ -11,23 +11,37 @@ export interface ScriptCall<Result> {
   readonly args: readonly string[]
   /** How many numbers the script's reply has: the time, and the states of all keys. */
   readonly replyLength: number
-  /** What came of each item that the call was made for. `foreign` holds places of keys, from 0. */
-  read(numbers: Buffer, foreign: readonly number[]): readonly (Result | StoreError)[]
+  /** What came of each item that the call was made for. */
+  read(numbers: Buffer, trouble: Trouble): readonly (Result | StoreError)[]
 }
+
+/** What a script could not do. */
+export interface Trouble {
+  /** Places of somebody else's keys, counted from 0. */
+  readonly foreign: readonly number[]
+  /** Why the server refused to write. Then it has written nothing. */
+  readonly refusal: StoreError | undefined
+}
+
+const NO_TROUBLE: Trouble = { foreign: [], refusal: undefined }
 
 /** Reads what a script replied to a call. Throws a `StoreError` for what is no such reply. */
 export function readReply<Result>(
   call: ScriptCall<Result>,
   reply: unknown,
 ): readonly (Result | StoreError)[] {
-  if (Buffer.isBuffer(reply) && reply.length === 8 * call.replyLength) return call.read(reply, [])
+  if (Buffer.isBuffer(reply) && reply.length === 8 * call.replyLength) return call.read(reply, NO_TROUBLE)
   if (Array.isArray(reply)) {
-    const [numbers, ...places] = reply as unknown[]
+    const [numbers, refused, ...places] = reply as unknown[]
     const foreign = places.map((place) => Number(place) - 1)
     if (Buffer.isBuffer(numbers) && numbers.length === 8 * call.replyLength)
-      return call.read(numbers, foreign)
+      return call.read(numbers, { foreign, refusal: refusalOf(String(refused)) })
   }
   throw new StoreError('redis', 'the script answered something else than states', { cause: reply })
+}
+
+function refusalOf(message: string): StoreError | undefined {
+  return message === '' ? undefined : new StoreError('redis', message, { cause: new Error(message) })
 }
 
 /** The time at which a script read its states. */

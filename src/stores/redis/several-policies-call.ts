@@ -3,8 +3,9 @@ import type { State } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { Places } from './places.js'
-import { foreignKey, type ScriptCall, timeIn } from './script-call.js'
-import { CHARGE, REFUND, type Script } from './scripts.js'
+import { foreignKey, type ScriptCall, type Trouble, timeIn } from './script-call.js'
+import type { Script } from './scripts.js'
+import { CHARGE, REFUND } from './several-policies-scripts.js'
 
 /** The call for charges of any number of parts and policies. The verdicts are worked out as for one policy. */
 export function chargeCall(charges: readonly Charge[]): ScriptCall<Verdict> {
@@ -34,7 +35,7 @@ export function refundCall(refunds: readonly Refund[]): ScriptCall<true> {
     if (resetAtMs === undefined) return [...places.of(refund), takenAtMs]
     return [...places.of(refund), takenAtMs, Math.min(resetAtMs, Number.MAX_SAFE_INTEGER)] // JSON has no Infinity
   })
-  return callFor(REFUND, places, wanted, () => refunds.map(() => true))
+  return callFor(REFUND, places, wanted, ({ refusal }) => refunds.map(() => refusal ?? true))
 }
 
 /** What a script read. */
@@ -42,6 +43,7 @@ interface Reading {
   readonly atMs: number
   readonly states: Map<string, State>
   readonly foreign: ReadonlySet<string>
+  readonly refusal: Trouble['refusal']
 }
 
 function callFor<Result>(
@@ -56,20 +58,22 @@ function callFor<Result>(
     keys,
     args: [policies, JSON.stringify(wanted)],
     replyLength: 1 + width,
-    read: (numbers, foreign) =>
+    read: (numbers, { foreign, refusal }) =>
       results({
         atMs: timeIn(numbers),
         states: places.statesIn(numbers),
         foreign: new Set(foreign.map((place) => keys[place] as string)),
+        refusal,
       }),
   }
 }
 
 /** Decides a charge as the script did, and moves the states on. */
-function decide(charge: Charge, { atMs, states, foreign }: Reading): Verdict | StoreError {
+function decide(charge: Charge, { atMs, states, foreign, refusal }: Reading): Verdict | StoreError {
   const bad = charge.find(({ key }) => foreign.has(key))
   if (bad !== undefined) return foreignKey(bad.key)
   const { verdict, writes } = decideParts(charge, (key) => states.get(key), atMs)
+  if (refusal) return verdict.allowed && writes.size > 0 ? refusal : verdict
   for (const [key, { state }] of writes) states.set(key, state)
   return verdict
 }

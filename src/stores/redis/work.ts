@@ -1,5 +1,6 @@
-import type { Charge, Refund, Verdict } from '../store.js'
+import type { Charge, Part, Refund, Verdict } from '../store.js'
 import { onePolicyCall } from './one-policy-call.js'
+import { packedPolicy } from './packed-policy.js'
 import type { ScriptCall } from './script-call.js'
 import { chargeCall, lookCall, refundCall } from './several-policies-call.js'
 
@@ -24,7 +25,10 @@ function policiesAmong(charges: readonly Charge[]): ((charge: Charge) => unknown
   if (charges.every((charge) => charge.length === 1 && charge[0]?.policy === policy)) return undefined
   const shared = new Set<string>()
   for (const charge of charges) if (charge.length > 1) for (const { key } of charge) shared.add(key)
-  return (charge) => (charge.length === 1 && !shared.has(firstKey(charge)) ? charge[0]?.policy : 'several')
+  return (charge) =>
+    charge.length === 1 && !shared.has(firstKey(charge))
+      ? packedPolicy((charge[0] as Part).policy).json
+      : 'several'
 }
 
 /** Takes what charges want. */
