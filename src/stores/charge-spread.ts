@@ -29,7 +29,7 @@ export interface Places {
 export function spreadCharges(places: Places): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
   return (charges) => {
     const legs = charges.map((charge) => legsOf(charge, places))
-    if (legs.every(({ length }) => length <= 1)) return places.take(charges)
+    if (legs.every(({ length }) => length === 1)) return places.take(charges)
     return Promise.all(legs.map((each) => goThrough(each, places)))
   }
 }

@@ -1,21 +1,28 @@
-import type { Charge, Refund } from '../store.js'
+import { StoreError } from '../../errors.js'
+import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { Counters } from './counters.js'
-import { type KeyResult, type KeyWork, workOn } from './key-work.js'
-import type { Link } from './link.js'
+import { type ChargeOrLook, workOn } from './key-work.js'
+import { askAlone, type Link } from './link.js'
 import type { MemcachedReply } from './memcached-client.js'
 import { tellNotGivenBack } from './not-given-back.js'
 import { PastSlices, SETTLED_MS } from './past-slices.js'
 import { foreignItem, refusal } from './refusal.js'
 import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 
-/** Does work on keys of counting policies. */
+/** What is done with the results of work, or with why there are none. */
+type Done<T> = (outcome: T | StoreError) => void
+
+/** Counts by the policies that count. */
 export interface Counting {
+  /** Decides charges and looks of one key, in order. */
   run(
     key: string,
-    works: readonly KeyWork[],
+    works: readonly ChargeOrLook[],
     counters: Counters,
     nowMs: number,
-  ): Promise<readonly KeyResult[]>
+    done: Done<readonly Verdict[]>,
+  ): void
+  refund(key: string, refund: Refund, counters: Counters, nowMs: number, done: Done<number>): void
   forget(key: string, counters: Counters, nowMs: number): Promise<void>
 }
 
@@ -28,112 +35,153 @@ export function counting(ask: Link): Counting {
   const past = new PastSlices()
 
   /** Asks for a count, which is 0 where there is no counter. */
-  async function count(key: string, one: Ask): Promise<number> {
-    const reply = await ask(key, one)
-    const { status } = reply.header
-    if (status === STATUS.notFound) return 0
-    if (status === STATUS.ok) return countIn(one, reply)
-    throw refusal(one, reply)
+  function count(key: string, one: Ask, done: Done<number>): void {
+    ask(key, one, (answer) => done(answer instanceof StoreError ? answer : countIn(one, answer)))
   }
 
-  /** The counts of the slices before this one, the newest first. */
-  function olderCounts(key: string, slice: number, { older, keyOf }: Counters): (number | Promise<number>)[] {
-    return Array.from({ length: older }, (_, i) => {
-      const at = slice - 1 - i
-      return past.countOf(key, at) ?? count(key, get(keyOf(key, at)))
+  function giveBack(key: string, counter: string, units: number): void {
+    if (units === 0) return
+    count(key, decrement(counter, units), (outcome) => {
+      if (outcome instanceof StoreError) tellNotGivenBack(outcome)
     })
   }
 
-  function keepPast(key: string, slice: number, counts: number[], counters: Counters, nowMs: number): void {
-    if (counters.older === 0) return
-    const newest = counters.sliceAt(nowMs - SETTLED_MS) - 1
-    past.keep(key, newest, counts.slice(slice - 1 - newest))
+  /** Finds the counts of the slices before this one, the newest first: those that are known, and asks for the others. */
+  function countOlder(
+    key: string,
+    slice: number,
+    { older, keyOf }: Counters,
+    done: Done<readonly number[]>,
+  ): void {
+    const counts = past.before(key, slice, older)
+    let open = counts.filter((known) => known === undefined).length
+    if (open === 0) done(counts as number[])
+    counts.forEach((known, i) => {
+      if (known !== undefined) return
+      count(key, get(keyOf(key, slice - 1 - i)), (outcome) => {
+        if (outcome instanceof StoreError) done(outcome)
+        else counts[i] = outcome
+        if (--open === 0 && !counts.includes(undefined)) done(counts as number[])
+      })
+    })
   }
 
-  async function run(
+  function keepPast(
     key: string,
-    works: readonly KeyWork[],
+    slice: number,
+    counts: readonly number[],
+    { sliceAt }: Counters,
+    nowMs: number,
+  ): void {
+    past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, counts)
+  }
+
+  function run(
+    key: string,
+    works: readonly ChargeOrLook[],
     counters: Counters,
     nowMs: number,
-  ): Promise<readonly KeyResult[]> {
-    const { sliceAt, keyOf, expirationAt, stateOf } = counters
-    const slice = sliceAt(nowMs)
-    const givenBack = works.flatMap((work) =>
-      'refund' in work ? [giveBack(key, work.refund, slice, counters)] : [],
-    )
-    const others = works.filter((work) => !('refund' in work))
-    if (others.length === 0) return Promise.all(givenBack)
-    const charges = works.flatMap((work) => ('charge' in work ? [work.charge] : []))
-    const counter = keyOf(key, slice)
-    const amount = wantedBy(charges)
-    const counted = count(key, amount > 0 ? increment(counter, amount, expirationAt(nowMs)) : get(counter))
-    const giveUnusedBack = (unused: number) => {
-      if (unused > 0) count(key, decrement(counter, unused)).catch(tellNotGivenBack)
+    done: Done<readonly Verdict[]>,
+  ): void {
+    const slice = counters.sliceAt(nowMs)
+    const counter = counters.keyOf(key, slice)
+    const amount = wantedBy(works)
+    let sum: number | StoreError | undefined
+    let older: readonly number[] | StoreError | undefined = counters.older === 0 ? [] : undefined
+
+    function finish(): void {
+      if (sum === undefined || older === undefined) return
+      if (sum instanceof StoreError) {
+        done(sum)
+        return
+      }
+      if (older instanceof StoreError) {
+        giveBack(key, counter, amount)
+        done(older)
+        return
+      }
+      if (counters.older > 0) keepPast(key, slice, older, counters, nowMs)
+      const state = counters.stateOf(slice, [sum - amount, ...older])
+      const verdicts = workOn(state, works, nowMs).results as Verdict[]
+      giveBack(key, counter, amount - takenBy(works, verdicts))
+      done(verdicts)
     }
-    const [sum, counts] = await Promise.all([
-      counted,
-      Promise.all(olderCounts(key, slice, counters)),
-      ...givenBack,
-    ]).catch((error: unknown) => {
-      counted.then(
-        () => giveUnusedBack(amount),
-        () => undefined,
-      )
-      throw error
+
+    const one = amount > 0 ? increment(counter, amount, counters.expirationAt(nowMs)) : get(counter)
+    count(key, one, (outcome) => {
+      sum = outcome
+      finish()
     })
-    keepPast(key, slice, counts, counters, nowMs)
-    const state = stateOf(slice, [sum - amount, ...counts])
-    const { results } = workOn(state, others, nowMs)
-    giveUnusedBack(amount - takenBy(others, results))
-    let at = 0
-    return works.map((work) => ('refund' in work ? undefined : results[at++]))
+    if (counters.older === 0) return
+    countOlder(key, slice, counters, (outcome) => {
+      if (older !== undefined) return
+      older = outcome
+      finish()
+    })
   }
 
-  async function giveBack(
+  function refund(
     key: string,
-    refund: Refund,
-    slice: number,
+    { cost, takenAtMs }: Refund,
     counters: Counters,
-  ): Promise<undefined> {
-    const takenIn = counters.sliceAt(refund.takenAtMs)
-    if (refund.cost === 0 || takenIn > slice || takenIn < slice - counters.older) return
+    nowMs: number,
+    done: Done<number>,
+  ): void {
+    const slice = counters.sliceAt(nowMs)
+    const takenIn = counters.sliceAt(takenAtMs)
+    const isOver = takenIn > slice || takenIn < slice - counters.older
     if (takenIn < slice) past.forget(key)
-    await count(key, decrement(counters.keyOf(key, takenIn), refund.cost))
+    if (cost === 0 || isOver) done(0)
+    else count(key, decrement(counters.keyOf(key, takenIn), cost), done)
   }
 
   async function forget(key: string, { sliceAt, older, keyOf }: Counters, nowMs: number): Promise<void> {
     const slice = sliceAt(nowMs)
     past.forget(key)
     const slices = Array.from({ length: older + 2 }, (_, i) => slice + 1 - i) // the next one for a clock that is ahead
-    await Promise.all(slices.map((each) => count(key, remove(keyOf(key, each)))))
+    const answers = slices.map(async (each) => {
+      const one = remove(keyOf(key, each))
+      const outcome = countIn(one, await askAlone(ask, key, one))
+      if (outcome instanceof StoreError) throw outcome
+    })
+    await Promise.all(answers)
   }
 
-  return { run, forget }
+  return { run, refund, forget }
 }
 
 /** What is counted for charges: all that may be allowed, and no more than may be allowed in all. */
-function wantedBy(charges: readonly Charge[]): number {
-  const limit = charges[0]?.[0]?.policy.limit ?? 0
-  const costs = charges.map((charge) => charge.reduce((sum, { cost }) => sum + cost, 0))
-  return Math.min(
-    limit,
-    costs.reduce((sum, cost) => (cost > limit ? sum : sum + cost), 0),
-  )
+function wantedBy(works: readonly ChargeOrLook[]): number {
+  let wanted = 0
+  let limit = 0
+  for (const work of works) {
+    if (!('charge' in work)) continue
+    limit = (work.charge[0] as Part).policy.limit
+    const cost = costOf(work.charge)
+    if (cost <= limit) wanted += cost
+  }
+  return Math.min(limit, wanted)
 }
 
-function takenBy(works: readonly KeyWork[], results: readonly KeyResult[]): number {
+function takenBy(works: readonly ChargeOrLook[], verdicts: readonly Verdict[]): number {
   let taken = 0
   works.forEach((work, i) => {
-    if ('charge' in work && results[i]?.allowed) for (const { cost } of work.charge) taken += cost
+    if ('charge' in work && verdicts[i]?.allowed) taken += costOf(work.charge)
   })
   return taken
 }
 
+function costOf(charge: Charge): number {
+  return charge.reduce((sum, { cost }) => sum + cost, 0)
+}
+
 /** Counts and takings are answered by 8 bytes, reads by the digits as memcached keeps them. */
-function countIn(one: Ask, { val, extras }: MemcachedReply): number {
-  if (val.length === 0) return 0 // removed
-  if (one.extras !== undefined) return Number(val.readBigUInt64BE(0))
+function countIn(one: Ask, reply: MemcachedReply): number | StoreError {
+  const { header, val, extras } = reply
+  if (header.status === STATUS.notFound) return 0
+  if (header.status !== STATUS.ok) return refusal(one, reply)
+  if (one.extras !== undefined) return 0x100000000 * val.readUInt32BE(0) + val.readUInt32BE(4)
+  if (val.length === 0 && extras.length === 0) return 0 // removed
   const text = val.toString('latin1').trimEnd()
-  if (extras.readUInt32BE(0) === 0 && /^\d{1,20}$/.test(text)) return Number(text)
-  throw foreignItem(one.key)
+  return extras.readUInt32BE(0) === 0 && /^\d{1,20}$/.test(text) ? Number(text) : foreignItem(one.key)
 }

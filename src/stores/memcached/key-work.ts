@@ -1,12 +1,12 @@
-import type { State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
-import type { Charge, Refund, Verdict } from '../store.js'
+import type { Charge, Part, Refund, Verdict } from '../store.js'
 
-/**
- * What can be wanted of one key: a charge all of whose parts name it; a look at what such a charge would find, which takes
- * nothing; or a refund to it.
- */
-export type KeyWork = { readonly charge: Charge } | { readonly look: Charge } | { readonly refund: Refund }
+/** A charge all of whose parts name one key; or a look at what such a charge would find, which takes nothing. */
+export type ChargeOrLook = { readonly charge: Charge } | { readonly look: Charge }
+
+/** What can be wanted of one key. */
+export type KeyWork = ChargeOrLook | { readonly refund: Refund }
 
 /** What came of a piece of work: the verdict, or nothing for a refund. */
 export type KeyResult = Verdict | undefined
@@ -41,4 +41,13 @@ function lookAt(charge: Charge, state: State | undefined, nowMs: number): Verdic
   if (!verdict.allowed) return verdict
   const peek = charge.map((part) => ({ ...part, cost: 0 }))
   return decideParts(peek, () => state, nowMs).verdict
+}
+
+export function policyOf(work: KeyWork): Policy {
+  return 'refund' in work ? work.refund.policy : partOf(work).policy
+}
+
+/** A part of it; all of them name the same key. */
+export function partOf(work: ChargeOrLook): Part {
+  return ('charge' in work ? work.charge : work.look)[0] as Part
 }

@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
-import { batcher } from '../batcher.js'
 import {
   type MemcachedClient,
   type MemcachedReply,
@@ -11,71 +10,83 @@ import { type Ask, encode } from './wire.js'
 
 /** How long a reply is waited for: when a server closes a connection in good order, memjs 1.3.2 never calls back. */
 const DEADLINE_MS = 1000
-const MAX_ASKS = 512
-/** Writes that are on their way at once: while one is answered, the next is gathered. */
-const MAX_IN_FLIGHT = 4
+
+/** A reply, also one that says no; or why there is none. */
+export type Answer = MemcachedReply | StoreError
 
 /**
- * Asks the server where `home` lives, so that all items of one key are together, whatever they are called. Rejects with
- * `StoreError` where there is no reply. A reply that says no is one.
+ * Asks the server where `home` lives, so that all items of one key are together, whatever they are called. What is asked by the
+ * code that runs now goes to each server in one write.
  */
-export type Link = (home: string, ask: Ask) => Promise<MemcachedReply>
+export type Link = (home: string, ask: Ask, done: (answer: Answer) => void) => void
 
-/** Gathers requests, and sends those for one server in one write. */
-export function link(client: MemcachedClient): Link {
-  const ask = batcher<readonly [home: string, ask: Ask], MemcachedReply>(
-    async (asks, answer) => {
-      const byServer = groupBy(asks.keys(), (i) => client.server((asks[i] as (typeof asks)[number])[0]))
-      await Promise.all(
-        Array.from(byServer, ([server, places]) =>
-          exchange(
-            client,
-            server,
-            places.map((i) => (asks[i] as (typeof asks)[number])[1]),
-            (i, reply) => answer(places[i] as number, reply),
-          ),
-        ),
-      )
-    },
-    { maxWeight: MAX_ASKS, maxInFlight: MAX_IN_FLIGHT },
-  )
-  return async (home, one) => (await ask([[home, one]]))[0] as MemcachedReply
+interface Waiting {
+  readonly home: string
+  readonly ask: Ask
+  readonly done: (answer: Answer) => void
 }
 
-/** Writes requests for one server, and waits until each is answered, or it is too late. */
+export function link(client: MemcachedClient): Link {
+  let waiting: Waiting[] = []
+
+  function flush(): void {
+    const all = waiting
+    waiting = []
+    for (const [server, own] of groupBy(all, ({ home }) => client.server(home))) exchange(client, server, own)
+  }
+
+  return (home, ask, done) => {
+    if (waiting.push({ home, ask, done }) === 1) process.nextTick(flush)
+  }
+}
+
+/** Asks, and waits. Rejects with `StoreError` where there is no reply. */
+export function askAlone(link: Link, home: string, ask: Ask): Promise<MemcachedReply> {
+  return new Promise((resolve, reject) => {
+    link(home, ask, (answer) => {
+      if (answer instanceof StoreError) reject(answer)
+      else resolve(answer)
+    })
+  })
+}
+
+/** Writes requests for one server, and hands out the answers: to each its reply, or to all that have none yet why not. */
 function exchange(
   client: MemcachedClient,
   server: MemcachedServer | null | undefined,
-  asks: readonly Ask[],
-  answer: (i: number, reply: MemcachedReply | StoreError) => void,
-): Promise<void> {
-  if (!server) {
-    asks.forEach((_, i) => {
-      answer(i, new StoreError('memcached', 'no server can be had'))
-    })
-    return Promise.resolve()
+  asks: readonly Waiting[],
+): void {
+  let answered = 0
+  const fail = (message: string, cause?: unknown) => {
+    clearTimeout(timer)
+    const name = server ? `${nameOf(server)}: ` : ''
+    const error = new StoreError('memcached', `${name}${message}`, { cause })
+    const unanswered = asks.slice(answered)
+    answered = asks.length
+    for (const { done } of unanswered) done(error)
   }
-  return new Promise((resolve) => {
-    const open = new Set(asks.keys())
-    const finish = (i: number, reply: MemcachedReply | StoreError) => {
-      if (!open.delete(i)) return
-      answer(i, reply)
-      if (open.size > 0) return
-      clearTimeout(timer)
-      resolve()
-    }
-    const fail = (i: number, message: string, cause?: unknown) =>
-      finish(i, new StoreError('memcached', `${nameOf(server)}: ${message}`, { cause }))
-    const timer = setTimeout(() => {
-      for (const i of open) fail(i, `no reply within ${DEADLINE_MS} ms`)
-    }, DEADLINE_MS)
-    const seqs = asks.map((_, i) => {
-      client.incrSeq()
-      const seq = client.seq >>> 0
-      server.onResponse(seq, (reply) => finish(i, reply))
-      server.onError(seq, (cause) => fail(i, cause instanceof Error ? cause.message : String(cause), cause))
-      return seq
+  const timer = setTimeout(() => fail(`no reply within ${DEADLINE_MS} ms`), DEADLINE_MS)
+  if (!server) {
+    fail('no server can be had')
+    return
+  }
+  const seqs = asks.map(({ done }, i) => {
+    client.incrSeq()
+    const seq = client.seq >>> 0
+    server.onResponse(seq, (reply) => {
+      if (i !== answered) return // it came too late
+      if (++answered === asks.length) clearTimeout(timer)
+      done(reply)
     })
-    server.write(encode(asks, seqs))
+    return seq
   })
+  // Replies come in order, and memjs forgets whom to tell of an error when the reply is there.
+  server.onError(seqs.at(-1) as number, (cause) =>
+    fail(cause instanceof Error ? cause.message : String(cause), cause),
+  )
+  const bytes = encode(
+    asks.map(({ ask }) => ask),
+    seqs,
+  )
+  server.write(bytes)
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Link } from './link.js'
+import { askAlone, type Link } from './link.js'
 import { type MemcachedClient, type MemcachedServer, nameOf } from './memcached-client.js'
 import { get, STATUS, swap } from './wire.js'
 
@@ -65,13 +65,13 @@ export function lossWatch(
   }
 
   async function readValue(key: string): Promise<string | undefined> {
-    const { header, val } = await ask(key, get(key))
+    const { header, val } = await askAlone(ask, key, get(key))
     return header.status === STATUS.ok ? val.toString('hex') : undefined
   }
 
   async function putNew(key: string): Promise<string | undefined> {
     const value = randomBytes(8)
-    const { header } = await ask(key, swap(key, value, 0, undefined))
+    const { header } = await askAlone(ask, key, swap(key, value, 0, undefined))
     return header.status === STATUS.ok ? value.toString('hex') : readValue(key)
   }
 

@@ -1,16 +1,15 @@
 import { knownOptions, optionalFunction, show, wrongOption } from '../../checks.js'
-import type { Policy } from '../../policies/policy.js'
+import { StoreError } from '../../errors.js'
 import { spreadCharges } from '../charge-spread.js'
-import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
+import type { Charge, Held, Refund, Store } from '../store.js'
 import { counting } from './count.js'
 import { countersOf } from './counters.js'
+import { decideByKey } from './decide-by-key.js'
 import { itemKey } from './item-keys.js'
-import type { KeyResult, KeyWork } from './key-work.js'
 import { link } from './link.js'
 import { lossWatch } from './loss-watch.js'
 import { isMemcachedClient, type MemcachedClient } from './memcached-client.js'
 import { tellNotGivenBack } from './not-given-back.js'
-import { oneAtATime } from './one-at-a-time.js'
 import { swapping } from './swap.js'
 
 /** What a memcached store can be told. */
@@ -42,29 +41,30 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
     throw wrongOption('memcachedStore', 'client', 'a memjs client', client, mend)
   }
   knownOptions('memcachedStore', options, ['onLimitsLost'])
-  const onLimitsLost =
-    optionalFunction('memcachedStore', 'onLimitsLost', options.onLimitsLost) ?? tellLimitsLost
+  const { onLimitsLost = tellLimitsLost } = options
+  optionalFunction('memcachedStore', 'onLimitsLost', onLimitsLost)
   const now = Date.now
   const ask = link(client)
   const watch = lossWatch(client, ask, onLimitsLost, now)
   const counted = counting(ask)
   const swapped = swapping(ask)
 
-  const work = oneAtATime<KeyWork, KeyResult>((key, works) => {
-    watch(key)
-    const policy = policyOf(works[0] as KeyWork)
-    const counters = countersOf(policy)
-    return counters ? counted.run(key, works, counters, now()) : swapped.run(key, works, policy, now)
-  })
-
-  async function decide(charge: Charge, asWork: (charge: Charge) => KeyWork): Promise<Verdict> {
-    const [part] = charge
-    if (part === undefined) return { allowed: true, atMs: now(), parts: [] }
-    return (await work(itemKey(part.key), asWork(charge))) as Verdict
-  }
+  const { decide, swapInTurn } = decideByKey(counted, swapped, watch, now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
-    await Promise.all(refunds.map((each) => work(itemKey(each.key), { refund: each })))
+    await Promise.all(refunds.map(refundOne))
+  }
+
+  function refundOne(refund: Refund): Promise<unknown> {
+    const key = itemKey(refund.key)
+    const counters = countersOf(refund.policy)
+    if (!counters) return swapInTurn(key, [{ refund }])
+    return new Promise((resolve, reject) => {
+      counted.refund(key, refund, counters, now(), (outcome) => {
+        if (outcome instanceof StoreError) reject(outcome)
+        else resolve(outcome)
+      })
+    })
   }
 
   async function forget(held: readonly Held[]): Promise<void> {
@@ -78,8 +78,8 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
 
   const chargeKeys = spreadCharges({
     placeOf: (key) => key,
-    take: (charges) => Promise.all(charges.map((each) => decide(each, (charge) => ({ charge })))),
-    look: (charges) => Promise.all(charges.map((each) => decide(each, (look) => ({ look })))),
+    take: (charges) => decide(charges.map((charge) => ({ charge }))),
+    look: (charges) => decide(charges.map((look) => ({ look }))),
     refund,
     onNotGivenBack: tellNotGivenBack,
   })
@@ -93,12 +93,6 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
     refund,
     forget,
   }
-}
-
-function policyOf(work: KeyWork): Policy {
-  if ('refund' in work) return work.refund.policy
-  const [part] = 'charge' in work ? work.charge : work.look
-  return (part as Part).policy
 }
 
 /** memcached counts in whole units. */

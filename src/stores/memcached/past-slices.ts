@@ -5,31 +5,29 @@ export const SETTLED_MS = 1000
 
 interface Past {
   /** The newest slice that is known. */
-  newest: number
+  readonly newest: number
   /** The counts of it and of those before it. */
-  counts: number[]
+  readonly counts: number[]
 }
 
 /** Remembers the counts of slices that are over, since they do not change any more. */
 export class PastSlices {
   readonly #byKey = new Map<string, Past>()
 
-  /** How often a slice was counted in; `undefined` if it has to be asked. */
-  countOf(key: string, slice: number): number | undefined {
+  /** The counts of so many slices before this one, the newest first; `undefined` where one has to be asked. */
+  before(key: string, slice: number, older: number): (number | undefined)[] {
     const past = this.#byKey.get(key)
-    return past?.counts[past.newest - slice]
+    if (past === undefined) return new Array(older).fill(undefined)
+    if (past.newest === slice - 1 && past.counts.length === older) return past.counts
+    return Array.from({ length: older }, (_, i) => past.counts[past.newest - (slice - 1 - i)])
   }
 
-  /** Keeps the counts of slices that are over, the newest first. */
-  keep(key: string, newest: number, counts: number[]): void {
-    const past = this.#byKey.get(key)
-    if (past !== undefined) {
-      past.newest = newest
-      past.counts = counts
-      return
-    }
+  /** Keeps the counts of the slices before this one, the newest first, as far as they are over for good. */
+  keep(key: string, slice: number, newestSettled: number, counts: readonly number[]): void {
+    if (this.#byKey.get(key)?.newest === newestSettled) return
+    this.#byKey.delete(key)
     if (this.#byKey.size >= MAX_KEYS) this.#byKey.delete(this.#byKey.keys().next().value as string)
-    this.#byKey.set(key, { newest, counts })
+    this.#byKey.set(key, { newest: newestSettled, counts: counts.slice(slice - 1 - newestSettled) })
   }
 
   forget(key: string): void {

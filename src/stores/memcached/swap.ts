@@ -3,7 +3,7 @@ import { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
 import { expirationOf } from './expiration.js'
 import { type KeyResult, type KeyWork, workOn } from './key-work.js'
-import type { Link } from './link.js'
+import { askAlone, type Link } from './link.js'
 import { foreignItem, refusal } from './refusal.js'
 import { get, isOurs, remove, STATUS, swap } from './wire.js'
 
@@ -47,7 +47,7 @@ export function swapping(ask: Link): Swapping {
 
   async function read(key: string): Promise<Seen> {
     const one = get(key)
-    const reply = await ask(key, one)
+    const reply = await askAlone(ask, key, one)
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw refusal(one, reply)
@@ -63,7 +63,7 @@ export function swapping(ask: Link): Swapping {
     expiration: number,
   ): Promise<boolean> {
     const one = state === undefined ? remove(key, cas) : swap(key, bytesOf(state), expiration, cas)
-    const reply = await ask(key, one)
+    const reply = await askAlone(ask, key, one)
     const { status } = reply.header
     if (status === STATUS.ok) {
       if (state !== undefined) remember(key, { state, cas: reply.header.cas })
@@ -102,7 +102,7 @@ export function swapping(ask: Link): Swapping {
   async function forget(key: string): Promise<void> {
     remembered.delete(key)
     const one = remove(key)
-    const reply = await ask(key, one)
+    const reply = await askAlone(ask, key, one)
     const { status } = reply.header
     if (status !== STATUS.ok && status !== STATUS.notFound) throw refusal(one, reply)
   }

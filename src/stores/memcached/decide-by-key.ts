@@ -1,0 +1,69 @@
+import { StoreError } from '../../errors.js'
+import { groupBy } from '../../group-by.js'
+import { batcher } from '../batcher.js'
+import type { Verdict } from '../store.js'
+import type { Counting } from './count.js'
+import { countersOf } from './counters.js'
+import { itemKey } from './item-keys.js'
+import { type ChargeOrLook, type KeyResult, type KeyWork, partOf, policyOf } from './key-work.js'
+import { oneAtATime } from './one-at-a-time.js'
+import type { Swapping } from './swap.js'
+
+/** Charges that go together. */
+const MAX_CHARGES = 256
+/** One batch is on its way while the next one is gathered. */
+const MAX_IN_FLIGHT = 2
+
+/** The two ways to decide work on keys. */
+export interface KeyDecider {
+  /** Decides charges and looks of one key each; those of one key together. */
+  decide(works: readonly ChargeOrLook[]): Promise<readonly Verdict[]>
+  /** Does work on a key whose policy keeps one state, after what waits for the same key already. */
+  swapInTurn(key: string, works: readonly KeyWork[]): Promise<readonly KeyResult[]>
+}
+
+export function decideByKey(
+  counted: Counting,
+  swapped: Swapping,
+  watch: (key: string) => void,
+  now: () => number,
+): KeyDecider {
+  const swapInTurn = oneAtATime<readonly KeyWork[], readonly KeyResult[]>(async (key, turns) => {
+    const works = turns.flat()
+    const results = [...(await swapped.run(key, works, policyOf(works[0] as KeyWork), now))]
+    return turns.map(({ length }) => results.splice(0, length))
+  })
+
+  function decideKey(
+    key: string,
+    works: readonly ChargeOrLook[],
+    nowMs: number,
+    done: (outcome: readonly Verdict[] | StoreError) => void,
+  ): void {
+    watch(key)
+    const counters = countersOf(policyOf(works[0] as ChargeOrLook))
+    if (counters) counted.run(key, works, counters, nowMs, done)
+    else swapInTurn(key, works).then(done as (results: readonly KeyResult[]) => void, done)
+  }
+
+  const decide = batcher<ChargeOrLook, Verdict>(
+    (works, answer) =>
+      new Promise((resolve) => {
+        const nowMs = now()
+        const byKey = groupBy(works.keys(), (i) => itemKey(partOf(works[i] as ChargeOrLook).key))
+        let open = byKey.size
+        for (const [key, places] of byKey) {
+          const own = places.map((i) => works[i] as ChargeOrLook)
+          decideKey(key, own, nowMs, (outcome) => {
+            places.forEach((place, i) => {
+              answer(place, outcome instanceof StoreError ? outcome : (outcome[i] as Verdict))
+            })
+            if (--open === 0) resolve()
+          })
+        }
+      }),
+    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT },
+  )
+
+  return { decide, swapInTurn }
+}
