@@ -8,7 +8,10 @@ import {
 } from './memcached-client.js'
 import { type Ask, encode } from './wire.js'
 
-/** How long a reply is waited for: when a server closes a connection in good order, memjs 1.3.2 never calls back. */
+/**
+ * How long a reply is waited for: when a server closes a connection in good order, memjs 1.3.2 never calls back. Its own time-out is
+ * half a second by default, so that this one is for connections that are lost or out of step.
+ */
 const DEADLINE_MS = 1000
 
 /** A reply, also one that says no; or why there is none. */
@@ -65,7 +68,11 @@ function exchange(
     answered = asks.length
     for (const { done } of unanswered) done(error)
   }
-  const timer = setTimeout(() => fail(`no reply within ${DEADLINE_MS} ms`), DEADLINE_MS)
+  const timer = setTimeout(() => {
+    const message = `no reply within ${DEADLINE_MS} ms`
+    server?.error(new Error(message))
+    fail(message)
+  }, DEADLINE_MS)
   if (!server) {
     fail('no server can be had')
     return
@@ -81,9 +88,10 @@ function exchange(
     return seq
   })
   // Replies come in order, and memjs forgets whom to tell of an error when the reply is there.
-  server.onError(seqs.at(-1) as number, (cause) =>
-    fail(cause instanceof Error ? cause.message : String(cause), cause),
-  )
+  server.onError(seqs.at(-1) as number, (cause) => {
+    server.responseBuffer = Buffer.alloc(0) // memjs reads on behind half a reply of the lost connection otherwise
+    fail(cause instanceof Error ? cause.message : String(cause), cause)
+  })
   const bytes = encode(
     asks.map(({ ask }) => ask),
     seqs,

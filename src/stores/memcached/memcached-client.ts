@@ -12,6 +12,10 @@ export interface MemcachedServer {
   onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
   onError(seq: number, callback: (error: unknown) => void): void
   write(request: Buffer): void
+  /** Drops the connection, and tells all that wait for it. */
+  error(error: Error): void
+  /** What has come of a reply that is not complete. */
+  responseBuffer: Buffer
 }
 
 /**
