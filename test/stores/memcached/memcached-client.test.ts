@@ -1,0 +1,94 @@
+import { fixedWindow, type MemcachedClient, type MemcachedStoreOptions, memcachedStore } from 'headgate'
+import { Client, Server } from 'memjs'
+import { LONG, part, remainingOf } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
+import { connections } from './kit.js'
+
+const { open, closeAll } = connections()
+
+afterAll(closeAll)
+
+const call = () => undefined
+const whole = { seq: 0, servers: [], incrSeq: call, server: call }
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 11211],
+  ['an address', '127.0.0.1:11211'],
+  ['a URL', new URL('memcached://127.0.0.1:11211')],
+  ['options', { host: '127.0.0.1', port: 11211 }],
+  ['an empty object', {}],
+  ['an array', []],
+  ['the class', Client],
+  ['one of its servers', new Server('127.0.0.1', 11211)],
+  ['a promise of a client', Promise.resolve(whole)],
+  ['a client of another kind', { get: call, set: call, incr: call, cas: call, servers: ['127.0.0.1:11211'] }],
+  ...Object.keys(whole).map((name): [string, unknown] => [
+    `one without ${name}`,
+    { ...whole, [name]: undefined },
+  ]),
+])('%s instead of a client is a TypeError with the mend', (_, wrong) => {
+  expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(TypeError)
+  expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(
+    /memcachedStore: client must be a memjs client, got .*\. Write memcachedStore\(Client\.create\('127\.0\.0\.1:11211'\)\)/,
+  )
+})
+
+test.each<[string, unknown, RegExp]>([
+  ['an unknown option', { onLimitLost: call }, /memcachedStore: .*onLimitLost.*Did you mean .*onLimitsLost/],
+  [
+    'a text as a callback',
+    { onLimitsLost: 'log' },
+    /memcachedStore: onLimitsLost must be a function, got "log"/,
+  ],
+  [
+    'a flag as a callback',
+    { onLimitsLost: true },
+    /memcachedStore: onLimitsLost must be a function, got true/,
+  ],
+  ['null as a callback', { onLimitsLost: null }, /memcachedStore: onLimitsLost must be a function, got null/],
+  ['null', null, /memcachedStore: .*got null/],
+  ['a text', 'fast', /memcachedStore: .*got "fast"/],
+  ['a function', call, /memcachedStore: .*got/],
+])('%s instead of options is a TypeError with the mend', (_, wrong, message) => {
+  const make = () => memcachedStore(open('127.0.0.1:1'), wrong as MemcachedStoreOptions)
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(message)
+})
+
+test('no options, empty ones and ones without a value are the default', () => {
+  for (const options of [undefined, {}, { onLimitsLost: undefined }]) {
+    expect(memcachedStore(open('127.0.0.1:1'), options as MemcachedStoreOptions).name).toBe('memcached')
+  }
+})
+
+describe('a client', () => {
+  let server: MemcachedServer
+
+  beforeAll(async () => {
+    server = await startMemcached()
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => server?.stop())
+
+  test('is used by the store and by others at the same time, and nothing is mixed up', async () => {
+    const client = open(server.url)
+    const store = memcachedStore(client)
+    const policy = fixedWindow({ limit: 1000, window: LONG })
+    const key = `shared-${process.pid}-${Date.now()}`
+    const both = Array.from({ length: 300 }, async (_, i) => {
+      await client.set(`${key}-${i}`, `value ${i}`, { expires: 60 })
+      const [[verdict], { value }] = await Promise.all([
+        store.charge([[part(key, policy)]]),
+        client.get(`${key}-${i}`),
+      ])
+      return [verdict?.allowed, value?.toString()]
+    })
+    expect(await Promise.all(both)).toEqual(Array.from({ length: 300 }, (_, i) => [true, `value ${i}`]))
+    expect(await remainingOf(store, policy, [key])).toEqual([700])
+    await store.close?.()
+    expect((await client.get(`${key}-0`)).value?.toString()).toBe('value 0')
+  })
+})

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { memcachedStore, type Store, slidingWindow } from 'headgate'
+import type { Client } from 'memjs'
+import { countersOf } from '../../../src/stores/memcached/counters.js'
+import { held, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
+import { until } from '../../servers/wait.js'
+import { connections } from './kit.js'
+
+/** Slices are half a second long, and settled a second after their end. */
+const SLICE_MS = 500
+const policy = slidingWindow({ limit: 1000, window: 10 * SLICE_MS, slices: 10 })
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let client: Client
+let store: Store
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(closeAll)
+
+afterAll(() => server?.stop())
+
+beforeEach(async () => {
+  await server.restart()
+  client = open(server.url)
+  store = memcachedStore(client)
+  await takeOne(store, 'warm-up', policy)
+  await pause(50) // the look at what may be lost is over
+})
+
+const sliceAt = (ms: number) => countersOf(policy)?.sliceAt(ms) ?? Number.NaN
+
+/** Waits until a slice begins. */
+async function untilSlice(slice: number): Promise<void> {
+  await until('the slice begins', () => sliceAt(Date.now()) >= slice, { everyMs: 5 })
+}
+
+async function readsOf(work: () => Promise<unknown>): Promise<number> {
+  const reads = async () => Number(/^STAT cmd_get (\d+)/m.exec(await server.command('stats'))?.[1])
+  const before = await reads()
+  await work()
+  return (await reads()) - before
+}
+
+test('each slice that is over is read once, however often the key is charged', async () => {
+  expect(await readsOf(() => takeOne(store, 'key', policy))).toBe(10)
+  const slice = sliceAt(Date.now())
+  // Until now is settled, the slices of the last second are asked again: two that are over, and the one that is not quite.
+  for (let i = 0; i < 10; i++)
+    expect(await readsOf(() => takeOne(store, 'key', policy))).toBeLessThanOrEqual(3)
+  await untilSlice(slice + 4)
+  const reads = await readsOf(async () => {
+    for (let i = 0; i < 40; i++) await takeOne(store, 'key', policy)
+  })
+  expect(reads).toBeLessThanOrEqual(40 * 3 + 10)
+  expect(await remainingOf(memcachedStore(client), policy, ['key'])).toEqual([1000 - 51])
+})
+
+test('slices of a long window are not asked again at all', async () => {
+  const long = slidingWindow({ limit: 1000, window: '1000d' })
+  expect(await readsOf(() => takeOne(store, 'long', long))).toBe(10)
+  const reads = await readsOf(async () => {
+    for (let i = 0; i < 20; i++) await takeOne(store, 'long', long)
+  })
+  expect(reads).toBe(0)
+})
+
+test('what another process counts in a slice up to a second after its end is seen', async () => {
+  const slice = sliceAt(Date.now()) + 1
+  await untilSlice(slice)
+  await takeOne(store, 'key', policy, 100)
+  for (const [later, more] of [
+    [1, 20],
+    [2, 30],
+  ] as const) {
+    await untilSlice(slice + later)
+    await takeOne(store, 'key', policy, 0)
+    // As a process would whose clock is behind.
+    await client.increment(`key:${slice}`, more, { initial: more, expires: 60 })
+    await pause(20)
+    expect(await remainingOf(store, policy, ['key'])).toEqual(
+      await remainingOf(memcachedStore(client), policy, ['key']),
+    )
+  }
+  expect(await remainingOf(store, policy, ['key'])).toEqual([850])
+})
+
+test('what this process gives back or forgets of a slice that is over is seen at once', async () => {
+  const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
+  await untilSlice(sliceAt(atMs) + 4)
+  expect(await remainingOf(store, policy, ['key'])).toEqual([900])
+  await store.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
+  expect(await remainingOf(store, policy, ['key'])).toEqual([940])
+  await store.forget(held(policy, 'key'))
+  expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
+})
+
+test('what another process gives back or forgets of one is seen at the latest when the window is over', async () => {
+  const other = memcachedStore(open(server.url))
+  const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
+  const slice = sliceAt(atMs)
+  await untilSlice(slice + 4)
+  expect(await remainingOf(store, policy, ['key'])).toEqual([900])
+  await other.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
+  await other.forget(held(policy, 'key'))
+  expect(await remainingOf(other, policy, ['key'])).toEqual([1000])
+  expect([900, 1000]).toContain((await remainingOf(store, policy, ['key']))[0]) // never more than what was taken
+  await untilSlice(slice + 11)
+  expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
+})
