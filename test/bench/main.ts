@@ -1,5 +1,8 @@
 import { cpus } from 'node:os'
 import { benchBytes } from './bytes.js'
+import { benchMemcached } from './memcached.js'
+import { benchMemcachedBytes } from './memcached-bytes.js'
+import { benchMemcachedStorm } from './memcached-storm.js'
 import { benchMemory } from './memory.js'
 import { benchMiddleware } from './middleware.js'
 import { benchRedis } from './redis.js'
@@ -11,6 +14,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   middleware: benchMiddleware,
   redis: benchRedis,
   'redis-bytes': benchRedisBytes,
+  memcached: benchMemcached,
+  'memcached-bytes': benchMemcachedBytes,
+  'memcached-storm': benchMemcachedStorm,
 }
 
 /** Runs the benchmarks named on the command line, or all. A wrong count ends it with a message and code 1. */

@@ -1,75 +1,39 @@
-import assert from 'node:assert/strict'
 import { Redis } from 'ioredis'
 import { startRedis } from '../servers/redis.js'
-import type { RedisStoreName } from './contenders/redis-stores.js'
-import { startChild } from './harness/child.js'
-import { measureRedis } from './harness/redis-usage.js'
-import { type Round, takeTurns } from './harness/rounds.js'
-import type { CallerUsage } from './redis-child.js'
-import {
-  type Figures,
-  NAMES,
-  PEERS,
-  printResults,
-  type Results,
-  WORKLOADS,
-  type WorkloadName,
-} from './redis-tables.js'
+import { compareStores } from './compare-stores.js'
+import { REDIS_STORES, type RedisStoreName } from './contenders/redis-stores.js'
+import { readRedisUsage } from './harness/redis-usage.js'
+import { isOurs, printResults, type Report } from './server-tables.js'
 
-const HEAP_MB = 1_000
+const REPORT: Report<RedisStoreName> = {
+  server: 'Redis',
+  names: Object.keys(REDIS_STORES) as RedisStoreName[],
+  counts: { throughput: { calls: 'requests' }, latency: {} },
+  goals: [
+    { goal: 'decisions a second, 10,000 keys', workload: 'many keys', figure: 'wallNs', times: 2.5 },
+    { goal: 'client CPU, 10,000 keys', workload: 'many keys', figure: 'cpuNs', times: 4 },
+    { goal: 'Redis CPU, 10,000 keys', workload: 'many keys', figure: 'serverCpuNs', times: 2 },
+    { goal: 'decisions a second, one key', workload: 'one key', figure: 'wallNs', times: 5 },
+    { goal: "one caller's median latency", workload: 'one caller', figure: 'medianNs', times: 1 / 1.1 },
+  ],
+}
 
-/** The Redis stores on one server: each in a process of its own with a client of its own, in turns. */
+/** The Redis stores on one server. */
 export async function benchRedis(): Promise<void> {
   const server = await startRedis({ own: true })
   const watcher = new Redis(server.url)
   try {
-    const results = {
-      'many keys': await compare('many keys', watcher, server.url),
-      'one key': await compare('one key', watcher, server.url),
-      'one caller': await compare('one caller', watcher, server.url),
-    }
-    printResults(results)
+    const results = await compareStores<RedisStoreName>({
+      names: REPORT.names,
+      child: new URL('./redis-child.ts', import.meta.url),
+      url: server.url,
+      empty: () => watcher.flushall(),
+      usage: () => readRedisUsage(watcher),
+      requestsPerDecision: (name, callers) => (callers === 1 || !isOurs(name) ? 1 : undefined),
+    })
+    printResults(REPORT, results)
   } finally {
     watcher.disconnect()
     await server.stop()
   }
-}
-
-async function compare(workload: WorkloadName, watcher: Redis, url: string): Promise<Results[WorkloadName]> {
-  const { warmUps, rounds: count } = WORKLOADS[workload]
-  await watcher.flushall()
-  const module = new URL('./redis-child.ts', import.meta.url)
-  const args = [url, JSON.stringify(WORKLOADS[workload])]
-  const children = NAMES.map((name) => ({ name, child: startChild(module, [name, ...args], HEAP_MB) }))
-  try {
-    for (let i = 0; i < warmUps; i++) {
-      for (const { child } of children) await child.ask({ do: 'round' }) // for the compiler, and to have all keys there
-    }
-    const contenders = children.map(({ name, child }): [RedisStoreName, Round<Figures>] => [
-      name,
-      () => measuredRound(name, workload, () => child.ask<CallerUsage>({ do: 'round' }), watcher),
-    ])
-    const rounds = Object.fromEntries(contenders) as Record<RedisStoreName, Round<Figures>>
-    const results = await takeTurns<RedisStoreName, Figures>(rounds, count)
-    for (const { child } of children) await child.ask({ do: 'check' })
-    return results
-  } finally {
-    for (const { child } of children) child.end()
-  }
-}
-
-async function measuredRound(
-  name: RedisStoreName,
-  workload: WorkloadName,
-  round: () => Promise<CallerUsage>,
-  watcher: Redis,
-): Promise<Figures> {
-  const { callers, decisions } = WORKLOADS[workload]
-  const redisUsage = await measureRedis(watcher)
-  const figures = { ...(await round()), ...(await redisUsage()) }
-  if (callers === 1 || PEERS.includes(name)) {
-    assert.equal(figures.scripts, decisions, `${name}: not every decision was one call`)
-  }
-  assert.ok(figures.scripts >= decisions / callers, `${name}: decisions were made without Redis`)
-  return figures
 }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { keyText, shuffled } from './contenders/keys.js'
+import type { MakeContender, ServerContender } from './contenders/server-contender.js'
+import { answerQuestions } from './harness/child.js'
+import { measure, type Usage } from './harness/usage.js'
+import { countWrites } from './harness/writes.js'
+
+/** Who asks for what, in one round. Rounds go on with the keys where the last one stopped. */
+export interface Workload {
+  readonly callers: number
+  readonly keys: number
+  readonly decisions: number
+}
+
+/** What the parent asks: one round, or a look at what was counted in all rounds. */
+export type Question = { readonly do: 'round' | 'check' }
+
+/** What a round took in this process, and how long one caller waited; 0 where there are several. */
+export interface CallerUsage extends Usage {
+  /** How often a socket was written to. */
+  readonly writes: number
+  readonly medianNs: number
+  readonly p99Ns: number
+}
+
+const CHECKED_KEYS = 100
+const LAST_UNITS = 100
+
+/** In a child whose arguments are a contender's name, its server's address and a workload: calls it as the parent asks. */
+export async function callAsAsked(makers: Readonly<Record<string, MakeContender>>): Promise<void> {
+  const [name = '', url = '', workload = ''] = process.argv.slice(2)
+  process.once('disconnect', () => process.exit()) // an open connection would keep it running
+  const make = makers[name]
+  assert.ok(make, `There is no contender ${name}.`)
+  const callers = new Callers(name, await make(url), JSON.parse(workload))
+  answerQuestions((question: Question) => (question.do === 'round' ? callers.round() : callers.check()))
+}
+
+class Callers {
+  readonly #keys: readonly string[]
+  /** Each key equally often. */
+  readonly #draws: readonly string[]
+  readonly #writes = countWrites()
+  #drawn = 0
+
+  constructor(
+    readonly name: string,
+    readonly contender: ServerContender,
+    readonly workload: Workload,
+  ) {
+    const { keys: keyCount, decisions } = workload
+    const keys = Array.from({ length: keyCount }, (_, i) => contender.keyOf(keyText(i)))
+    this.#keys = keys
+    this.#draws = Array.from(shuffled(Math.max(decisions, keyCount)), (i) => keys[i % keyCount] as string)
+  }
+
+  async round(): Promise<CallerUsage> {
+    const { callers, decisions } = this.workload
+    const waited = new Float64Array(callers === 1 ? decisions : 0)
+    const writesBefore = this.#writes()
+    const usage = measure()
+    const answers = callers === 1 ? await this.#callAlone(waited) : await this.#callTogether()
+    const used = usage()
+    const writes = this.#writes() - writesBefore
+    assert.equal(answers.allowed + answers.denied, decisions, `${this.name}: not every charge was answered`)
+    assert.equal(answers.denied, 0, `${this.name}: charges below the limit were denied`)
+    waited.sort()
+    const quantileNs = (share: number) => 1e6 * (waited[Math.floor(share * waited.length)] ?? 0)
+    return { ...used, writes, medianNs: quantileNs(0.5), p99Ns: quantileNs(0.99) }
+  }
+
+  /** Each caller asks for its next decision when it has the last; they share what is drawn. */
+  async #callTogether() {
+    const { callers, decisions } = this.workload
+    const end = this.#drawn + decisions
+    const answers = { allowed: 0, denied: 0 }
+    const call = async () => {
+      while (this.#drawn < end) {
+        if (await this.contender.decide(this.#draw())) answers.allowed++
+        else answers.denied++
+      }
+    }
+    await Promise.all(Array.from({ length: callers }, call))
+    return answers
+  }
+
+  async #callAlone(waited: Float64Array) {
+    const answers = { allowed: 0, denied: 0 }
+    for (let i = 0; i < waited.length; i++) {
+      const startMs = performance.now()
+      if (await this.contender.decide(this.#draw())) answers.allowed++
+      else answers.denied++
+      waited[i] = performance.now() - startMs
+    }
+    return answers
+  }
+
+  #draw(): string {
+    return this.#draws[this.#drawn++ % this.#draws.length] as string
+  }
+
+  /** That keys hold exactly what they were charged, and that one that is charged on stops exactly at its limit. */
+  async check(): Promise<void> {
+    const { name, contender } = this
+    assert.equal(this.#drawn % this.#draws.length, 0, 'Some keys were drawn more often than others.')
+    const expected = this.#drawn / this.#keys.length
+    for (let i = 0; i < this.#keys.length; i += Math.ceil(this.#keys.length / CHECKED_KEYS)) {
+      assert.equal(await contender.used(this.#keys[i] as string), expected, `${name}: a key was miscounted`)
+    }
+    if (contender.leave === undefined) return
+    const one = this.#keys[0] as string
+    await contender.leave(one, LAST_UNITS)
+    const answers = await Promise.all(Array.from({ length: 2 * LAST_UNITS }, () => contender.decide(one)))
+    assert.equal(answers.filter(Boolean).length, LAST_UNITS, `${name}: the limit was not kept exactly`)
+  }
+}

@@ -1,0 +1,46 @@
+import { promisify } from 'node:util'
+import type { Options } from 'express-rate-limit'
+import { memcachedStore, type Policy } from 'headgate'
+import Memcached from 'memcached'
+import { Client } from 'memjs'
+import { MemcachedStore } from 'rate-limit-memcached'
+import { RateLimiterMemcache } from 'rate-limiter-flexible'
+import {
+  expressStore,
+  FIXED_WINDOW,
+  flexibleLimiter,
+  headgateOn,
+  LIMIT,
+  type MakeContender,
+  SLIDING_WINDOW,
+  TOKEN_BUCKET,
+} from './server-contender.js'
+
+/** The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970. */
+const WINDOW_S = 30 * 24 * 60 * 60
+
+const headgate = (url: string, policy: Policy) => headgateOn(memcachedStore(Client.create(url)), policy)
+
+function rateLimitMemcached(url: string) {
+  const client = new Memcached(url)
+  const store = new MemcachedStore({ client })
+  store.init({ windowMs: WINDOW_S * 1000 } as Options)
+  const get = promisify<string, unknown>(client.get).bind(client)
+  return expressStore(store, async (key) => Number((await get(store.prefix + key)) ?? 0))
+}
+
+function rateLimiterFlexible(url: string) {
+  const storeClient = new Memcached(url)
+  return flexibleLimiter(new RateLimiterMemcache({ storeClient, points: LIMIT, duration: WINDOW_S }))
+}
+
+/** Makers by name. */
+export const MEMCACHED_STORES = {
+  'headgate, token bucket': (url) => headgate(url, TOKEN_BUCKET),
+  'headgate, fixed window': (url) => headgate(url, FIXED_WINDOW),
+  'headgate, sliding window': (url) => headgate(url, SLIDING_WINDOW),
+  'rate-limit-memcached': rateLimitMemcached,
+  'rate-limiter-flexible': rateLimiterFlexible,
+} as const satisfies Readonly<Record<string, MakeContender>>
+
+export type MemcachedStoreName = keyof typeof MEMCACHED_STORES

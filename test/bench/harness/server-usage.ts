@@ -1,0 +1,19 @@
+/** What a server took for a piece of work. */
+export interface ServerUsage {
+  /** CPU of the whole server, user and system. */
+  readonly serverCpuNs: number
+  /** How many requests it was sent. */
+  readonly requests: number
+}
+
+/** Starts measuring from what a server tells of all that it has done; the function that comes back tells what was used. */
+export async function measureServer(read: () => Promise<ServerUsage>): Promise<() => Promise<ServerUsage>> {
+  const before = await read()
+  return async () => {
+    const after = await read()
+    return {
+      serverCpuNs: after.serverCpuNs - before.serverCpuNs,
+      requests: after.requests - before.requests,
+    }
+  }
+}

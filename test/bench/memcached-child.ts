@@ -1,0 +1,4 @@
+import { callAsAsked } from './callers.js'
+import { MEMCACHED_STORES } from './contenders/memcached-stores.js'
+
+await callAsAsked(MEMCACHED_STORES)

@@ -1,0 +1,49 @@
+import { startMemcached } from '../servers/memcached.js'
+import { compareStores } from './compare-stores.js'
+import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
+import { readMemcachedUsage } from './harness/memcached-usage.js'
+import { isOurs, printResults, type Report } from './server-tables.js'
+
+const COUNTS = { requests: 'requests', writes: 'writes' } as const
+const WINDOWS: readonly MemcachedStoreName[] = ['headgate, fixed window', 'headgate, sliding window']
+
+const REPORT: Report<MemcachedStoreName> = {
+  server: 'memcached',
+  names: Object.keys(MEMCACHED_STORES) as MemcachedStoreName[],
+  counts: { throughput: COUNTS, latency: COUNTS },
+  goals: [
+    {
+      goal: 'decisions a second, 10,000 keys, windows',
+      workload: 'many keys',
+      figure: 'wallNs',
+      times: 2.5,
+      of: WINDOWS,
+    },
+    {
+      goal: 'decisions a second, 10,000 keys, token bucket',
+      workload: 'many keys',
+      figure: 'wallNs',
+      times: 1,
+      of: ['headgate, token bucket'],
+    },
+    { goal: 'decisions a second, one key', workload: 'one key', figure: 'wallNs', times: 5 },
+  ],
+}
+
+/** The memcached stores on one server. The peers count, and then ask when the window ends: two requests, one after the other. */
+export async function benchMemcached(): Promise<void> {
+  const server = await startMemcached({ own: true })
+  try {
+    const results = await compareStores<MemcachedStoreName>({
+      names: REPORT.names,
+      child: new URL('./memcached-child.ts', import.meta.url),
+      url: server.url,
+      empty: () => server.command('flush_all'),
+      usage: () => readMemcachedUsage(server),
+      requestsPerDecision: (name) => (isOurs(name) ? undefined : 2),
+    })
+    printResults(REPORT, results)
+  } finally {
+    await server.stop()
+  }
+}
