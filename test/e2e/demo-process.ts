@@ -13,11 +13,11 @@ export interface DemoProcess {
   readonly ended: Promise<number | null>
 }
 
-/** Starts the demo on the port and, where one is given, the Redis that the environment variables name. */
-export function startDemo({ PORT = '0', REDIS_URL = '' }): DemoProcess {
+/** Starts the demo on the port and, where one is given, the server for its limits that the environment variables name. */
+export function startDemo({ PORT = '0', REDIS_URL = '', MEMCACHED_URL = '' }): DemoProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
     cwd: join(__dirname, '../..'),
-    env: { ...process.env, PORT, REDIS_URL },
+    env: { ...process.env, PORT, REDIS_URL, MEMCACHED_URL },
   })
   const printed = { out: '', err: '' }
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

@@ -1,0 +1,18 @@
+import { redisStore } from 'headgate'
+import { Redis } from 'ioredis'
+import { tellWhenAway } from './away.js'
+import type { DemoStore } from './store.js'
+
+export function storeInRedis(url: string): DemoStore {
+  const client = new Redis(url, {
+    autoResendUnfulfilledCommands: false, // a charge that is sent again counts twice
+  })
+  const { away, back } = tellWhenAway('REDIS_URL', 'Redis')
+  client.on('error', ({ message, code }: NodeJS.ErrnoException) => away(message || `${code}`))
+  client.on('ready', back)
+  return {
+    store: redisStore(client),
+    where: 'in Redis, shared by all demos with the same REDIS_URL',
+    close: () => client.disconnect(), // the demo's own client, so the demo closes it
+  }
+}

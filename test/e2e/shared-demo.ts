@@ -1,0 +1,118 @@
+import { INSTALL_TIMEOUT_MS } from '../servers/install.js'
+import type { Server } from '../servers/server.js'
+import { until } from '../servers/wait.js'
+import { type DemoProcess, startDemo } from './demo-process.js'
+
+/** A kind of server on which demos can share their limits. */
+export interface SharedPlace<S extends Server> {
+  readonly server: string
+  readonly variable: 'REDIS_URL' | 'MEMCACHED_URL'
+  start(): Promise<S>
+  /** Removes all limits. */
+  empty(server: S): Promise<unknown>
+  /** Whether so many logins, each of two units, have been given back since it was empty. */
+  hasAllBack(server: S, logins: number): Promise<boolean>
+  /** What the variable cannot be, and what the demo says then. */
+  readonly refused: readonly string[]
+  readonly refusal: string
+}
+
+const statusesOf = async (urls: readonly string[]) =>
+  Promise.all(urls.map(async (url) => (await fetch(url)).status))
+
+async function logIn(url: string | undefined, password: string): Promise<number> {
+  const body = new URLSearchParams({ username: 'ada', password })
+  return (await fetch(`${url}/login`, { method: 'POST', body })).status
+}
+
+/** Tests that demos on one server share their limits, and cope without it. */
+export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
+  const demos: DemoProcess[] = []
+  let server: S
+
+  beforeAll(async () => {
+    server = await place.start()
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => server?.stop())
+
+  afterEach(async () => {
+    await Promise.all(demos.splice(0).map((demo) => demo.stop('SIGKILL')))
+    await place.empty(server)
+  })
+
+  /** Starts the demo on a free port and a server, and gives its address: by number, so that all demos see one client. */
+  async function open(on: Server = server) {
+    const demo = startDemo({ [place.variable]: on.url })
+    demos.push(demo)
+    const url = await demo.listening()
+    return { demo, url: url?.replace('localhost', '127.0.0.1') }
+  }
+
+  test(`two demos on one ${place.server} let through as much together as one alone`, async () => {
+    const [a, b] = await Promise.all([open(), open()])
+    expect(a.url).not.toBe(b.url)
+    expect(a.demo.printed.out).toContain(
+      `in ${place.server}, shared by all demos with the same ${place.variable}`,
+    )
+    const play = [a.url, b.url].map((url) => `${url}/play/consecutive`)
+    const statuses = await statusesOf(Array.from({ length: 15 }, () => play).flat())
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20)
+    await fetch(`${a.url}/play/consecutive/quota`, { method: 'DELETE' }) // forgets the client, for both
+    expect(await (await fetch(`${b.url}/play/consecutive/quota`)).json()).toMatchObject({ remaining: 10 })
+  })
+
+  test('failed logins count on both, and a login that succeeds on neither', async () => {
+    const [a, b] = await Promise.all([open(), open()])
+    for (const { url } of [a, b, a, b]) expect(await logIn(url, 'analytical')).toBe(200)
+    await until('all of them are given back', () => place.hasAllBack(server, 4))
+    for (const { url } of [a, b, a]) expect(await logIn(url, 'wrong')).toBe(401)
+    for (const { url } of [b, a]) expect(await logIn(url, 'analytical')).toBe(429)
+  })
+
+  test('a demo that stops leaves the other one and the limits alone', async () => {
+    const [a, b] = await Promise.all([open(), open()])
+    expect(await statusesOf(Array(10).fill(`${a.url}/play/consecutive`))).toEqual(Array(10).fill(200))
+    expect(await a.demo.stop('SIGTERM')).toBe(0)
+    expect(await statusesOf([`${b.url}/play/consecutive`])).toEqual([429])
+    const { url } = await open()
+    expect(await statusesOf([`${url}/play/consecutive`])).toEqual([429])
+    expect(a.demo.printed.err + b.demo.printed.err).toBe('')
+  })
+
+  test(`while ${place.server} is away the demo says so once and lets requests through, and limits again when it is back`, async () => {
+    const own = await place.start()
+    try {
+      await own.kill()
+      const { demo, url } = await open(own)
+      const api = () => fetch(`${url}/api/time`)
+      for (let i = 0; i < 25; i++) {
+        const { status, headers } = await api()
+        expect([status, headers.has('x-ratelimit-limit')]).toEqual([200, false])
+      }
+      expect((await fetch(`${url}/`)).status).toBe(200)
+      const { port } = own
+      expect(demo.printed.err).toContain(
+        `${place.variable}: ${place.server} cannot be asked (connect ECONNREFUSED 127.0.0.1:${port}). ` +
+          'Until it can, every request is let through.',
+      )
+      await own.restart()
+      await until('the demo limits', async () => (await api()).headers.has('x-ratelimit-limit'))
+      expect(demo.printed.err.match(/cannot be asked/g)).toHaveLength(1)
+      expect(demo.printed.err).toContain(`${place.server} answers again.`)
+      const statuses = await statusesOf(Array(11).fill(`${url}/play/consecutive`))
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+      await own.kill() // a demo whose server is away can still be stopped
+      expect(await demo.stop('SIGINT')).toBe(0)
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test.each(place.refused)(`refuses ${place.variable}=%s`, async (value) => {
+    const { ended, printed } = startDemo({ [place.variable]: value })
+    expect(await ended).toBe(1)
+    expect(printed.err).toBe(`${place.refusal}\n`)
+  })
+}
