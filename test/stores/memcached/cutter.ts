@@ -7,6 +7,7 @@ export type Way =
   | 'pass' // to the server and back
   | 'close' // closed in good order when something comes; the server hears nothing
   | 'swallow' // the server hears all, and the connection is closed in good order instead of its reply
+  | 'half' // the server hears all, and the connection is closed in good order after the first bytes of its reply
 
 /** Stands before a real server, and closes connections in good order while requests are on their way. */
 export interface Cutter {
@@ -38,6 +39,7 @@ export async function startCutter({ host, port }: MemcachedServer): Promise<Cutt
     keep(server)
     client.pipe(server)
     if (cutter.way === 'swallow') server.once('data', () => client.end())
+    else if (cutter.way === 'half') server.once('data', (reply: Buffer) => client.end(reply.subarray(0, 10)))
     else server.pipe(client)
   })
   await once(listener.listen(0, '127.0.0.1'), 'listening')
