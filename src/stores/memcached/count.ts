@@ -1,13 +1,16 @@
 import { StoreError } from '../../errors.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { Counters } from './counters.js'
-import { type ChargeOrLook, workOn } from './key-work.js'
+import { type ChargeOrLook, policyOf, workOn } from './key-work.js'
 import { askAlone, type Link } from './link.js'
 import type { MemcachedReply } from './memcached-client.js'
 import { tellNotGivenBack } from './not-given-back.js'
 import { PastSlices, SETTLED_MS } from './past-slices.js'
 import { foreignItem, refusal } from './refusal.js'
 import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
+
+/** How often a counter that others make at the same time is asked for. */
+const MAX_ATTEMPTS = 10
 
 /** What is done with the results of work, or with why there are none. */
 type Done<T> = (outcome: T | StoreError) => void
@@ -30,6 +33,9 @@ export interface Counting {
  * Counts first and gives back what was denied, so that whatever others count meanwhile, never more than a limit is admitted.
  * What several charges want is counted in one step, and what others have counted before it decides. For as long as it takes to give
  * back, others may be denied for it.
+ *
+ * Near the end of a slice the next one is read as well: whoever counts there first and then reads this slice may not see what is
+ * counted here now, but then it is seen here what was counted there.
  */
 export function counting(ask: Link): Counting {
   const past = new PastSlices()
@@ -37,6 +43,19 @@ export function counting(ask: Link): Counting {
   /** Asks for a count, which is 0 where there is no counter. */
   function count(key: string, one: Ask, done: Done<number>): void {
     ask(key, one, (answer) => done(answer instanceof StoreError ? answer : countIn(one, answer)))
+  }
+
+  /**
+   * Counts, and tells what others had counted before. Where several processes make a counter at the same time, memcached says to all but
+   * one that it has not counted, so they ask again.
+   */
+  function countUp(key: string, one: Ask, amount: number, done: Done<number>, attempt = 1): void {
+    ask(key, one, (answer) => {
+      if (answer instanceof StoreError) done(answer)
+      else if (answer.header.status !== STATUS.notStored) done(countIn(one, answer, amount))
+      else if (attempt < MAX_ATTEMPTS) countUp(key, one, amount, done, attempt + 1)
+      else done(refusal(one, answer))
+    })
   }
 
   function giveBack(key: string, counter: string, units: number): void {
@@ -51,9 +70,10 @@ export function counting(ask: Link): Counting {
     key: string,
     slice: number,
     { older, keyOf }: Counters,
+    nowMs: number,
     done: Done<readonly number[]>,
   ): void {
-    const counts = past.before(key, slice, older)
+    const counts = past.before(key, slice, older, nowMs)
     let open = counts.filter((known) => known === undefined).length
     if (open === 0) done(counts as number[])
     counts.forEach((known, i) => {
@@ -73,7 +93,7 @@ export function counting(ask: Link): Counting {
     { sliceAt }: Counters,
     nowMs: number,
   ): void {
-    past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, counts)
+    past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, counts, nowMs)
   }
 
   function run(
@@ -86,34 +106,45 @@ export function counting(ask: Link): Counting {
     const slice = counters.sliceAt(nowMs)
     const counter = counters.keyOf(key, slice)
     const amount = wantedBy(works)
-    let sum: number | StoreError | undefined
+    let before: number | StoreError | undefined
     let older: readonly number[] | StoreError | undefined = counters.older === 0 ? [] : undefined
+    const mayBeLate = counters.older > 0 && counters.sliceAt(nowMs + SETTLED_MS) > slice
+    let next: number | StoreError | undefined = mayBeLate ? undefined : 0
 
     function finish(): void {
-      if (sum === undefined || older === undefined) return
-      if (sum instanceof StoreError) {
-        done(sum)
+      if (before === undefined || older === undefined || next === undefined) return
+      if (before instanceof StoreError) {
+        done(before)
         return
       }
-      if (older instanceof StoreError) {
+      const failure = [older, next].find((outcome) => outcome instanceof StoreError)
+      if (older instanceof StoreError || next instanceof StoreError) {
         giveBack(key, counter, amount)
-        done(older)
+        done(failure as StoreError)
         return
       }
       if (counters.older > 0) keepPast(key, slice, older, counters, nowMs)
-      const state = counters.stateOf(slice, [sum - amount, ...older])
-      const verdicts = workOn(state, works, nowMs).results as Verdict[]
+      const { limit } = policyOf(works[0] as ChargeOrLook)
+      const state = counters.stateOf(slice, [Math.min(before + next, limit), ...older])
+      const verdicts = (workOn(state, works, nowMs).results as Verdict[]).map(sound)
       giveBack(key, counter, amount - takenBy(works, verdicts))
       done(verdicts)
     }
 
-    const one = amount > 0 ? increment(counter, amount, counters.expirationAt(nowMs)) : get(counter)
-    count(key, one, (outcome) => {
-      sum = outcome
+    const onCounted: Done<number> = (outcome) => {
+      before = outcome
       finish()
-    })
+    }
+    if (amount === 0) count(key, get(counter), onCounted)
+    else countUp(key, increment(counter, amount, counters.expirationAt(nowMs)), amount, onCounted)
     if (counters.older === 0) return
-    countOlder(key, slice, counters, (outcome) => {
+    if (mayBeLate) {
+      count(key, get(counters.keyOf(key, slice + 1)), (outcome) => {
+        next = outcome
+        finish()
+      })
+    }
+    countOlder(key, slice, counters, nowMs, (outcome) => {
       if (older !== undefined) return
       older = outcome
       finish()
@@ -175,13 +206,23 @@ function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
 }
 
+/** What others have counted and not yet given back may be above the limit for a moment; nothing less than nothing is left. */
+function sound(verdict: Verdict): Verdict {
+  if (verdict.parts.every(({ remaining }) => remaining >= 0)) return verdict
+  return {
+    ...verdict,
+    parts: verdict.parts.map((part) => ({ ...part, remaining: Math.max(0, part.remaining) })),
+  }
+}
+
 /** Counts and takings are answered by 8 bytes, reads by the digits as memcached keeps them. */
-function countIn(one: Ask, reply: MemcachedReply): number | StoreError {
+function countIn(one: Ask, reply: MemcachedReply, minus = 0): number | StoreError {
   const { header, val, extras } = reply
   if (header.status === STATUS.notFound) return 0
   if (header.status !== STATUS.ok) return refusal(one, reply)
-  if (one.extras !== undefined) return 0x100000000 * val.readUInt32BE(0) + val.readUInt32BE(4)
+  if (one.extras !== undefined) return Number(val.readBigUInt64BE(0) - BigInt(minus)) // sums may be above 2^53
   if (val.length === 0 && extras.length === 0) return 0 // removed
   const text = val.toString('latin1').trimEnd()
-  return extras.readUInt32BE(0) === 0 && /^\d{1,20}$/.test(text) ? Number(text) : foreignItem(one.key)
+  const isCount = extras.readUInt32BE(0) === 0 && /^\d{1,16}$/.test(text)
+  return isCount ? Number(text) : foreignItem(one.key)
 }

@@ -5,7 +5,7 @@ import { expirationOf } from './expiration.js'
 export interface Counters {
   /** The slice that counts at a moment. */
   sliceAt(ms: number): number
-  /** How many slices before the present one still matter. */
+  /** How many slices before the present one still matter. Where any do, slices are decided on together. */
   readonly older: number
   /** The key of a slice's counter. */
   keyOf(key: string, slice: number): string

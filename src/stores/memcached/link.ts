@@ -1,5 +1,6 @@
 import { StoreError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
+import { connectionOf } from './connections.js'
 import {
   type MemcachedClient,
   type MemcachedReply,
@@ -17,6 +18,9 @@ const DEADLINE_MS = 1000
 /** A reply, also one that says no; or why there is none. */
 export type Answer = MemcachedReply | StoreError
 
+/** Requests that are on their way to a server at once, and no more are sent to it: some thousands. */
+const MAX_ASKS = 2048
+
 /**
  * Asks the server where `home` lives, so that all items of one key are together, whatever they are called. What is asked by the
  * code that runs now goes to each server in one write.
@@ -31,11 +35,28 @@ interface Waiting {
 
 export function link(client: MemcachedClient): Link {
   let waiting: Waiting[] = []
+  const queues = new Map<MemcachedServer | null | undefined, { open: number; asks: Waiting[] }>()
 
   function flush(): void {
     const all = waiting
     waiting = []
-    for (const [server, own] of groupBy(all, ({ home }) => client.server(home))) exchange(client, server, own)
+    for (const [server, own] of groupBy(all, ({ home }) => client.server(home))) {
+      const queue = queues.get(server) ?? { open: 0, asks: [] }
+      queues.set(server, queue)
+      queue.asks = queue.asks.length > 0 ? queue.asks.concat(own) : own
+      send(server)
+    }
+  }
+
+  function send(server: MemcachedServer | null | undefined): void {
+    const queue = queues.get(server)
+    if (queue === undefined || queue.open >= MAX_ASKS || queue.asks.length === 0) return
+    const asks = queue.asks.splice(0, MAX_ASKS)
+    queue.open += asks.length
+    exchange(client, server, asks, () => {
+      queue.open -= asks.length
+      send(server)
+    })
   }
 
   return (home, ask, done) => {
@@ -58,21 +79,31 @@ function exchange(
   client: MemcachedClient,
   server: MemcachedServer | null | undefined,
   asks: readonly Waiting[],
+  onEnd: () => void,
 ): void {
   let answered = 0
-  const fail = (message: string, cause?: unknown) => {
+  const end = () => {
     clearTimeout(timer)
+    onEnd()
+  }
+  const fail = (message: string, cause?: unknown) => {
+    if (answered === asks.length) return
     const name = server ? `${nameOf(server)}: ` : ''
     const error = new StoreError('memcached', `${name}${message}`, { cause })
     const unanswered = asks.slice(answered)
     answered = asks.length
+    end()
     for (const { done } of unanswered) done(error)
   }
-  const timer = setTimeout(() => {
-    const message = `no reply within ${DEADLINE_MS} ms`
-    server?.error(new Error(message))
-    fail(message)
-  }, DEADLINE_MS)
+  const failWith = (cause: unknown) => fail(cause instanceof Error ? cause.message : String(cause), cause)
+  const connection = connectionOf(server)
+  const giveUp = () => {
+    if (answered === asks.length) return
+    const late = new Error(`no reply within ${DEADLINE_MS} ms`)
+    if (server && connectionOf(server) === connection) server.error(late) // it hangs, or is out of step
+    failWith(late)
+  }
+  const timer = setTimeout(() => setImmediate(giveUp), DEADLINE_MS) // what has come while the process was busy is read first
   if (!server) {
     fail('no server can be had')
     return
@@ -82,19 +113,17 @@ function exchange(
     const seq = client.seq >>> 0
     server.onResponse(seq, (reply) => {
       if (i !== answered) return // it came too late
-      if (++answered === asks.length) clearTimeout(timer)
+      if (++answered === asks.length) end()
       done(reply)
     })
     return seq
   })
   // Replies come in order, and memjs forgets whom to tell of an error when the reply is there.
-  server.onError(seqs.at(-1) as number, (cause) => {
-    server.responseBuffer = Buffer.alloc(0) // memjs reads on behind half a reply of the lost connection otherwise
-    fail(cause instanceof Error ? cause.message : String(cause), cause)
-  })
-  const bytes = encode(
-    asks.map(({ ask }) => ask),
-    seqs,
-  )
-  server.write(bytes)
+  server.onError(seqs.at(-1) as number, failWith)
+  const requests = asks.map(({ ask }) => ask)
+  try {
+    server.write(encode(requests, seqs))
+  } catch (cause) {
+    failWith(cause) // such as a port that is none
+  }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { warnOnce } from '../../warn-once.js'
 import { askAlone, type Link } from './link.js'
 import { type MemcachedClient, type MemcachedServer, nameOf } from './memcached-client.js'
 import { get, STATUS, swap } from './wire.js'
@@ -12,6 +13,9 @@ const CANARIES_MS = [10_000, 600_000]
 /** Enough to find a key for each of many servers. */
 const MAX_KEYS = 10_000
 
+/** Items are evicted among those of about their size, so there are canaries of each length of keys. */
+const LENGTH_STEP = 24
+
 interface Canary {
   readonly key: string
   readonly everyMs: number
@@ -21,7 +25,7 @@ interface Canary {
 }
 
 /**
- * Keeps an item or two on each server that nobody removes, and tells when one is gone: then live limits may be gone, too. Each
+ * Keeps a few items on each server that nobody removes, and tells when one is gone: then live limits may be gone, too. Each
  * process tells once for each loss.
  */
 export function lossWatch(
@@ -30,23 +34,26 @@ export function lossWatch(
   tell: (server: string) => void,
   now: () => number,
 ): (home: string) => void {
-  const byServer = new Map<MemcachedServer, readonly Canary[]>()
+  const byServer = new Map<MemcachedServer, Map<number, readonly Canary[]>>()
 
-  function canariesOf(server: MemcachedServer): readonly Canary[] {
-    const known = byServer.get(server)
+  function canariesOf(server: MemcachedServer, home: string): readonly Canary[] {
+    const steps = Math.ceil(home.length / LENGTH_STEP)
+    const byLength = byServer.get(server) ?? new Map<number, readonly Canary[]>()
+    byServer.set(server, byLength)
+    const known = byLength.get(steps)
     if (known !== undefined) return known
     const canaries = CANARIES_MS.flatMap((everyMs): Canary[] => {
-      const key = keyOn(server, everyMs)
+      const key = keyOn(server, everyMs, steps * LENGTH_STEP)
       return key === undefined ? [] : [{ key, everyMs, readAtMs: 0, value: undefined, isBusy: false }]
     })
-    byServer.set(server, canaries)
+    byLength.set(steps, canaries)
     return canaries
   }
 
-  /** A key that lives on a server. */
-  function keyOn(server: MemcachedServer, everyMs: number): string | undefined {
+  /** A key of that length that lives on a server. */
+  function keyOn(server: MemcachedServer, everyMs: number, length: number): string | undefined {
     for (let i = 0; i < MAX_KEYS; i++) {
-      const key = `hg:canary:${everyMs / 1000}s:${i}`
+      const key = `hg:canary:${everyMs / 1000}s:${i}:`.padEnd(length, '-')
       if (client.server(key) === server) return key
     }
     return undefined
@@ -56,12 +63,23 @@ export function lossWatch(
     canary.isBusy = true
     try {
       const found = (await readValue(canary.key)) ?? (await putNew(canary.key))
-      if (canary.value !== undefined && found !== canary.value) tell(nameOf(server))
+      const isLost = canary.value !== undefined && found !== canary.value
+      if (isLost) onLoss(server)
       canary.value = found
     } catch {
       // A server that does not answer has told so to the charges, and is asked again later.
     }
     canary.isBusy = false
+  }
+
+  /** What the same loss has done to the other canaries is not told again. */
+  function onLoss(server: MemcachedServer): void {
+    for (const canary of [...(byServer.get(server)?.values() ?? [])].flat()) canary.value = undefined
+    try {
+      tell(nameOf(server))
+    } catch (error) {
+      warnOnce('HEADGATE_LISTENER_FAILED', `headgate: onLimitsLost threw (${error}). Charges go on.`)
+    }
   }
 
   async function readValue(key: string): Promise<string | undefined> {
@@ -79,7 +97,7 @@ export function lossWatch(
     const server = client.server(home)
     if (!server) return
     const nowMs = now()
-    for (const canary of canariesOf(server)) {
+    for (const canary of canariesOf(server, home)) {
       if (canary.isBusy || nowMs - canary.readAtMs < canary.everyMs) continue
       canary.readAtMs = nowMs
       look(canary, server)

@@ -9,9 +9,13 @@ export interface MemcachedReply {
 export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
+  /** Whether requests go out at once. */
+  readonly connected: boolean
   onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
   onError(seq: number, callback: (error: unknown) => void): void
   write(request: Buffer): void
+  /** Tells of each connection that is made. */
+  on(event: 'authenticated', listener: () => void): unknown
   /** Drops the connection, and tells all that wait for it. */
   error(error: Error): void
   /** What has come of a reply that is not complete. */

@@ -1,7 +1,8 @@
 import { knownOptions, optionalFunction, show, wrongOption } from '../../checks.js'
 import { StoreError } from '../../errors.js'
 import { spreadCharges } from '../charge-spread.js'
-import type { Charge, Held, Refund, Store } from '../store.js'
+import type { Held, Part, Refund, Store } from '../store.js'
+import { connectionOf } from './connections.js'
 import { counting } from './count.js'
 import { countersOf } from './counters.js'
 import { decideByKey } from './decide-by-key.js'
@@ -47,11 +48,12 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
   const ask = link(client)
   const watch = lossWatch(client, ask, onLimitsLost, now)
   const counted = counting(ask)
-  const swapped = swapping(ask)
+  const swapped = swapping(ask, (key) => connectionOf(client.server(key)))
 
   const { decide, swapInTurn } = decideByKey(counted, swapped, watch, now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
+    checkRefunds(refunds)
     await Promise.all(refunds.map(refundOne))
   }
 
@@ -96,10 +98,18 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
 }
 
 /** memcached counts in whole units. */
-function checkCosts(charge: Charge): void {
-  for (const { cost } of charge) {
+function checkCosts(parts: readonly Part[]): void {
+  for (const { cost } of parts) {
     if (Number.isSafeInteger(cost) && cost >= 0) continue
     throw new TypeError(`memcachedStore: a cost must be a whole number of at least 0, got ${show(cost)}.`)
+  }
+}
+
+function checkRefunds(refunds: readonly Refund[]): void {
+  checkCosts(refunds)
+  for (const { takenAtMs } of refunds) {
+    if (Number.isFinite(takenAtMs)) continue
+    throw new TypeError(`memcachedStore: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
   }
 }
 

@@ -18,6 +18,8 @@ const MAX_REMEMBERED = 10_000
 interface Seen {
   readonly state: State | undefined
   readonly cas: Buffer | undefined
+  /** The connection over which it was written. */
+  readonly connection?: number
 }
 
 /** Does work on keys of policies that keep one state. */
@@ -36,13 +38,22 @@ export interface Swapping {
  * this process wrote last is remembered, so that a key that it alone changes costs one round trip; what that leads to counts
  * only if it was written, which shows that nothing had changed.
  */
-export function swapping(ask: Link): Swapping {
+export function swapping(ask: Link, connectionFor: (key: string) => number | undefined): Swapping {
   const remembered = new Map<string, Seen>()
 
-  function remember(key: string, seen: Seen): void {
+  /** What was written last over the present connection. */
+  function recall(key: string): Seen | undefined {
+    const seen = remembered.get(key)
+    remembered.delete(key)
+    return seen?.connection === connectionFor(key) ? seen : undefined
+  }
+
+  function remember(key: string, state: State, cas: Buffer): void {
+    const connection = connectionFor(key)
+    if (connection === undefined) return
     remembered.delete(key)
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    remembered.set(key, seen)
+    remembered.set(key, { state, cas, connection })
   }
 
   async function read(key: string): Promise<Seen> {
@@ -66,7 +77,7 @@ export function swapping(ask: Link): Swapping {
     const reply = await askAlone(ask, key, one)
     const { status } = reply.header
     if (status === STATUS.ok) {
-      if (state !== undefined) remember(key, { state, cas: reply.header.cas })
+      if (state !== undefined) remember(key, state, reply.header.cas)
       return true
     }
     if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
@@ -81,8 +92,7 @@ export function swapping(ask: Link): Swapping {
   ): Promise<readonly KeyResult[]> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (attempt > 0) await pause(Math.random() * Math.min(attempt, MAX_JITTER_MS))
-      const known = remembered.get(key)
-      remembered.delete(key)
+      const known = recall(key)
       const results = (known && (await attemptOn(known))) ?? (await attemptOn(await read(key), true))
       if (results !== undefined) return results
     }

@@ -10,7 +10,14 @@ const NEVER_MAKE = 0xffffffff
 /** The flags of our states, which tell them from other values under the same key. */
 const FLAGS = 0x68670001
 
-const OPCODE = { get: 0x00, set: 0x01, add: 0x02, delete: 0x04, increment: 0x05, decrement: 0x06 } as const
+const OPCODE = {
+  get: 0x00,
+  add: 0x02,
+  replace: 0x03,
+  delete: 0x04,
+  increment: 0x05,
+  decrement: 0x06,
+} as const
 
 export const STATUS = { ok: 0, notFound: 1, exists: 2, notStored: 5, notANumber: 6 } as const
 
@@ -51,13 +58,16 @@ function counterExtras(amount: number, expiration: number): Buffer {
   return extras
 }
 
-/** Writes a value where the token is still that of the value there, or, without a token, where there is none. */
+/**
+ * Writes a value where the token is still that of the value there, or, without a token, where there is none. It is no `set`, since
+ * memcached removes the value that is there when it has no memory for that (1.6.18).
+ */
 export function swap(key: string, value: Buffer, expiration: number, cas: Buffer | undefined): Ask {
   const extras = Buffer.allocUnsafe(8)
   extras.writeUInt32BE(FLAGS, 0)
   extras.writeUInt32BE(expiration, 4)
   if (cas === undefined) return { opcode: OPCODE.add, key, extras, value }
-  return { opcode: OPCODE.set, key, extras, value, cas }
+  return { opcode: OPCODE.replace, key, extras, value, cas }
 }
 
 /** Whether the flags in a reply's extras are those that `swap` writes. */

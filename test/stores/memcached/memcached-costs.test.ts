@@ -92,9 +92,9 @@ describe.each(LONG_POLICIES)('many at once, with a %s', (_, policyOf) => {
     await expectLeft(policy, ['hot'], [0])
   })
 
-  test('20,000 charges of as many keys in one call are taken once each, given back and forgotten', async () => {
+  test('5,000 charges of as many keys in one call are taken once each, given back and forgotten', async () => {
     const policy = policyOf(5)
-    const keys = Array.from({ length: 20_000 }, (_each, i) => `key-${i}`)
+    const keys = Array.from({ length: 5000 }, (_each, i) => `key-${i}`)
     const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
@@ -118,18 +118,6 @@ describe.each<[string, Policy]>([
     }
     expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
     await expectLeft(policy, ['key'], [0])
-  })
-
-  test('is counted exactly where one turn wants more than a number can tell', async () => {
-    for (const before of [0, 1, 2, 3]) {
-      const key = `key-${before}`
-      if (before > 0) await takeOne(store, key, policy, MOST - before)
-      const costs = [MOST, MOST - 1, 1, 1, 1, 1, MOST]
-      const verdicts = await store.charge(costs.map((cost) => [part(key, policy, cost)]))
-      const expected = before === 0 ? [0] : [2, 3, 4].slice(0, before)
-      expect(verdicts.flatMap(({ allowed }, i) => (allowed ? [i] : []))).toEqual(expected)
-      await expectLeft(policy, [key], [0])
-    }
   })
 
   test('is given back exactly', async () => {

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, memcachedStore } from 'headgate'
+import type { Client } from 'memjs'
 import { link } from '../../../src/stores/memcached/link.js'
 import { lossWatch } from '../../../src/stores/memcached/loss-watch.js'
 import { LONG, takeOne } from '../../conformance/kit.js'
@@ -10,6 +10,8 @@ import { startAll, stopAll, until } from '../../servers/wait.js'
 import { connections } from './kit.js'
 
 const EVERY_MS = 10_000
+/** Some of them live on each server. */
+const KEYS = Array.from({ length: 20 }, (_, i) => `key-${i}`)
 
 const { open, closeAll } = connections()
 let servers: MemcachedServer[] = []
@@ -29,10 +31,15 @@ afterAll(() => stopAll(servers))
 
 beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
+/** Waits until a look, which is of some steps, is over: replies come in the order of the requests. */
+async function allAnswered(client: Client): Promise<void> {
+  for (let i = 0; i < 4; i++) await Promise.allSettled(KEYS.map((key) => client.get(key)))
+}
+
 /** One process of several that watch, with a clock that the test sets. */
 function watcher(url = server.url) {
   const told: string[] = []
-  const client = open(url)
+  const client = open(url, { retries: 1 })
   let nowMs = Date.now()
   const watch = lossWatch(
     client,
@@ -45,8 +52,8 @@ function watcher(url = server.url) {
     /** Charges keys of all servers so much later, and waits until what that asks for is answered. */
     async later(ms: number) {
       nowMs += ms
-      for (let i = 0; i < 20; i++) watch(`key-${i}`)
-      await pause(60)
+      for (const key of KEYS) watch(key)
+      await allAnswered(client)
     },
   }
 }
@@ -66,7 +73,7 @@ test('nothing is told for the first look, nor by others that come later, nor whi
 test.each<[string, () => Promise<unknown>]>([
   ['a flush', () => server.command('flush_all')],
   ['a restart', () => server.restart()],
-  ['a removed item', () => server.command('delete hg:canary:10s:0')],
+  ['a removed item', () => server.command(`delete ${'hg:canary:10s:0:'.padEnd(24, '-')}`)],
 ])('%s is told once by each process, with the name of the server, at its next look', async (_, lose) => {
   const watchers = [watcher(), watcher(), watcher()]
   for (const { later } of watchers) await later(0)
@@ -111,9 +118,10 @@ describe('a store', () => {
   async function loseWith(options?: Parameters<typeof memcachedStore>[1]): Promise<void> {
     const clock = jest.spyOn(Date, 'now')
     const startMs = Date.now()
-    const store = memcachedStore(open(server.url), options)
+    const client = open(server.url)
+    const store = memcachedStore(client, options)
     await takeOne(store, 'key', policy)
-    await pause(60)
+    await allAnswered(client)
     await server.command('flush_all')
     clock.mockImplementation(() => startMs + 2 * EVERY_MS)
     expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: true, remaining: 4 }) // it blocks nobody

@@ -79,8 +79,7 @@ async function hang(): Promise<void> {
 
 describe.each([
   ["memjs' defaults", {}],
-  ['retries: 5', { retries: 5 }],
-  ['a long timeout', { timeout: 30 }],
+  ['retries: 5 and a long timeout', { retries: 5, timeout: 30 }],
 ])('with a client of %s', (_, options) => {
   test('a server that hangs rejects all in time, and works again when it goes on', async () => {
     const store = memcachedStore(open(server.url, options))
