@@ -10,6 +10,8 @@ export interface Workload {
   readonly callers: number
   readonly keys: number
   readonly decisions: number
+  /** Units per key: a little more than all rounds take. Of a lower limit, tokens come back later. */
+  readonly limit: number
 }
 
 /** What the parent asks: one round, or a look at what was counted in all rounds. */
@@ -28,11 +30,12 @@ const LAST_UNITS = 100
 
 /** In a child whose arguments are a contender's name, its server's address and a workload: calls it as the parent asks. */
 export async function callAsAsked(makers: Readonly<Record<string, MakeContender>>): Promise<void> {
-  const [name = '', url = '', workload = ''] = process.argv.slice(2)
+  const [name = '', url = '', json = ''] = process.argv.slice(2)
+  const workload = JSON.parse(json) as Workload
   process.once('disconnect', () => process.exit()) // an open connection would keep it running
   const make = makers[name]
   assert.ok(make, `There is no contender ${name}.`)
-  const callers = new Callers(name, await make(url), JSON.parse(workload))
+  const callers = new Callers(name, await make(url, workload.limit), workload)
   answerQuestions((question: Question) => (question.do === 'round' ? callers.round() : callers.check()))
 }
 

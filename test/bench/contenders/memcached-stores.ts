@@ -7,13 +7,12 @@ import { MemcachedStore } from 'rate-limit-memcached'
 import { RateLimiterMemcache } from 'rate-limiter-flexible'
 import {
   expressStore,
-  FIXED_WINDOW,
   flexibleLimiter,
   headgateOn,
-  LIMIT,
+  longSlidingWindow,
+  longWindow,
   type MakeContender,
-  SLIDING_WINDOW,
-  TOKEN_BUCKET,
+  slowBucket,
 } from './server-contender.js'
 
 /** The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970. */
@@ -21,24 +20,24 @@ const WINDOW_S = 30 * 24 * 60 * 60
 
 const headgate = (url: string, policy: Policy) => headgateOn(memcachedStore(Client.create(url)), policy)
 
-function rateLimitMemcached(url: string) {
+function rateLimitMemcached(url: string, limit: number) {
   const client = new Memcached(url)
   const store = new MemcachedStore({ client })
   store.init({ windowMs: WINDOW_S * 1000 } as Options)
   const get = promisify<string, unknown>(client.get).bind(client)
-  return expressStore(store, async (key) => Number((await get(store.prefix + key)) ?? 0))
+  return expressStore(store, limit, async (key) => Number((await get(store.prefix + key)) ?? 0))
 }
 
-function rateLimiterFlexible(url: string) {
+function rateLimiterFlexible(url: string, limit: number) {
   const storeClient = new Memcached(url)
-  return flexibleLimiter(new RateLimiterMemcache({ storeClient, points: LIMIT, duration: WINDOW_S }))
+  return flexibleLimiter(new RateLimiterMemcache({ storeClient, points: limit, duration: WINDOW_S }))
 }
 
 /** Makers by name. */
 export const MEMCACHED_STORES = {
-  'headgate, token bucket': (url) => headgate(url, TOKEN_BUCKET),
-  'headgate, fixed window': (url) => headgate(url, FIXED_WINDOW),
-  'headgate, sliding window': (url) => headgate(url, SLIDING_WINDOW),
+  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
+  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
+  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
   'rate-limit-memcached': rateLimitMemcached,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

@@ -5,36 +5,35 @@ import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import {
   expressStore,
-  FIXED_WINDOW,
   flexibleLimiter,
   headgateOn,
-  LIMIT,
+  longWindow,
   type MakeContender,
-  TOKEN_BUCKET,
+  slowBucket,
 } from './server-contender.js'
 
-const WINDOW_MS = FIXED_WINDOW.windowMs
+const WINDOW_MS = longWindow(1).windowMs
 const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
 
-async function rateLimitRedis(url: string) {
+async function rateLimitRedis(url: string, limit: number) {
   const client = connect(url)
   const store = new RedisStore({
     sendCommand: (...args: string[]) =>
       client.call(...(args as [string, ...string[]])) as Promise<RedisReply>,
   })
   await store.init({ windowMs: WINDOW_MS } as Options)
-  return expressStore(store, async (key) => (await store.get(key))?.totalHits ?? 0)
+  return expressStore(store, limit, async (key) => (await store.get(key))?.totalHits ?? 0)
 }
 
-function rateLimiterFlexible(url: string) {
+function rateLimiterFlexible(url: string, limit: number) {
   const storeClient = connect(url)
-  return flexibleLimiter(new RateLimiterRedis({ storeClient, points: LIMIT, duration: WINDOW_MS / 1000 }))
+  return flexibleLimiter(new RateLimiterRedis({ storeClient, points: limit, duration: WINDOW_MS / 1000 }))
 }
 
 /** Makers by name. */
 export const REDIS_STORES = {
-  'headgate, token bucket': (url) => headgateOn(redisStore(connect(url)), TOKEN_BUCKET),
-  'headgate, fixed window': (url) => headgateOn(redisStore(connect(url)), FIXED_WINDOW),
+  'headgate, token bucket': (url, limit) => headgateOn(redisStore(connect(url)), slowBucket(limit)),
+  'headgate, fixed window': (url, limit) => headgateOn(redisStore(connect(url)), longWindow(limit)),
   'rate-limit-redis': rateLimitRedis,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

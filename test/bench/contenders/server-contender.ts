@@ -2,13 +2,12 @@ import type { Store as ExpressStore } from 'express-rate-limit'
 import { fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 
-/** Units per key and window: more than a run takes. The window is so long that all is counted in one. */
-export const LIMIT = 2_000_000
+/** The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as can be. */
 const WINDOW = '3650d'
 
-export const TOKEN_BUCKET = tokenBucket({ capacity: LIMIT, refill: LIMIT, every: '36500d' }) // no token comes back in a run
-export const FIXED_WINDOW = fixedWindow({ limit: LIMIT, window: WINDOW })
-export const SLIDING_WINDOW = slidingWindow({ limit: LIMIT, window: WINDOW })
+export const slowBucket = (limit: number) => tokenBucket({ capacity: limit, refill: limit, every: WINDOW })
+export const longWindow = (limit: number) => fixedWindow({ limit, window: WINDOW })
+export const longSlidingWindow = (limit: number) => slidingWindow({ limit, window: WINDOW })
 
 /** A store on a server in the way that its own users call it. */
 export interface ServerContender {
@@ -22,8 +21,8 @@ export interface ServerContender {
   leave?(key: string, units: number): Promise<void>
 }
 
-/** Makes a contender with a client of its own for the server at an address. */
-export type MakeContender = (url: string) => ServerContender | Promise<ServerContender>
+/** Makes a contender with a client of its own for the server at an address, with a limit per key. */
+export type MakeContender = (url: string, limit: number) => ServerContender | Promise<ServerContender>
 
 export function headgateOn(store: Store, policy: Policy): ServerContender {
   const signature = [policy.kind, ...policy.params].join('-')
@@ -32,7 +31,7 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
   return {
     keyOf: (address) => `hg:1:api:${signature}:{${address}}`, // as a limiter makes it
     decide: async (key) => (await take(key, 1))?.allowed === true,
-    used: async (key) => LIMIT - (await remaining(key)),
+    used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {
       await take(key, (await remaining(key)) - units)
     },
@@ -42,11 +41,12 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
 /** A store of express-rate-limit counts, and the middleware compares with the limit. */
 export function expressStore(
   store: Pick<ExpressStore, 'increment'>,
+  limit: number,
   used: ServerContender['used'],
 ): ServerContender {
   return {
     keyOf: (address) => address,
-    decide: async (key) => (await store.increment(key)).totalHits <= LIMIT,
+    decide: async (key) => (await store.increment(key)).totalHits <= limit,
     used,
   }
 }
