@@ -6,7 +6,8 @@ import { readStats } from './harness/memcached-usage.js'
 import { printTable, whole } from './harness/table.js'
 import { growthPerKey, KEYS, POLICIES } from './server-bytes.js'
 
-const CANARIES = 2
+/** Items that are no limits: the store's own, by which it notices losses. */
+const MOST_OTHERS = 10
 
 /** What memcached takes per key: an item lies in a chunk of fixed size, and the chunks are what fills its memory. */
 export async function benchMemcachedBytes(): Promise<void> {
@@ -36,11 +37,8 @@ async function measure(server: MemcachedServer, policy: Policy): Promise<string[
       policy,
       async () => (await chunksOf(server)).bytes,
     )
-    assert.equal(
-      Number((await readStats(server)).get('curr_items')),
-      KEYS + CANARIES,
-      'an address has no item',
-    )
+    const others = Number((await readStats(server)).get('curr_items')) - KEYS
+    assert.ok(others >= 0 && others <= MOST_OTHERS, `${others} items more than addresses`)
     const { keyLength, valueLength } = await itemIn(server, (await chunksOf(server)).fullest)
     return [valueLength, keyLength, growth].map(whole)
   } finally {
@@ -65,8 +63,8 @@ async function chunksOf(server: MemcachedServer): Promise<{ bytes: number; fulle
 
 /** One of the items in a class of chunks. */
 async function itemIn(server: MemcachedServer, slab: string) {
-  const dump = await server.command(`stats cachedump ${slab} 1`)
-  const [, key = '', bytes] = /^ITEM (\S+) \[(\d+) b;/m.exec(dump) ?? []
-  assert.ok(key.startsWith('hg:1:api:'), `memcached shows no item: ${dump}`)
+  const dump = await server.command(`stats cachedump ${slab} ${1 + MOST_OTHERS}`)
+  const [, key = '', bytes] = /^ITEM (hg:1:api:\S+) \[(\d+) b;/m.exec(dump) ?? []
+  assert.ok(key, `memcached shows no item: ${dump}`)
   return { keyLength: key.length, valueLength: Number(bytes) }
 }
