@@ -117,10 +117,9 @@ export function counting(ask: Link): Counting {
         done(before)
         return
       }
-      const failure = [older, next].find((outcome) => outcome instanceof StoreError)
       if (older instanceof StoreError || next instanceof StoreError) {
         giveBack(key, counter, amount)
-        done(failure as StoreError)
+        done(older instanceof StoreError ? older : (next as StoreError))
         return
       }
       if (counters.older > 0) keepPast(key, slice, older, counters, nowMs)

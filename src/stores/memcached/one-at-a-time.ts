@@ -7,10 +7,10 @@ interface Waiting<Item, Answer> {
 
 /**
  * Runs what is wanted of one key one turn after the other, so that a process never races itself: what comes while a turn is on
- * its way goes together in the next one. `run` gives an answer for each item, in order; an `Error` rejects its item.
+ * its way goes together in the next one. `run` gives an answer for each item, in order.
  */
 export function oneAtATime<Item, Answer>(
-  run: (key: string, items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+  run: (key: string, items: readonly Item[]) => Promise<readonly Answer[]>,
 ): (key: string, item: Item) => Promise<Answer> {
   const waiting = new Map<string, Waiting<Item, Answer>[]>()
 
@@ -30,10 +30,8 @@ export function oneAtATime<Item, Answer>(
         key,
         turn.map(({ item }) => item),
       )
-      turn.forEach(({ resolve, reject }, i) => {
-        const answer = answers[i] as Answer | Error
-        if (answer instanceof Error) reject(answer)
-        else resolve(answer)
+      turn.forEach(({ resolve }, i) => {
+        resolve(answers[i] as Answer)
       })
     } catch (reason) {
       for (const { reject } of turn) reject(reason)
