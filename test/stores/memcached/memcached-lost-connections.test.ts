@@ -113,6 +113,17 @@ describe.each([
     },
   )
 
+  test('a first connection that hangs is dropped after a second, and the next one works', async () => {
+    cutter.way = 'mute'
+    const store = memcachedStore(open(cutter.url, options))
+    await failuresOf(
+      POLICIES.map((policy) => store.charge([[part(keyOf('first', policy), policy)]])),
+      1500,
+    )
+    cutter.way = 'pass'
+    await expectToWork(store)
+  })
+
   test('a server that is not there rejects all at once, with the reason', async () => {
     const calls = await everyCall(memcachedStore(open(server.url)))
     const store = memcachedStore(open(`127.0.0.1:${await freePort()}`, options))

@@ -47,7 +47,7 @@ function keysOn(at: number, { kind }: Policy, count: number): string[] {
 }
 
 describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
-  ['that was killed', (server) => server.kill(), 500],
+  ['that was killed', (server) => server.kill(), 1500], // what is sent before the end is noticed is waited for
   ['that hangs', (server) => server.kill('SIGSTOP'), 1500],
 ])('of two servers, one %s', (_, lose, withinMs) => {
   test('fails the charges of its keys alone, and those between are decided at once', async () => {
