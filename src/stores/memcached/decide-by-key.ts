@@ -2,10 +2,11 @@ import { StoreError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
 import { batcher } from '../batcher.js'
 import type { Verdict } from '../store.js'
+import type { Done } from './ask-count.js'
 import type { Counting } from './count.js'
 import { countersOf } from './counters.js'
 import { itemKey } from './item-keys.js'
-import { type ChargeOrLook, type KeyResult, type KeyWork, partOf, policyOf } from './key-work.js'
+import { type ChargeOrLook, type KeyResult, type KeyWork, partOf, policyOf, type Result } from './key-work.js'
 import { oneAtATime } from './one-at-a-time.js'
 import type { Swapping } from './swap.js'
 
@@ -22,12 +23,7 @@ export interface KeyDecider {
   swapInTurn(key: string, works: readonly KeyWork[]): Promise<readonly KeyResult[]>
 }
 
-export function decideByKey(
-  counted: Counting,
-  swapped: Swapping,
-  watch: (key: string) => void,
-  now: () => number,
-): KeyDecider {
+export function decideByKey(counted: Counting, swapped: Swapping, now: () => number): KeyDecider {
   const swapInTurn = oneAtATime<readonly KeyWork[], readonly KeyResult[]>(async (key, turns) => {
     const works = turns.flat()
     const results = [...(await swapped.run(key, works, policyOf(works[0] as KeyWork), now))]
@@ -38,9 +34,8 @@ export function decideByKey(
     key: string,
     works: readonly ChargeOrLook[],
     nowMs: number,
-    done: (outcome: readonly Verdict[] | StoreError) => void,
+    done: Done<readonly Result[]>,
   ): void {
-    watch(key)
     const counters = countersOf(policyOf(works[0] as ChargeOrLook))
     if (counters) counted.run(key, works, counters, nowMs, done)
     else swapInTurn(key, works).then(done as (results: readonly KeyResult[]) => void, done)
@@ -56,7 +51,7 @@ export function decideByKey(
           const own = places.map((i) => works[i] as ChargeOrLook)
           decideKey(key, own, nowMs, (outcome) => {
             places.forEach((place, i) => {
-              answer(place, outcome instanceof StoreError ? outcome : (outcome[i] as Verdict))
+              answer(place, outcome instanceof StoreError ? outcome : (outcome[i] as Result))
             })
             if (--open === 0) resolve()
           })

@@ -1,3 +1,4 @@
+import type { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
@@ -8,8 +9,11 @@ export type ChargeOrLook = { readonly charge: Charge } | { readonly look: Charge
 /** What can be wanted of one key. */
 export type KeyWork = ChargeOrLook | { readonly refund: Refund }
 
-/** What came of a piece of work: the verdict, or nothing for a refund. */
-export type KeyResult = Verdict | undefined
+/** A verdict; or why one charge is not decided although others of its key are. */
+export type Result = Verdict | StoreError
+
+/** What came of a piece of work: nothing for a refund. */
+export type KeyResult = Result | undefined
 
 /** How a key stands after work. */
 export interface Outcome {
@@ -33,6 +37,19 @@ export function workOn(state: State | undefined, works: readonly KeyWork[], nowM
     return undefined
   })
   return { results, state: current }
+}
+
+/** Does what takes nothing, where nothing can be written: denials and looks stand, and the rest is refused. */
+export function workUnwritten(
+  state: State | undefined,
+  works: readonly KeyWork[],
+  nowMs: number,
+  refusal: StoreError,
+): readonly KeyResult[] {
+  return works.map((work) => {
+    const { results, state: next } = workOn(state, [work], nowMs)
+    return next === state ? results[0] : refusal
+  })
 }
 
 /** Denied, a look shows what would deny; else how the key stands. */

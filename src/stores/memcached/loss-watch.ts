@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { warnOnce } from '../../warn-once.js'
 import { askAlone, type Link } from './link.js'
 import { type MemcachedClient, type MemcachedServer, nameOf } from './memcached-client.js'
-import { get, STATUS, swap } from './wire.js'
+import { get, lengthOfSwapped, STATUS, swap } from './wire.js'
 
 /**
  * How often the items are read that should still be there. memcached evicts what was not used for longest, so an item that is
@@ -13,8 +13,13 @@ const CANARIES_MS = [10_000, 600_000]
 /** Enough to find a key for each of many servers. */
 const MAX_KEYS = 10_000
 
-/** Items are evicted among those of about their size, so there are canaries of each length of keys. */
-const LENGTH_STEP = 24
+/**
+ * Items are evicted among those of about their size, so there are canaries of each size. memcached 1.6.18 adds so many bytes to an item on
+ * a 64-bit machine, and keeps it in a chunk whose size is a multiple of 8.
+ */
+const ITEM_OVERHEAD = 59
+const CHUNK_STEP = 8
+const VALUE_LENGTH = 8
 
 interface Canary {
   readonly key: string
@@ -23,6 +28,9 @@ interface Canary {
   value: string | undefined
   isBusy: boolean
 }
+
+/** Is told of each item that is written, by the key that says where it lives and the bytes of its key, its value and their flags. */
+export type Watch = (home: string, bytes: number) => void
 
 /**
  * Keeps a few items on each server that nobody removes, and tells when one is gone: then live limits may be gone, too. Each
@@ -33,20 +41,22 @@ export function lossWatch(
   ask: Link,
   tell: (server: string) => void,
   now: () => number,
-): (home: string) => void {
+): Watch {
   const byServer = new Map<MemcachedServer, Map<number, readonly Canary[]>>()
 
-  function canariesOf(server: MemcachedServer, home: string): readonly Canary[] {
-    const steps = Math.ceil(home.length / LENGTH_STEP)
-    const byLength = byServer.get(server) ?? new Map<number, readonly Canary[]>()
-    byServer.set(server, byLength)
-    const known = byLength.get(steps)
+  /** Those that are as large as an item. */
+  function canariesOf(server: MemcachedServer, bytes: number): readonly Canary[] {
+    const steps = Math.ceil((bytes + ITEM_OVERHEAD) / CHUNK_STEP)
+    const bySize = byServer.get(server) ?? new Map<number, readonly Canary[]>()
+    byServer.set(server, bySize)
+    const known = bySize.get(steps)
     if (known !== undefined) return known
+    const keyLength = steps * CHUNK_STEP - ITEM_OVERHEAD - lengthOfSwapped(Buffer.alloc(VALUE_LENGTH))
     const canaries = CANARIES_MS.flatMap((everyMs): Canary[] => {
-      const key = keyOn(server, everyMs, steps * LENGTH_STEP)
+      const key = keyOn(server, everyMs, keyLength)
       return key === undefined ? [] : [{ key, everyMs, readAtMs: 0, value: undefined, isBusy: false }]
     })
-    byLength.set(steps, canaries)
+    bySize.set(steps, canaries)
     return canaries
   }
 
@@ -88,16 +98,16 @@ export function lossWatch(
   }
 
   async function putNew(key: string): Promise<string | undefined> {
-    const value = randomBytes(8)
+    const value = randomBytes(VALUE_LENGTH)
     const { header } = await askAlone(ask, key, swap(key, value, 0, undefined))
     return header.status === STATUS.ok ? value.toString('hex') : readValue(key)
   }
 
-  return (home) => {
+  return (home, bytes) => {
     const server = client.server(home)
     if (!server) return
     const nowMs = now()
-    for (const canary of canariesOf(server, home)) {
+    for (const canary of canariesOf(server, bytes)) {
       if (canary.isBusy || nowMs - canary.readAtMs < canary.everyMs) continue
       canary.readAtMs = nowMs
       look(canary, server)

@@ -47,26 +47,23 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
   const now = Date.now
   const ask = link(client)
   const watch = lossWatch(client, ask, onLimitsLost, now)
-  const counted = counting(ask)
-  const swapped = swapping(ask, (key) => connectionOf(client.server(key)))
+  const counted = counting(ask, watch)
+  const swapped = swapping(ask, watch, (key) => connectionOf(client.server(key)))
 
-  const { decide, swapInTurn } = decideByKey(counted, swapped, watch, now)
+  const { decide, swapInTurn } = decideByKey(counted, swapped, now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
     checkRefunds(refunds)
     await Promise.all(refunds.map(refundOne))
   }
 
-  function refundOne(refund: Refund): Promise<unknown> {
+  async function refundOne(refund: Refund): Promise<void> {
     const key = itemKey(refund.key)
     const counters = countersOf(refund.policy)
-    if (!counters) return swapInTurn(key, [{ refund }])
-    return new Promise((resolve, reject) => {
-      counted.refund(key, refund, counters, now(), (outcome) => {
-        if (outcome instanceof StoreError) reject(outcome)
-        else resolve(outcome)
-      })
-    })
+    const outcome = counters
+      ? await new Promise((resolve) => counted.refund(key, refund, counters, now(), resolve))
+      : (await swapInTurn(key, [{ refund }]))[0]
+    if (outcome instanceof StoreError) throw outcome
   }
 
   async function forget(held: readonly Held[]): Promise<void> {

@@ -2,22 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
 import { expirationOf } from './expiration.js'
-import { type KeyResult, type KeyWork, workOn } from './key-work.js'
+import { type KeyResult, type KeyWork, workOn, workUnwritten } from './key-work.js'
 import { askAlone, type Link } from './link.js'
+import type { Watch } from './loss-watch.js'
+import { RecentMap } from './recent-map.js'
 import { foreignItem, refusal } from './refusal.js'
-import { get, isOurs, remove, STATUS, swap } from './wire.js'
+import { get, isOurs, lengthOfSwapped, remove, STATUS, swap } from './wire.js'
 
 /** How often a key that others change at the same time is tried. */
 const MAX_ATTEMPTS = 30
 /** The most that is waited before another attempt, so that those who race for a key come apart. */
 const MAX_JITTER_MS = 8
-/** Keys whose last state is remembered. */
-const MAX_REMEMBERED = 10_000
+/** Keys whose last state is remembered, at least. */
+const MIN_REMEMBERED = 100_000
 
 /** A state as memcached has it, and the token that tells whether it still has. */
 interface Seen {
   readonly state: State | undefined
-  readonly cas: Buffer | undefined
+  readonly cas: bigint | undefined
   /** The connection over which it was written. */
   readonly connection?: number
 }
@@ -38,8 +40,12 @@ export interface Swapping {
  * this process wrote last is remembered, so that a key that it alone changes costs one round trip; what that leads to counts
  * only if it was written, which shows that nothing had changed.
  */
-export function swapping(ask: Link, connectionFor: (key: string) => number | undefined): Swapping {
-  const remembered = new Map<string, Seen>()
+export function swapping(
+  ask: Link,
+  watch: Watch,
+  connectionFor: (key: string) => number | undefined,
+): Swapping {
+  const remembered = new RecentMap<Seen>(MIN_REMEMBERED)
 
   /** What was written last over the present connection. */
   function recall(key: string): Seen | undefined {
@@ -48,12 +54,9 @@ export function swapping(ask: Link, connectionFor: (key: string) => number | und
     return seen?.connection === connectionFor(key) ? seen : undefined
   }
 
-  function remember(key: string, state: State, cas: Buffer): void {
+  function remember(key: string, state: State, cas: bigint): void {
     const connection = connectionFor(key)
-    if (connection === undefined) return
-    remembered.delete(key)
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    remembered.set(key, { state, cas, connection })
+    if (connection !== undefined) remembered.set(key, { state, cas, connection })
   }
 
   async function read(key: string): Promise<Seen> {
@@ -63,24 +66,27 @@ export function swapping(ask: Link, connectionFor: (key: string) => number | und
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw refusal(one, reply)
     if (!isOurs(reply.extras) || reply.val.length === 0 || reply.val.length % 8 !== 0) throw foreignItem(key)
-    return { state: numbersIn(reply.val), cas }
+    return { state: numbersIn(reply.val), cas: cas.readBigUInt64BE(0) }
   }
 
-  /** Writes where nothing has changed since, and tells whether that was so. */
+  /** Writes where nothing has changed since, and tells whether that was so; or that the server has no room for it. */
   async function write(
     key: string,
     { cas }: Seen,
     state: State | undefined,
     expiration: number,
-  ): Promise<boolean> {
-    const one = state === undefined ? remove(key, cas) : swap(key, bytesOf(state), expiration, cas)
+  ): Promise<boolean | StoreError> {
+    const value = state && bytesOf(state)
+    if (value) watch(key, key.length + lengthOfSwapped(value))
+    const one = value ? swap(key, value, expiration, cas) : remove(key, cas)
     const reply = await askAlone(ask, key, one)
     const { status } = reply.header
     if (status === STATUS.ok) {
-      if (state !== undefined) remember(key, state, reply.header.cas)
+      if (state !== undefined) remember(key, state, reply.header.cas.readBigUInt64BE(0))
       return true
     }
     if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
+    if (status === STATUS.noMemory) return refusal(one, reply)
     throw refusal(one, reply)
   }
 
@@ -105,7 +111,11 @@ export function swapping(ask: Link, connectionFor: (key: string) => number | und
       const { results, state } = workOn(seen.state, works, nowMs)
       if (state === seen.state) return isRead ? results : undefined
       const { resetAfterMs } = policy.take(state, nowMs, 0)
-      return (await write(key, seen, state, expirationOf(resetAfterMs, nowMs))) ? results : undefined
+      const isWritten = await write(key, seen, state, expirationOf(resetAfterMs, nowMs))
+      if (isWritten instanceof StoreError) {
+        return isRead ? workUnwritten(seen.state, works, nowMs, isWritten) : undefined
+      }
+      return isWritten ? results : undefined
     }
   }
 

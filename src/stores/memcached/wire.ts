@@ -9,6 +9,7 @@ const HEADER_LENGTH = 24
 const NEVER_MAKE = 0xffffffff
 /** The flags of our states, which tell them from other values under the same key. */
 const FLAGS = 0x68670001
+const FLAGS_LENGTH = 4
 
 const OPCODE = {
   get: 0x00,
@@ -19,7 +20,14 @@ const OPCODE = {
   decrement: 0x06,
 } as const
 
-export const STATUS = { ok: 0, notFound: 1, exists: 2, notStored: 5, notANumber: 6 } as const
+export const STATUS = {
+  ok: 0x00,
+  notFound: 0x01,
+  exists: 0x02,
+  notStored: 0x05,
+  notANumber: 0x06,
+  noMemory: 0x82,
+} as const
 
 /** One request, without its number. */
 export interface Ask {
@@ -28,7 +36,7 @@ export interface Ask {
   readonly extras?: Buffer
   readonly value?: Buffer
   /** The token of the value that must be there still. */
-  readonly cas?: Buffer
+  readonly cas?: bigint
 }
 
 export function get(key: string): Ask {
@@ -36,7 +44,7 @@ export function get(key: string): Ask {
 }
 
 /** Removes a value; where a token is given, only if it is still that of the value there. */
-export function remove(key: string, cas?: Buffer): Ask {
+export function remove(key: string, cas?: bigint): Ask {
   return cas === undefined ? { opcode: OPCODE.delete, key } : { opcode: OPCODE.delete, key, cas }
 }
 
@@ -62,7 +70,7 @@ function counterExtras(amount: number, expiration: number): Buffer {
  * Writes a value where the token is still that of the value there, or, without a token, where there is none. It is no `set`, since
  * memcached removes the value that is there when it has no memory for that (1.6.18).
  */
-export function swap(key: string, value: Buffer, expiration: number, cas: Buffer | undefined): Ask {
+export function swap(key: string, value: Buffer, expiration: number, cas: bigint | undefined): Ask {
   const extras = Buffer.allocUnsafe(8)
   extras.writeUInt32BE(FLAGS, 0)
   extras.writeUInt32BE(expiration, 4)
@@ -70,9 +78,14 @@ export function swap(key: string, value: Buffer, expiration: number, cas: Buffer
   return { opcode: OPCODE.replace, key, extras, value, cas }
 }
 
+/** The bytes that `swap` writes beside the key, other than those that every item has. */
+export function lengthOfSwapped(value: Buffer): number {
+  return FLAGS_LENGTH + value.length
+}
+
 /** Whether the flags in a reply's extras are those that `swap` writes. */
 export function isOurs(extras: Buffer): boolean {
-  return extras.length === 4 && extras.readUInt32BE(0) === FLAGS
+  return extras.length === FLAGS_LENGTH && extras.readUInt32BE(0) === FLAGS
 }
 
 /** Puts requests one after the other, with these numbers, by which their replies are known. */
@@ -101,7 +114,7 @@ function encodeOne(ask: Ask, seq: number, bytes: Buffer, at: number): void {
   bytes.writeUInt8(extrasLength, at + 4)
   bytes.writeUInt32BE(lengthOf(ask) - HEADER_LENGTH, at + 8)
   bytes.writeUInt32BE(seq, at + 12)
-  cas?.copy(bytes, at + 16)
+  if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
   extras?.copy(bytes, at + HEADER_LENGTH)
   bytes.write(key, at + HEADER_LENGTH + extrasLength, 'latin1')
   value?.copy(bytes, at + HEADER_LENGTH + extrasLength + key.length)

@@ -50,19 +50,32 @@ export interface Item {
 }
 
 /** The keys that a server holds, and when they expire, other than those by which losses are noticed. */
-export async function expiriesOn({ host, port }: MemcachedServer): Promise<Map<string, number>> {
+export async function expiriesOn(server: MemcachedServer): Promise<Map<string, number>> {
+  const items = (await dump(server)).filter(({ key }) => !key.startsWith('hg:canary:'))
+  return new Map(items.map(({ key, expiresAtS }) => [key, expiresAtS]))
+}
+
+/** The keys that a server holds, and which class of chunks they lie in. */
+export async function classesOn(server: MemcachedServer): Promise<Map<string, number>> {
+  return new Map((await dump(server)).map(({ key, slab }) => [key, slab]))
+}
+
+async function dump({ host, port }: MemcachedServer) {
   const socket = connect({ host, port })
   try {
     const lines = createInterface(socket)[Symbol.asyncIterator]()
-    const expiries = new Map<string, number>()
+    const items: { key: string; expiresAtS: number; slab: number }[] = []
     socket.write('lru_crawler metadump all\r\n')
     for (;;) {
       const { value = '' } = await lines.next()
-      if (value === 'END') return expiries
-      const [, key = '', expires] = /^key=(\S+) exp=(-?\d+) /.exec(value) ?? []
+      if (value === 'END') return items
+      const [, key = '', expires, slab] = /^key=(\S+) exp=(-?\d+) .*\bcls=(\d+)/.exec(value) ?? []
       if (expires === undefined) throw new Error(`memcached lists no items: ${value}`)
-      const name = decodeURIComponent(key)
-      if (!name.startsWith('hg:canary:')) expiries.set(name, Math.max(0, Number(expires)))
+      items.push({
+        key: decodeURIComponent(key),
+        expiresAtS: Math.max(0, Number(expires)),
+        slab: Number(slab),
+      })
     }
   } finally {
     socket.destroy()

@@ -78,6 +78,16 @@ describe('a value that is not ours', () => {
     expect((await client.get(key)).value?.toString()).toBe(value)
   })
 
+  test.each([
+    [window, 2n ** 64n - 1n],
+    [sliding, 2n ** 64n - 3n],
+  ])('a number that counting begins anew allows nothing', async (policy, value) => {
+    await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
+    expect((await failureOf(store.charge([[part('theirs', policy, 4)]]))).message).toContain(
+      "somebody else's",
+    )
+  })
+
   test('a refund to it fails, and leaves it as it is', async () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
@@ -125,6 +135,31 @@ describe('a server that is out of memory', () => {
     await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
     await expectTaken(store, sliding, ['held-sliding-window'], 1)
     await store.forget(held(window, 'held-fixed-window'))
-    await expectTaken(store, window, ['held-fixed-window'], 0)
+    expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
   })
+
+  test.each(LONG_POLICIES)(
+    'goes on denying, also where the number would get longer: %s',
+    async (_, policyOf) => {
+      await server.restart()
+      const store = memcachedStore(open(server.url))
+      const [nine, ten] = [policyOf(9), policyOf(10)]
+      await takeOne(store, 'full', nine, 9)
+      await takeOne(store, 'has-one', ten, 9)
+      await fill()
+      const verdicts = await Promise.all([1, 2, 0].map((cost) => takeOne(store, 'full', nine, cost)))
+      expect(verdicts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+        [false, 0],
+        [false, 0],
+        [true, 0],
+      ])
+      expect(causeOf(await failureOf(store.charge([[part('has-one', ten)]])))).toMatch(/status 130/)
+      const both = await Promise.allSettled([
+        store.charge([[part('has-one', ten)]]),
+        takeOne(store, 'has-one', ten, 2),
+      ])
+      expect(both.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+      expect(await remainingOf(store, ten, ['has-one'])).toEqual([1])
+    },
+  )
 })

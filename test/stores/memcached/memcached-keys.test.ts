@@ -35,6 +35,9 @@ describe('keys that memcached would not take', () => {
     'é',
     '🙂',
     '👩‍👩‍👧',
+    '\ud83d', // half a pair
+    '\ude42',
+    '\ufffd', // what UTF-8 makes of either
   ]
 
   test.each(LONG_POLICIES)(

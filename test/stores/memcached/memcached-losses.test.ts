@@ -1,17 +1,13 @@
 import { fixedWindow, memcachedStore } from 'headgate'
-import type { Client } from 'memjs'
-import { link } from '../../../src/stores/memcached/link.js'
-import { lossWatch } from '../../../src/stores/memcached/loss-watch.js'
 import { LONG, takeOne } from '../../conformance/kit.js'
 import { listenForWarnings } from '../../keys/warnings.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { startAll, stopAll, until } from '../../servers/wait.js'
 import { connections } from './kit.js'
+import { allAnswered, watcher } from './watcher.js'
 
 const EVERY_MS = 10_000
-/** Some of them live on each server. */
-const KEYS = Array.from({ length: 20 }, (_, i) => `key-${i}`)
 
 const { open, closeAll } = connections()
 let servers: MemcachedServer[] = []
@@ -31,37 +27,12 @@ afterAll(() => stopAll(servers))
 
 beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
-/** Waits until a look, which is of some steps, is over: replies come in the order of the requests. */
-async function allAnswered(client: Client): Promise<void> {
-  for (let i = 0; i < 4; i++) await Promise.allSettled(KEYS.map((key) => client.get(key)))
-}
-
-/** One process of several that watch, with a clock that the test sets. */
-function watcher(url = server.url) {
-  const told: string[] = []
-  const client = open(url, { retries: 1 })
-  let nowMs = Date.now()
-  const watch = lossWatch(
-    client,
-    link(client),
-    (name) => told.push(name),
-    () => nowMs,
-  )
-  return {
-    told,
-    /** Charges keys of all servers so much later, and waits until what that asks for is answered. */
-    async later(ms: number) {
-      nowMs += ms
-      for (const key of KEYS) watch(key)
-      await allAnswered(client)
-    },
-  }
-}
+const watcherOf = (url = server.url) => watcher(open(url, { retries: 1 }))
 
 test('nothing is told for the first look, nor by others that come later, nor while nothing is lost', async () => {
-  const first = watcher()
+  const first = watcherOf()
   await first.later(0)
-  const second = watcher()
+  const second = watcherOf()
   for (let i = 0; i < 5; i++) {
     await second.later(EVERY_MS)
     await first.later(EVERY_MS)
@@ -73,9 +44,9 @@ test('nothing is told for the first look, nor by others that come later, nor whi
 test.each<[string, () => Promise<unknown>]>([
   ['a flush', () => server.command('flush_all')],
   ['a restart', () => server.restart()],
-  ['a removed item', () => server.command(`delete ${'hg:canary:10s:0:'.padEnd(24, '-')}`)],
+  ['a removed item', () => server.command('delete hg:canary:10s:0:')],
 ])('%s is told once by each process, with the name of the server, at its next look', async (_, lose) => {
-  const watchers = [watcher(), watcher(), watcher()]
+  const watchers = [watcherOf(), watcherOf(), watcherOf()]
   for (const { later } of watchers) await later(0)
   await lose()
   for (const { later, told } of watchers) {
@@ -88,7 +59,7 @@ test.each<[string, () => Promise<unknown>]>([
 })
 
 test('each loss is told, and of several servers the one that lost', async () => {
-  const { told, later } = watcher(servers.map(({ url }) => url).join(','))
+  const { told, later } = watcherOf(servers.map(({ url }) => url).join(','))
   await later(0)
   for (const each of [...servers, ...servers]) {
     await each.restart()
@@ -101,7 +72,7 @@ test('each loss is told, and of several servers the one that lost', async () => 
 })
 
 test('a server that is away is no loss, until it comes back without what it held', async () => {
-  const { told, later } = watcher()
+  const { told, later } = watcherOf()
   await later(0)
   await server.kill()
   for (let i = 0; i < 3; i++) await later(EVERY_MS)

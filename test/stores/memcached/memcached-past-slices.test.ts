@@ -21,11 +21,15 @@ beforeAll(async () => {
   server = await startMemcached({ own: true })
 }, INSTALL_TIMEOUT_MS)
 
-afterEach(closeAll)
+afterEach(() => {
+  closeAll()
+  jest.restoreAllMocks()
+})
 
 afterAll(() => server?.stop())
 
 beforeEach(async () => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5) // no charge reads its counter along
   await server.restart()
   client = open(server.url)
   store = memcachedStore(client)
@@ -63,9 +67,11 @@ test('of the slices that are over only those of the last second are read again, 
 
 test('slices of a long window are not asked again at all', async () => {
   const long = slidingWindow({ limit: 1000, window: '1000d' })
-  expect(await readsOf(() => takeOne(store, 'long', long))).toBe(10)
+  await takeOne(store, 'as-long', long) // looks at what may be lost of this size, too
+  await pause(50)
+  expect(await readsOf(() => takeOne(store, 'longer', long))).toBe(10)
   const reads = await readsOf(async () => {
-    for (let i = 0; i < 20; i++) await takeOne(store, 'long', long)
+    for (let i = 0; i < 20; i++) await takeOne(store, 'longer', long)
   })
   expect(reads).toBe(0)
 })
@@ -98,6 +104,61 @@ test('what this process gives back or forgets of a slice that is over is seen at
   expect(await remainingOf(store, policy, ['key'])).toEqual([940])
   await store.forget(held(policy, 'key'))
   expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
+})
+
+describe('with counts that were read long ago', () => {
+  const long = slidingWindow({ limit: 100, window: '1000d' })
+
+  /** Counts in slices that are over, charges, and is there so much later. */
+  async function startFull(laterMs: number): Promise<Store> {
+    const clock = jest.spyOn(Date, 'now')
+    const startMs = Date.now()
+    clock.mockImplementation(() => startMs)
+    const slice = countersOf(long)?.sliceAt(startMs) ?? Number.NaN
+    await client.increment(`full:${slice - 1}`, 60, { initial: 60, expires: 0 })
+    await client.increment(`full:${slice - 4}`, 39, { initial: 39, expires: 0 })
+    const full = memcachedStore(client)
+    await takeOne(full, 'full', long)
+    await pause(50)
+    clock.mockImplementation(() => startMs + laterMs)
+    return full
+  }
+
+  test('what they allow is not asked again', async () => {
+    const full = await startFull(11_000)
+    await memcachedStore(client).forget(held(long, 'full'))
+    await takeOne(full, 'fuel', long) // looks for losses
+    await pause(50)
+    expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
+  })
+
+  test('what they deny is asked again, once in ten seconds', async () => {
+    const full = await startFull(11_000)
+    expect(await takeOne(full, 'full', long)).toMatchObject({ allowed: false })
+    await pause(50)
+    expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
+  })
+
+  test.each([
+    [9_000, false],
+    [11_000, true],
+    [-11_000, true], // by a clock that was set back
+  ])(
+    'what another process has forgotten meanwhile is seen after ten seconds: %s ms',
+    async (laterMs, isSeen) => {
+      const full = await startFull(laterMs)
+      await memcachedStore(open(server.url)).forget(held(long, 'full'))
+      const verdicts = await full.charge([
+        [part('full', long)],
+        [part('full', long, 99)],
+        [part('full', long)],
+      ])
+      expect(verdicts.map(({ allowed }) => allowed)).toEqual(
+        isSeen ? [true, true, false] : [true, false, false],
+      )
+      expect(await remainingOf(memcachedStore(client), long, ['full'])).toEqual([isSeen ? 0 : 99])
+    },
+  )
 })
 
 test('what another process gives back or forgets of one is seen at the latest when the window is over', async () => {

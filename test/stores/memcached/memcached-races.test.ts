@@ -8,12 +8,12 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { link } from '../../../src/stores/memcached/link.js'
-import { lossWatch } from '../../../src/stores/memcached/loss-watch.js'
+import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { allowedCount, chargeOne, held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { connections, failureOf } from './kit.js'
+import { watcher } from './watcher.js'
 
 const { open, closeAll } = connections()
 const COUNTING: readonly (readonly [string, (limit: number) => Policy])[] = [
@@ -76,7 +76,9 @@ test.each(COUNTING)('what others count and give back makes no figure unsound: %s
 
 test.each(COUNTING)('limiters of several processes never fail open on a hot key: %s', async (_, policyOf) => {
   const policy = policyOf(50)
-  const limiters = storesOf(3).map((store) => createLimiter<string>({ store, policy, key: (it) => it }))
+  const limiters = storesOf(3).map((store) =>
+    createLimiter<string>({ store, policy, key: (it) => it, timeoutMs: 5000 }),
+  )
   const decisions = limiters.flatMap((limiter) =>
     Array.from({ length: 50 }, async () => {
       const all = []
@@ -91,28 +93,8 @@ test.each(COUNTING)('limiters of several processes never fail open on a hot key:
   }).toEqual({ open: 0, allowed: 50 })
 })
 
-function watcher(url: string, home = 'key') {
-  const told: string[] = []
-  const client = open(url)
-  let nowMs = Date.now()
-  const watch = lossWatch(
-    client,
-    link(client),
-    (name) => told.push(name),
-    () => nowMs,
-  )
-  return {
-    told,
-    async later(ms: number) {
-      nowMs += ms
-      watch(home)
-      await pause(60)
-    },
-  }
-}
-
 test('one loss is told once, also when the look for evictions comes', async () => {
-  const { told, later } = watcher(server.url)
+  const { told, later } = watcher(open(server.url))
   await later(0)
   await server.command('flush_all')
   for (const ms of [10_000, 590_000, 10_000, 600_000]) await later(ms)
@@ -122,12 +104,13 @@ test('one loss is told once, also when the look for evictions comes', async () =
 test('evictions of limits are told', async () => {
   const small = await startMemcached({ args: ['-m', '2'] })
   try {
-    const keyOf = (i: number) => `hg:1:default:fixed-window-5-3600000:{user-${i}}`.padEnd(60, '-')
-    const { told, later } = watcher(small.url, keyOf(0))
-    await later(0)
+    const keyOf = (i: number) => `hg:1:default:fixed-window-5-3600000:{user-${i}}`
     const policy = fixedWindow({ limit: 5, window: '1h' })
+    const counter = countersOf(policy)?.keyOf(keyOf(10_000), 500_000) ?? ''
+    const { told, later } = watcher(open(small.url), counter.length + 1)
+    await later(0)
     const store = memcachedStore(open(small.url))
-    const keys = Array.from({ length: 40_000 }, (_, i) => keyOf(i))
+    const keys = Array.from({ length: 40_000 }, (_, i) => keyOf(i + 10_000))
     await store.charge(keys.map((key) => [part(key, policy)]))
     const left = await remainingOf(store, policy, keys.slice(0, 100))
     expect(left.filter((remaining) => remaining === 5).length).toBeGreaterThan(50) // lost

@@ -1,0 +1,64 @@
+import { StoreError } from '../../errors.js'
+import type { Charge, Part } from '../store.js'
+import type { Counters } from './counters.js'
+import { type ChargeOrLook, policyOf, type Result, workOn, workUnwritten } from './key-work.js'
+import type { Neighbours } from './neighbour-slices.js'
+
+/** What stood in the counter, and what was counted on top of it: all that was wanted, or nothing if the server has no room. */
+export interface Counted {
+  readonly before: number
+  readonly added: number
+  readonly noRoom?: StoreError
+}
+
+/** What is counted for charges: all that may be allowed, and no more than may be allowed in all. */
+export function wantedBy(works: readonly ChargeOrLook[]): number {
+  let wanted = 0
+  let limit = 0
+  for (const work of works) {
+    if (!('charge' in work)) continue
+    limit = (work.charge[0] as Part).policy.limit
+    const cost = costOf(work.charge)
+    if (cost <= limit) wanted += cost
+  }
+  return Math.min(limit, wanted)
+}
+
+/** Decides on what others have counted. Where nothing could be counted, what would be allowed is refused. */
+export function decideOn(
+  works: readonly ChargeOrLook[],
+  counters: Counters,
+  slice: number,
+  { before, noRoom }: Counted,
+  { next, older }: Neighbours,
+  nowMs: number,
+): readonly Result[] {
+  const { limit } = policyOf(works[0] as ChargeOrLook)
+  const state = counters.stateOf(slice, [Math.min(before + next, limit), ...older])
+  const results = noRoom ? workUnwritten(state, works, nowMs, noRoom) : workOn(state, works, nowMs).results
+  return (results as Result[]).map(sound)
+}
+
+export function isDenial(result: Result): boolean {
+  return !(result instanceof StoreError) && !result.allowed
+}
+
+export function takenBy(works: readonly ChargeOrLook[], results: readonly Result[]): number {
+  let taken = 0
+  works.forEach((work, i) => {
+    const result = results[i] as Result
+    if ('charge' in work && !(result instanceof StoreError) && result.allowed) taken += costOf(work.charge)
+  })
+  return taken
+}
+
+function costOf(charge: Charge): number {
+  return charge.reduce((sum, { cost }) => sum + cost, 0)
+}
+
+/** What others have counted and not yet given back may be above the limit for a moment; nothing less than nothing is left. */
+function sound(result: Result): Result {
+  if (result instanceof StoreError || result.parts.every(({ remaining }) => remaining >= 0)) return result
+  const parts = result.parts.map((part) => ({ ...part, remaining: Math.max(0, part.remaining) }))
+  return { ...result, parts }
+}

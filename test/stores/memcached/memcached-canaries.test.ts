@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { memcachedStore } from 'headgate'
+import { LONG_POLICIES, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
+import { classesOn, connections } from './kit.js'
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  closeAll()
+  await server?.stop()
+})
+
+test.each(LONG_POLICIES)(
+  'for items of every size there are canaries in the same class of chunks: %s',
+  async (_, policyOf) => {
+    await server.restart()
+    const store = memcachedStore(open(server.url))
+    const policy = policyOf(10_000)
+    for (let length = 30; length <= 220; length++) {
+      for (const cost of [1, 1234]) await takeOne(store, `${cost}-`.padEnd(length, 'x'), policy, cost)
+    }
+    await pause(50) // the looks are over
+    const classes = [...(await classesOn(server))]
+    const classesOf = (isOf: (key: string) => boolean) =>
+      new Set(classes.filter(([key]) => isOf(key)).map(([, slab]) => slab))
+    const ofItems = classesOf((key) => /^1(234)?-x/.test(key))
+    expect(ofItems.size).toBeGreaterThan(4)
+    expect(classesOf((key) => key.startsWith('hg:canary:10s:'))).toEqual(ofItems)
+    expect(classesOf((key) => key.startsWith('hg:canary:600s:'))).toEqual(ofItems)
+  },
+)
