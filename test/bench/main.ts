@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { benchBytes } from './bytes.js'
 import { benchMemcached } from './memcached.js'
 import { benchMemcachedBytes } from './memcached-bytes.js'
+import { benchMemcachedEvictions } from './memcached-evictions.js'
 import { benchMemcachedStorm } from './memcached-storm.js'
 import { benchMemory } from './memory.js'
 import { benchMiddleware } from './middleware.js'
@@ -16,6 +17,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'redis-bytes': benchRedisBytes,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,
+  'memcached-evictions': benchMemcachedEvictions,
   'memcached-storm': benchMemcachedStorm,
 }
 

@@ -14,7 +14,7 @@ import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 /** How often a counter that others make at the same time is asked for. */
 const MAX_ATTEMPTS = 10
 /** memcached 1.6.18 does not take an increment for use, and so would evict busy counters like idle ones: one charge in so many reads. */
-const READ_ONE_IN = 32
+const READ_ONE_IN = 16
 
 /** Counts by the policies that count. */
 export interface Counting {
@@ -37,6 +37,8 @@ export interface Counting {
  */
 export function counting(ask: Link, watch: Watch): Counting {
   const neighbours = neighbourSlices(ask)
+  /** A server that has no room evicts nothing; and there an item that is read may be in use by that for a moment, and cannot be counted. */
+  let mayEvict = true
 
   /**
    * Counts, and tells what others had counted before. Where several processes make a counter at the same time, memcached says to all but
@@ -45,8 +47,10 @@ export function counting(ask: Link, watch: Watch): Counting {
   function countUp(key: string, one: Ask, added: number, done: Done<Counted>, attempt = 1): void {
     ask(key, one, (answer) => {
       if (answer instanceof StoreError) done(answer)
-      else if (answer.header.status === STATUS.noMemory) readOnly(key, one.key, refusal(one, answer), done)
-      else if (answer.header.status !== STATUS.notStored) done(counted(countIn(one, answer, added), added))
+      else if (answer.header.status === STATUS.noMemory) {
+        mayEvict = false
+        readOnly(key, one.key, refusal(one, answer), done)
+      } else if (answer.header.status !== STATUS.notStored) done(counted(countIn(one, answer, added), added))
       else if (attempt < MAX_ATTEMPTS) countUp(key, one, added, done, attempt + 1)
       else done(refusal(one, answer))
     })
@@ -71,7 +75,7 @@ export function counting(ask: Link, watch: Watch): Counting {
       return
     }
     countUp(key, increment(counter, wanted, expiration), wanted, done)
-    if (Math.random() * READ_ONE_IN < 1) ask(key, get(counter), () => undefined)
+    if (mayEvict && Math.random() * READ_ONE_IN < 1) ask(key, get(counter), () => undefined)
   }
 
   function giveBack(key: string, counter: string, units: number): void {
