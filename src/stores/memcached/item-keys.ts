@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hashedKey } from '../hashed-key.js'
 
 /** memcached takes keys of up to 250 bytes without blanks and control characters; some of them are for a slice's index. */
 const PLAIN = /^[\x21-\x7e]{1,220}$/
 
-/** The key of an item for a key at rest: the same, or, where memcached would not take that, its hash; half a surrogate pair, which UTF-8 does not know, counts. */
+/** The key of an item for a key at rest: the same, or, where memcached would not take that, its hash. */
 export function itemKey(key: string): string {
-  return PLAIN.test(key) ? key : `hg:${createHash('sha256').update(key, 'utf16le').digest('base64url')}`
+  return PLAIN.test(key) ? key : hashedKey(key)
 }

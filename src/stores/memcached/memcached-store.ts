@@ -1,6 +1,7 @@
 import { knownOptions, optionalFunction, show, wrongOption } from '../../checks.js'
 import { StoreError } from '../../errors.js'
 import { spreadCharges } from '../charge-spread.js'
+import { checkRefunds } from '../check-items.js'
 import type { Held, Part, Refund, Store } from '../store.js'
 import { connectionOf } from './connections.js'
 import { counting } from './count.js'
@@ -53,7 +54,8 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
   const { decide, swapInTurn } = decideByKey(counted, swapped, now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
-    checkRefunds(refunds)
+    checkWhole(refunds)
+    checkRefunds('memcachedStore', refunds)
     await Promise.all(refunds.map(refundOne))
   }
 
@@ -86,7 +88,7 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
   return {
     name: 'memcached',
     async charge(charges) {
-      for (const each of charges) checkCosts(each)
+      for (const each of charges) checkWhole(each)
       return chargeKeys(charges)
     },
     refund,
@@ -95,18 +97,10 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
 }
 
 /** memcached counts in whole units. */
-function checkCosts(parts: readonly Part[]): void {
+function checkWhole(parts: readonly Part[]): void {
   for (const { cost } of parts) {
     if (Number.isSafeInteger(cost) && cost >= 0) continue
     throw new TypeError(`memcachedStore: a cost must be a whole number of at least 0, got ${show(cost)}.`)
-  }
-}
-
-function checkRefunds(refunds: readonly Refund[]): void {
-  checkCosts(refunds)
-  for (const { takenAtMs } of refunds) {
-    if (Number.isFinite(takenAtMs)) continue
-    throw new TypeError(`memcachedStore: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
   }
 }
 

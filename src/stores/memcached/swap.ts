@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
+import { bytesOf, stateIn } from '../state-bytes.js'
 import { expirationOf } from './expiration.js'
 import { type KeyResult, type KeyWork, workOn, workUnwritten } from './key-work.js'
 import { askAlone, type Link } from './link.js'
@@ -65,8 +66,9 @@ export function swapping(
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw refusal(one, reply)
-    if (!isOurs(reply.extras) || reply.val.length === 0 || reply.val.length % 8 !== 0) throw foreignItem(key)
-    return { state: numbersIn(reply.val), cas: cas.readBigUInt64BE(0) }
+    const state = isOurs(reply.extras) ? stateIn(reply.val) : undefined
+    if (state === undefined) throw foreignItem(key)
+    return { state, cas: cas.readBigUInt64BE(0) }
   }
 
   /** Writes where nothing has changed since, and tells whether that was so; or that the server has no room for it. */
@@ -128,16 +130,4 @@ export function swapping(
   }
 
   return { run, forget }
-}
-
-function bytesOf(state: State): Buffer {
-  const bytes = Buffer.allocUnsafe(8 * state.length)
-  state.forEach((value, i) => {
-    bytes.writeDoubleLE(value, 8 * i)
-  })
-  return bytes
-}
-
-function numbersIn(bytes: Buffer): State {
-  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
 }

@@ -2,8 +2,9 @@ import { wrongOption } from '../../checks.js'
 import { warnOnce } from '../../warn-once.js'
 import { batcher, type Send } from '../batcher.js'
 import { spreadCharges } from '../charge-spread.js'
+import { checkCharges, checkRefunds } from '../check-items.js'
 import type { Charge, Held, Store } from '../store.js'
-import { checkCharges, checkRefunds } from './check-items.js'
+import { checkPolicies } from './check-policies.js'
 import { clusterCourier } from './cluster-courier.js'
 import { asStoreError, type Courier } from './courier.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './redis-client.js'
@@ -50,12 +51,18 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
     name: 'redis',
     charge: (charges) =>
       whenGood(
-        () => checkCharges(charges),
+        () => {
+          checkCharges('redisStore', charges)
+          for (const each of charges) checkPolicies(each)
+        },
         () => charge(charges),
       ),
     refund: (refunds) =>
       whenGood(
-        () => checkRefunds(refunds),
+        () => {
+          checkRefunds('redisStore', refunds)
+          checkPolicies(refunds)
+        },
         () => refund(refunds),
       ),
     forget,

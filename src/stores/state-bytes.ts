@@ -1,0 +1,16 @@
+import type { State } from '../policies/policy.js'
+
+/** A state as bytes: its numbers as doubles, each with its least significant byte first. */
+export function bytesOf(state: State): Buffer {
+  const bytes = Buffer.allocUnsafe(8 * state.length)
+  state.forEach((value, i) => {
+    bytes.writeDoubleLE(value, 8 * i)
+  })
+  return bytes
+}
+
+/** The state in bytes; nothing for bytes that are none. */
+export function stateIn(bytes: Buffer): State | undefined {
+  if (bytes.length === 0 || bytes.length % 8 !== 0) return undefined
+  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+}
