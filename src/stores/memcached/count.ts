@@ -8,6 +8,7 @@ import { askAlone, type Link } from './link.js'
 import type { Watch } from './loss-watch.js'
 import { type Neighbours, neighbourSlices } from './neighbour-slices.js'
 import { tellNotGivenBack } from './not-given-back.js'
+import { SETTLED_MS } from './past-slices.js'
 import { refusal } from './refusal.js'
 import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 
@@ -15,6 +16,7 @@ import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 const MAX_ATTEMPTS = 10
 /** memcached 1.6.18 does not take an increment for use, and so would evict busy counters like idle ones: one charge in so many reads. */
 const READ_ONE_IN = 16
+const QUIET_MS = 60_000
 
 /** Counts by the policies that count. */
 export interface Counting {
@@ -37,29 +39,42 @@ export interface Counting {
  */
 export function counting(ask: Link, watch: Watch): Counting {
   const neighbours = neighbourSlices(ask)
-  /** A server that has no room evicts nothing; and there an item that is read may be in use by that for a moment, and cannot be counted. */
-  let mayEvict = true
+  /** Until then nothing is read along: a server that has no room evicts nothing, and an item that is being read cannot be counted in place. */
+  let quietUntilMs = 0
 
   /**
    * Counts, and tells what others had counted before. Where several processes make a counter at the same time, memcached says to all but
    * one that it has not counted, so they ask again.
    */
   function countUp(key: string, one: Ask, added: number, done: Done<Counted>, attempt = 1): void {
+    const again = () => countUp(key, one, added, done, attempt + 1)
     ask(key, one, (answer) => {
       if (answer instanceof StoreError) done(answer)
       else if (answer.header.status === STATUS.noMemory) {
-        mayEvict = false
-        readOnly(key, one.key, refusal(one, answer), done)
+        quietUntilMs = Date.now() + QUIET_MS
+        withoutRoom(key, one, added, refusal(one, answer), done, attempt < MAX_ATTEMPTS ? again : undefined)
       } else if (answer.header.status !== STATUS.notStored) done(counted(countIn(one, answer, added), added))
-      else if (attempt < MAX_ATTEMPTS) countUp(key, one, added, done, attempt + 1)
+      else if (attempt < MAX_ATTEMPTS) again()
       else done(refusal(one, answer))
     })
   }
 
-  /** A number that gets longer takes a new item. Where there is no room for it, what stands there can still deny. */
-  function readOnly(key: string, counter: string, noRoom: StoreError, done: Done<Counted>): void {
+  /**
+   * A number that gets longer takes a new item. Where there is no room for it, what stands there can still deny. One that does not is
+   * counted in place, unless it is being read at this moment.
+   */
+  function withoutRoom(
+    key: string,
+    { key: counter }: Ask,
+    added: number,
+    noRoom: StoreError,
+    done: Done<Counted>,
+    again: (() => void) | undefined,
+  ): void {
     askCount(ask, key, get(counter), (before) => {
-      done(before instanceof StoreError ? before : { before, added: 0, noRoom })
+      if (before instanceof StoreError) done(before)
+      else if (again && before > 0 && String(before).length === String(before + added).length) again()
+      else done({ before, added: 0, noRoom })
     })
   }
 
@@ -75,13 +90,23 @@ export function counting(ask: Link, watch: Watch): Counting {
       return
     }
     countUp(key, increment(counter, wanted, expiration), wanted, done)
-    if (mayEvict && Math.random() * READ_ONE_IN < 1) ask(key, get(counter), () => undefined)
+    if (Date.now() > quietUntilMs && Math.random() * READ_ONE_IN < 1) ask(key, get(counter), () => undefined)
   }
 
   function giveBack(key: string, counter: string, units: number): void {
     if (units === 0) return
-    askCount(ask, key, decrement(counter, units), (outcome) => {
+    countDown(key, decrement(counter, units), (outcome) => {
       if (outcome instanceof StoreError) tellNotGivenBack(outcome)
+    })
+  }
+
+  /** Gives units back; again where memcached has no room for that, since the counter is being read at this moment. */
+  function countDown(key: string, one: Ask, done: Done<number>, attempt = 1): void {
+    ask(key, one, (answer) => {
+      if (answer instanceof StoreError) done(answer)
+      else if (answer.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS)
+        done(countIn(one, answer))
+      else countDown(key, one, done, attempt + 1)
     })
   }
 
@@ -140,20 +165,27 @@ export function counting(ask: Link, watch: Watch): Counting {
     const slice = counters.sliceAt(nowMs)
     const takenIn = counters.sliceAt(takenAtMs)
     const isOver = takenIn > slice || takenIn < slice - counters.older
-    if (takenIn < slice) neighbours.forget(key)
-    if (cost === 0 || isOver) done(0)
-    else askCount(ask, key, decrement(counters.keyOf(key, takenIn), cost), done)
+    if (cost === 0 || isOver) {
+      done(0)
+      return
+    }
+    countDown(key, decrement(counters.keyOf(key, takenIn), cost), (outcome) => {
+      if (takenIn < slice) neighbours.forget(key)
+      done(outcome)
+    })
   }
 
   async function forget(key: string, { sliceAt, older, keyOf }: Counters, nowMs: number): Promise<void> {
-    const slice = sliceAt(nowMs)
-    neighbours.forget(key)
-    const slices = Array.from({ length: older + 2 }, (_, i) => slice + 1 - i) // the next one for a clock that is ahead
+    const first = sliceAt(nowMs) - older
+    const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + SETTLED_MS) + 1) // for a clock that is ahead
+    const slices = Array.from({ length: last - first + 1 }, (_, i) => first + i)
     const answers = slices.map(async (each) => {
       const one = remove(keyOf(key, each))
       const outcome = countIn(one, await askAlone(ask, key, one))
       if (outcome instanceof StoreError) throw outcome
     })
+    await Promise.allSettled(answers)
+    neighbours.forget(key)
     await Promise.all(answers)
   }
 

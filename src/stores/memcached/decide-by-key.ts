@@ -38,7 +38,10 @@ export function decideByKey(counted: Counting, swapped: Swapping, now: () => num
   ): void {
     const counters = countersOf(policyOf(works[0] as ChargeOrLook))
     if (counters) counted.run(key, works, counters, nowMs, done)
-    else swapInTurn(key, works).then(done as (results: readonly KeyResult[]) => void, done)
+    else
+      swapInTurn(key, works).then(done as (results: readonly KeyResult[]) => void, (cause) =>
+        done(asStoreError(cause)),
+      )
   }
 
   const decide = batcher<ChargeOrLook, Verdict>(
@@ -61,4 +64,9 @@ export function decideByKey(counted: Counting, swapped: Swapping, now: () => num
   )
 
   return { decide, swapInTurn }
+}
+
+function asStoreError(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause
+  return new StoreError('memcached', cause instanceof Error ? cause.message : String(cause), { cause })
 }

@@ -29,24 +29,24 @@ export function exchange(
   client: MemcachedClient,
   server: MemcachedServer,
   asks: readonly Waiting[],
-  onEnd: () => void,
+  onEnd: (failure?: StoreError) => void,
 ): void {
   let answered = 0
   const connection = connectionFor(server)
   const timer = setTimeout(() => setImmediate(giveUp), DEADLINE_MS) // what has come while the process was busy is read first
 
-  function end(): void {
+  function end(failure?: StoreError): void {
     clearTimeout(timer)
-    onEnd()
+    onEnd(failure)
   }
 
   function fail(cause: unknown): void {
     if (answered === asks.length) return
     const unanswered = asks.slice(answered)
     answered = asks.length
-    end()
-    const error = noReply(cause, server)
-    for (const { done } of unanswered) done(error)
+    const failure = noReply(cause, server)
+    for (const { done } of unanswered) done(failure)
+    end(failure)
   }
 
   function giveUp(): void {

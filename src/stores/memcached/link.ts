@@ -1,10 +1,18 @@
 import { StoreError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
 import { type Answer, exchange, noReply, type Waiting } from './exchange.js'
-import type { MemcachedClient, MemcachedReply, MemcachedServer } from './memcached-client.js'
+import {
+  type MemcachedClient,
+  type MemcachedReply,
+  type MemcachedServer,
+  serverFor,
+} from './memcached-client.js'
 import type { Ask } from './wire.js'
 
-/** Requests that are on their way to a server at once, and no more are sent to it: some thousands. */
+/**
+ * Requests that are on their way to a server at once, and no more are sent to it: some thousands. What waits behind them fails with them,
+ * so that nothing waits for a server that hangs any longer than those.
+ */
 const MAX_ASKS = 2048
 
 /**
@@ -20,9 +28,9 @@ export function link(client: MemcachedClient): Link {
   function flush(): void {
     const all = waiting
     waiting = []
-    for (const [server, own] of groupBy(all, ({ home }) => client.server(home))) {
+    for (const [server, own] of groupBy(all, ({ home }) => serverFor(client, home))) {
       if (server) send(server, own)
-      else for (const { done } of own) done(noReply(new Error('no server can be had')))
+      else failAll(own, noReply(new Error('no server can be had')))
     }
   }
 
@@ -33,15 +41,20 @@ export function link(client: MemcachedClient): Link {
     if (queue.open >= MAX_ASKS || queue.asks.length === 0) return
     const asks = queue.asks.splice(0, MAX_ASKS)
     queue.open += asks.length
-    exchange(client, server, asks, () => {
+    exchange(client, server, asks, (failure) => {
       queue.open -= asks.length
-      send(server, [])
+      if (failure) failAll(queue.asks.splice(0), failure)
+      else send(server, [])
     })
   }
 
   return (home, ask, done) => {
     if (waiting.push({ home, ask, done }) === 1) process.nextTick(flush)
   }
+}
+
+function failAll(asks: readonly Waiting[], failure: StoreError): void {
+  for (const { done } of asks) done(failure)
 }
 
 /** Asks, and waits. Rejects with `StoreError` where there is no reply. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { warnOnce } from '../../warn-once.js'
 import { askAlone, type Link } from './link.js'
-import { type MemcachedClient, type MemcachedServer, nameOf } from './memcached-client.js'
+import { type MemcachedClient, type MemcachedServer, nameOf, serverFor } from './memcached-client.js'
 import { get, lengthOfSwapped, STATUS, swap } from './wire.js'
 
 /**
@@ -50,7 +50,7 @@ export function lossWatch(
     const bySize = byServer.get(server) ?? new Map<number, readonly Canary[]>()
     byServer.set(server, bySize)
     const known = bySize.get(steps)
-    if (known !== undefined) return known
+    if (known?.every(({ key }) => serverFor(client, key) === server)) return known // a server may have been away
     const keyLength = steps * CHUNK_STEP - ITEM_OVERHEAD - lengthOfSwapped(Buffer.alloc(VALUE_LENGTH))
     const canaries = CANARIES_MS.flatMap((everyMs): Canary[] => {
       const key = keyOn(server, everyMs, keyLength)
@@ -64,7 +64,7 @@ export function lossWatch(
   function keyOn(server: MemcachedServer, everyMs: number, length: number): string | undefined {
     for (let i = 0; i < MAX_KEYS; i++) {
       const key = `hg:canary:${everyMs / 1000}s:${i}:`.padEnd(length, '-')
-      if (client.server(key) === server) return key
+      if (serverFor(client, key) === server) return key
     }
     return undefined
   }
@@ -104,7 +104,7 @@ export function lossWatch(
   }
 
   return (home, bytes) => {
-    const server = client.server(home)
+    const server = serverFor(client, home)
     if (!server) return
     const nowMs = now()
     for (const canary of canariesOf(server, bytes)) {

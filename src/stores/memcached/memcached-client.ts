@@ -43,6 +43,15 @@ export function isMemcachedClient(value: unknown): value is MemcachedClient {
   return hasMethods && typeof seq === 'number' && Array.isArray(servers)
 }
 
+/** The server that a key lives on; nothing when none can be had, or a `getServer` of the user's throws. */
+export function serverFor(client: MemcachedClient, key: string): MemcachedServer | undefined {
+  try {
+    return client.server(key) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
 export function nameOf({ host, port }: MemcachedServer): string {
   return `${host}:${port}`
 }

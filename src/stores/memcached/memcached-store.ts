@@ -10,7 +10,7 @@ import { decideByKey } from './decide-by-key.js'
 import { itemKey } from './item-keys.js'
 import { link } from './link.js'
 import { lossWatch } from './loss-watch.js'
-import { isMemcachedClient, type MemcachedClient } from './memcached-client.js'
+import { isMemcachedClient, type MemcachedClient, serverFor } from './memcached-client.js'
 import { tellNotGivenBack } from './not-given-back.js'
 import { swapping } from './swap.js'
 
@@ -49,7 +49,7 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
   const ask = link(client)
   const watch = lossWatch(client, ask, onLimitsLost, now)
   const counted = counting(ask, watch)
-  const swapped = swapping(ask, watch, (key) => connectionOf(client.server(key)))
+  const swapped = swapping(ask, watch, (key) => connectionOf(serverFor(client, key)))
 
   const { decide, swapInTurn } = decideByKey(counted, swapped, now)
 

@@ -7,7 +7,7 @@ import { get } from './wire.js'
 
 /** What is counted in the slices around the present one. */
 export interface Neighbours {
-  /** The next one, which others may be in already. */
+  /** All those to come in which others may be already. */
   readonly next: number
   /** Those before, the newest first. */
   readonly older: readonly number[]
@@ -26,8 +26,8 @@ const NONE: Neighbours = { next: 0, older: [], areOld: false }
 /**
  * Finds the counts that are known, and asks for the others.
  *
- * Near the end of a slice the next one is read as well: whoever counts there first and then reads this slice may not see what is
- * counted here now, but then it is seen here what was counted there.
+ * The slices that begin within a second are read as well, since a count may take so long: whoever counts there first and then
+ * reads this slice may not see what is counted here now, but then it is seen here what was counted there.
  */
 export function neighbourSlices(ask: Link): NeighbourSlices {
   const past = new PastSlices()
@@ -39,25 +39,26 @@ export function neighbourSlices(ask: Link): NeighbourSlices {
     }
     const { sliceAt, keyOf, older } = counters
     const slice = sliceAt(nowMs)
-    const known = past.before(key, slice, older)
+    const known = past.before(key, slice, older, nowMs)
     const areOld = past.isOld(key, nowMs)
-    const isNextKnown = sliceAt(nowMs + SETTLED_MS) === slice
-    if (isNextKnown && isComplete(known)) {
+    const ahead = Math.min(older, sliceAt(nowMs + SETTLED_MS) - slice)
+    if (ahead === 0 && isComplete(known)) {
       done({ next: 0, older: known, areOld })
       return
     }
-    const counts = [isNextKnown ? 0 : undefined, ...known]
-    askUnknown(key, counts, (place) => keyOf(key, place === 0 ? slice + 1 : slice - place), onCounts)
-
-    function onCounts(outcome: readonly number[] | StoreError): void {
+    const counts = [...new Array<undefined>(ahead).fill(undefined), ...known]
+    const counterAt = (place: number) =>
+      keyOf(key, place < ahead ? slice + 1 + place : slice - 1 - (place - ahead))
+    const forgotten = past.forgotten
+    askUnknown(key, counts, counterAt, (outcome) => {
       if (outcome instanceof StoreError) {
         done(outcome)
         return
       }
-      const [next = 0, ...before] = outcome
-      past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, before, nowMs)
-      done({ next, older: before, areOld })
-    }
+      const before = outcome.slice(ahead)
+      if (past.forgotten === forgotten) past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, before, nowMs)
+      done({ next: sumOf(outcome.slice(0, ahead)), older: before, areOld })
+    })
   }
 
   /** Asks for the counts that are not there, and puts them in their places. */
@@ -85,4 +86,8 @@ export function neighbourSlices(ask: Link): NeighbourSlices {
 
 function isComplete(counts: readonly (number | undefined)[]): counts is readonly number[] {
   return !counts.includes(undefined)
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
 }

@@ -20,10 +20,14 @@ interface Past {
  * or forgets. What they allow is right, then, however old they are; what they deny may not be.
  */
 export class PastSlices {
-  readonly #byKey = new RecentMap<Past>(MIN_KEYS)
+  #byKey = new RecentMap<Past>(MIN_KEYS)
+  #latestMs = 0
+  /** How often something was forgotten. What was asked before that and comes later is not to be kept. */
+  forgotten = 0
 
   /** The counts of so many slices before this one, the newest first; `undefined` where one has to be asked. */
-  before(key: string, slice: number, older: number): readonly (number | undefined)[] {
+  before(key: string, slice: number, older: number, nowMs: number): readonly (number | undefined)[] {
+    this.#dropWhenSetBack(nowMs)
     const past = this.#byKey.get(key)
     if (past === undefined) return new Array(older).fill(undefined)
     if (past.newest === slice - 1 && past.counts.length === older) return past.counts
@@ -46,5 +50,15 @@ export class PastSlices {
 
   forget(key: string): void {
     this.#byKey.delete(key)
+    this.forgotten++
+  }
+
+  /** A clock that was ahead took slices for over in which others count. */
+  #dropWhenSetBack(nowMs: number): void {
+    if (nowMs < this.#latestMs) {
+      this.#byKey = new RecentMap(MIN_KEYS)
+      this.forgotten++
+    }
+    this.#latestMs = nowMs
   }
 }

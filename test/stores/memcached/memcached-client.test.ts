@@ -3,7 +3,7 @@ import { Client, Server } from 'memjs'
 import { LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
-import { connections } from './kit.js'
+import { connections, failureOf } from './kit.js'
 
 const { open, closeAll } = connections()
 
@@ -72,6 +72,16 @@ describe('a client', () => {
   }, INSTALL_TIMEOUT_MS)
 
   afterAll(() => server?.stop())
+
+  test.each<[string, () => number]>([
+    ['throws', () => JSON.parse('no node')],
+    ['names no server', () => 7],
+  ])('whose own getServer %s fails the charge', async (_, getServer) => {
+    const client = open(`${server.url},127.0.0.1:1`) // memjs asks it where there are several
+    Object.assign(client, { getServer })
+    const charge = memcachedStore(client).charge([[part('key', fixedWindow({ limit: 5, window: LONG }))]])
+    expect((await failureOf(charge)).message).toContain('no server can be had')
+  })
 
   test('is used by the store and by others at the same time, and nothing is mixed up', async () => {
     const client = open(server.url)

@@ -4,6 +4,7 @@ import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { expectTaken, held, LONG, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
+import { until } from '../../servers/wait.js'
 import { causeOf, connections, failureOf, failuresOf } from './kit.js'
 
 const window = fixedWindow({ limit: 5, window: LONG })
@@ -136,6 +137,24 @@ describe('a server that is out of memory', () => {
     await expectTaken(store, sliding, ['held-sliding-window'], 1)
     await store.forget(held(window, 'held-fixed-window'))
     expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
+  })
+
+  test('takes back what was denied while others read the counter', async () => {
+    await server.restart()
+    const [store, ...others] = Array.from({ length: 3 }, () => memcachedStore(open(server.url)))
+    if (store === undefined) throw new Error('none')
+    const fifty = fixedWindow({ limit: 50, window: LONG })
+    const { atMs } = (await store.charge([[part('full', fifty, 50)]]))[0] ?? { atMs: 0 }
+    await fill()
+    let isDone = false
+    const looking = others.map(async (other) => {
+      while (!isDone) await Promise.all(Array.from({ length: 5 }, () => remainingOf(other, fifty, ['full'])))
+    })
+    for (let i = 0; i < 2000; i++) expect((await takeOne(store, 'full', fifty)).allowed).toBe(false)
+    isDone = true
+    await Promise.all(looking)
+    await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
+    await until('all is given back', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
   })
 
   test.each(LONG_POLICIES)(

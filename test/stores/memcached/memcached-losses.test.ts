@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, memcachedStore } from 'headgate'
 import { LONG, takeOne } from '../../conformance/kit.js'
 import { listenForWarnings } from '../../keys/warnings.js'
@@ -69,6 +70,20 @@ test('each loss is told, and of several servers the one that lost', async () => 
   }
   const urls = servers.map(({ url }) => url)
   expect(told).toEqual([...urls, ...urls])
+})
+
+test('a server that was passed over for a while, and took no canary, has not lost anything', async () => {
+  for (const away of [0, 1]) {
+    const urls = servers.map(({ url }) => url).join(',')
+    const client = open(urls, { failover: true, failoverTime: 1 })
+    const { told, later } = watcher(client)
+    const [passed] = client.servers.slice(away) as unknown as { wakeupAt: number }[]
+    if (passed) passed.wakeupAt = Date.now() + 500 // as memjs sets it when a command fails
+    await later(0)
+    await pause(600)
+    for (const ms of [EVERY_MS, EVERY_MS, 60 * EVERY_MS]) await later(ms)
+    expect(told).toEqual([])
+  }
 })
 
 test('a server that is away is no loss, until it comes back without what it held', async () => {

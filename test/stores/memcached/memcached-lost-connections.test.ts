@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { memcachedStore, type Policy, type Store } from 'headgate'
+import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import { held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
@@ -112,6 +112,19 @@ describe.each([
       await expectToWork(store)
     },
   )
+
+  test('a server that hangs lets nobody wait any longer because many wait', async () => {
+    const store = memcachedStore(open(server.url, options))
+    const policy = slidingWindow({ limit: 1000, window: '1000d' })
+    await takeOne(store, 'key', policy)
+    await hang()
+    try {
+      const calls = Array.from({ length: 10_000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
+      for (const { message } of await failuresOf(calls, 4000)) expect(message).toMatch(/no reply|timed out/)
+    } finally {
+      await server.kill('SIGCONT')
+    }
+  })
 
   test('a first connection that hangs is dropped after a second, and the next one works', async () => {
     cutter.way = 'mute'
