@@ -120,7 +120,7 @@ describe.each([
     await hang()
     try {
       const calls = Array.from({ length: 10_000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
-      for (const { message } of await failuresOf(calls, 4000)) expect(message).toMatch(/no reply|timed out/)
+      for (const { message } of await failuresOf(calls, 8000)) expect(message).toMatch(/no reply|timed out/)
     } finally {
       await server.kill('SIGCONT')
     }
