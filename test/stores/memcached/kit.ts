@@ -60,11 +60,28 @@ export async function classesOn(server: MemcachedServer): Promise<Map<string, nu
   return new Map((await dump(server)).map(({ key, slab }) => [key, slab]))
 }
 
-async function dump({ host, port }: MemcachedServer) {
+interface Dumped {
+  readonly key: string
+  readonly expiresAtS: number
+  readonly slab: number
+}
+
+/** All items. A dump leaves out those that are in use at the moment, so it is made until it has all that are counted, or five times. */
+async function dump(server: MemcachedServer): Promise<readonly Dumped[]> {
+  const items = new Map<string, Dumped>()
+  for (let i = 0; i < 5; i++) {
+    for (const item of await dumpOnce(server)) items.set(item.key, item)
+    const counted = Number(/^STAT curr_items (\d+)/m.exec(await server.command('stats'))?.[1])
+    if (items.size >= counted) break
+  }
+  return [...items.values()]
+}
+
+async function dumpOnce({ host, port }: MemcachedServer): Promise<readonly Dumped[]> {
   const socket = connect({ host, port })
   try {
     const lines = createInterface(socket)[Symbol.asyncIterator]()
-    const items: { key: string; expiresAtS: number; slab: number }[] = []
+    const items: Dumped[] = []
     socket.write('lru_crawler metadump all\r\n')
     for (;;) {
       const { value = '' } = await lines.next()
