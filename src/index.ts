@@ -25,6 +25,17 @@ export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-li
 export type { MemcachedClient, MemcachedReply, MemcachedServer } from './stores/memcached/memcached-client.js'
 export { type MemcachedStoreOptions, memcachedStore } from './stores/memcached/memcached-store.js'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
+export type { MysqlConnection, MysqlPool, MysqlPromisePool, MysqlQuery } from './stores/mysql/mysql-client.js'
+export { mysqlSchema } from './stores/mysql/mysql-schema.js'
+export { type MysqlStoreOptions, mysqlStore } from './stores/mysql/mysql-store.js'
+export type {
+  PostgresConnection,
+  PostgresPool,
+  PostgresQuery,
+} from './stores/postgres/postgres-client.js'
+export { postgresSchema } from './stores/postgres/postgres-schema.js'
+export { type PostgresStoreOptions, postgresStore } from './stores/postgres/postgres-store.js'
 export type { RedisClient, RedisClusterClient, RedisPipeline } from './stores/redis/redis-client.js'
 export { redisStore } from './stores/redis/redis-store.js'
+export type { SqlStore } from './stores/sql/sql-store.js'
 export type { Charge, Held, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'

@@ -4,7 +4,7 @@ import { readSettings } from './settings.js'
 import { demoStore } from './store.js'
 
 const { port, place } = readSettings(process.env)
-const { store, where, close } = demoStore(place)
+const { store, where, close } = await demoStore(place)
 
 const server = demoApp(store).listen(port, (error?: NodeJS.ErrnoException) => {
   if (error) return giveUp(whyNotListening(error))

@@ -8,7 +8,7 @@ export interface Settings {
 
 /** Reads what the environment says; says what is wrong with it and ends the process where it cannot be. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  return { port: readPort(env.PORT || '3000'), place: readPlace(env.REDIS_URL, env.MEMCACHED_URL) }
+  return { port: readPort(env.PORT || '3000'), place: readPlace(env) }
 }
 
 function readPort(text: string): number {
@@ -18,14 +18,18 @@ function readPort(text: string): number {
   )
 }
 
-function readPlace(redisUrl: string | undefined, memcachedUrl: string | undefined): StorePlace {
-  if (redisUrl && memcachedUrl) {
+function readPlace(env: NodeJS.ProcessEnv): StorePlace {
+  const set = ['REDIS_URL', 'MEMCACHED_URL', 'DATABASE_URL'].filter((name) => env[name])
+  if (set.length > 1) {
+    const all = `${set.slice(0, -1).join(', ')} and ${set.at(-1)}`
     return giveUp(
-      'REDIS_URL and MEMCACHED_URL are both set. The demo keeps its limits in one place: unset one.',
+      `${all} are ${set.length > 2 ? 'all' : 'both'} set. The demo keeps its limits in one place: unset the others.`,
     )
   }
-  if (redisUrl) return { in: 'Redis', url: readRedisUrl(redisUrl) }
-  if (memcachedUrl) return { in: 'memcached', address: readMemcachedUrl(memcachedUrl) }
+  const { REDIS_URL, MEMCACHED_URL, DATABASE_URL } = env
+  if (REDIS_URL) return { in: 'Redis', url: readRedisUrl(REDIS_URL) }
+  if (MEMCACHED_URL) return { in: 'memcached', address: readMemcachedUrl(MEMCACHED_URL) }
+  if (DATABASE_URL) return { in: 'a database', url: readDatabaseUrl(DATABASE_URL) }
   return { in: 'memory' }
 }
 
@@ -38,6 +42,13 @@ function readMemcachedUrl(text: string): string {
   const match = /^(?:[^\s:@]+:[^\s:@]+@)?[\w.-]+(?::(\w+))?$/.exec(text)
   if (match && isPort(match[1] ?? '11211')) return text
   return giveUp('MEMCACHED_URL must be an address such as 127.0.0.1:11211, or user:password@host:port.')
+}
+
+function readDatabaseUrl(text: string): string {
+  if (/^(mysql|postgres|postgresql):\/\/[^/?]+\/[^/?]+(\?.*)?$/.test(text) && URL.canParse(text)) return text
+  return giveUp(
+    'DATABASE_URL must be an address such as mysql://user:password@127.0.0.1:3306/name, or postgres://user:password@127.0.0.1:5432/name.',
+  )
 }
 
 function isPort(text: string): boolean {

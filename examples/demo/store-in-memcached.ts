@@ -1,6 +1,6 @@
-import { memcachedStore, type Store, StoreError } from 'headgate'
+import { memcachedStore } from 'headgate'
 import { Client } from 'memjs'
-import { type AwayTeller, tellWhenAway } from './away.js'
+import { tellWhenAway, watched } from './away.js'
 import type { DemoStore } from './store.js'
 
 export function storeInMemcached(address: string): DemoStore {
@@ -10,25 +10,8 @@ export function storeInMemcached(address: string): DemoStore {
     if (error) teller.away(error.message) // memjs connects at the first command: this is one
   })
   return {
-    store: watched(memcachedStore(client), teller),
+    store: watched(memcachedStore(client), teller), // a memjs client does not tell whether it is connected
     where: 'in memcached, shared by all demos with the same MEMCACHED_URL',
     close: () => client.close(), // the demo's own client, so the demo closes it
-  }
-}
-
-/** A memjs client does not tell whether it is connected. What becomes of charges does. */
-function watched(store: Store, { away, back }: AwayTeller): Store {
-  return {
-    ...store,
-    async charge(charges) {
-      try {
-        const verdicts = await store.charge(charges)
-        back()
-        return verdicts
-      } catch (error) {
-        if (error instanceof StoreError) away(error.message)
-        throw error
-      }
-    },
   }
 }

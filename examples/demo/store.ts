@@ -1,4 +1,5 @@
 import { memoryStore, type Store } from 'headgate'
+import { storeInDatabase } from './store-in-database.js'
 import { storeInMemcached } from './store-in-memcached.js'
 import { storeInRedis } from './store-in-redis.js'
 
@@ -7,7 +8,7 @@ export interface DemoStore {
   /** Where the limits live, as the demo tells it. */
   readonly where: string
   /** Closes what was opened for the store. */
-  close(): void
+  close(): void | Promise<void>
 }
 
 /** Where the demo keeps its limits. */
@@ -15,10 +16,12 @@ export type StorePlace =
   | { readonly in: 'memory' }
   | { readonly in: 'Redis'; readonly url: string }
   | { readonly in: 'memcached'; readonly address: string }
+  | { readonly in: 'a database'; readonly url: string }
 
 /** The one place where the demo's store is made. */
-export function demoStore(place: StorePlace): DemoStore {
+export async function demoStore(place: StorePlace): Promise<DemoStore> {
   if (place.in === 'Redis') return storeInRedis(place.url)
   if (place.in === 'memcached') return storeInMemcached(place.address)
+  if (place.in === 'a database') return storeInDatabase(place.url)
   return { store: memoryStore(), where: 'in this process', close: () => undefined }
 }

@@ -1,5 +1,4 @@
 import { startMemcached } from '../servers/memcached.js'
-import { startDemo } from './demo-process.js'
 import { testSharedDemo } from './shared-demo.js'
 
 jest.setTimeout(60_000)
@@ -26,15 +25,4 @@ testSharedDemo({
     '[::1]:11211',
   ],
   refusal: 'MEMCACHED_URL must be an address such as 127.0.0.1:11211, or user:password@host:port.',
-})
-
-test('refuses both variables at once', async () => {
-  const { ended, printed } = startDemo({
-    REDIS_URL: 'redis://127.0.0.1:6379',
-    MEMCACHED_URL: '127.0.0.1:11211',
-  })
-  expect(await ended).toBe(1)
-  expect(printed.err).toBe(
-    'REDIS_URL and MEMCACHED_URL are both set. The demo keeps its limits in one place: unset one.\n',
-  )
 })

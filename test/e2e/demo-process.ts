@@ -14,10 +14,15 @@ export interface DemoProcess {
 }
 
 /** Starts the demo on the port and, where one is given, the server for its limits that the environment variables name. */
-export function startDemo({ PORT = '0', REDIS_URL = '', MEMCACHED_URL = '' }): DemoProcess {
+export function startDemo({
+  PORT = '0',
+  REDIS_URL = '',
+  MEMCACHED_URL = '',
+  DATABASE_URL = '',
+}): DemoProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
     cwd: join(__dirname, '../..'),
-    env: { ...process.env, PORT, REDIS_URL, MEMCACHED_URL },
+    env: { ...process.env, PORT, REDIS_URL, MEMCACHED_URL, DATABASE_URL },
   })
   const printed = { out: '', err: '' }
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

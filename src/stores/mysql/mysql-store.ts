@@ -1,0 +1,35 @@
+import { knownOptions, wrongOption } from '../../checks.js'
+import { type SqlStore, sqlStore } from '../sql/sql-store.js'
+import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
+import { type MysqlPool, promisePoolOf } from './mysql-client.js'
+import { mysqlDatabase } from './mysql-database.js'
+
+/** What a MySQL store can be told. */
+export interface MysqlStoreOptions {
+  /** The table's name, perhaps with its database's before it. Default: `headgate`. */
+  table?: string
+}
+
+/**
+ * Keeps states in MySQL or MariaDB, for any number of processes: one transaction decides a whole batch of charges.
+ *
+ * - Atomicity: the rows are locked in the order of their keys, decided on, written and committed, at READ COMMITTED. Family: row
+ *   lock. A lone charge is read, and written if the row is still the same; else it goes by a transaction. Deadlocks and lock waits are
+ *   tried again, ten times in all, then `StoreError`.
+ * - Clock: the server's, in microseconds.
+ * - Expired rows are removed in small batches, about once a minute while there are charges.
+ * - `pool` is the user's `mysql2` pool, by promises or by callbacks. It is never closed, and its connections go back as they were.
+ * - The table has to be there: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
+ *
+ * Throws a `TypeError` for what is no such pool, and for wrong options.
+ */
+export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
+  const promisePool = promisePoolOf(pool)
+  if (promisePool === undefined) {
+    const mend = 'Write mysqlStore(mysql.createPool(url)).'
+    throw wrongOption('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
+  }
+  knownOptions('mysqlStore', options, ['table'])
+  const { table = DEFAULT_TABLE } = options
+  return sqlStore(mysqlDatabase(promisePool, tableNames('mysqlStore', table)))
+}

@@ -1,0 +1,45 @@
+/*
+ * Error codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const LOCK_NOT_AVAILABLE = '55P03'
+const DUPLICATE = '23505'
+const NO_TABLE = '42P01'
+/** No such column, or one of another type, or one that is not ours and wants a value, or no key. */
+const OTHER_SHAPE = ['42703', '42804', '42883', '22P02', '42P10', '23502']
+const DENIED = '42501'
+const READ_ONLY = '25006'
+
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** Others were in the way: nothing of the transaction is done. */
+export function isTemporary(error: unknown): boolean {
+  const temporary: unknown[] = [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE, DUPLICATE]
+  return temporary.includes(codeOf(error))
+}
+
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === DUPLICATE
+}
+
+/** What the operator can do. */
+export function mendFor(error: unknown, table: string): string | undefined {
+  const code = codeOf(error)
+  if (code !== undefined && OTHER_SHAPE.includes(code)) {
+    return `The table ${table} is another than postgresSchema() makes. Name another one by the option table, or drop it and run prepare().`
+  }
+  switch (code) {
+    case NO_TABLE:
+      return 'Await prepare() of the store before the first request, or run the SQL that postgresSchema() gives.'
+    case DENIED:
+      return `Let the user of the pool work: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE on the schema too.`
+    case READ_ONLY:
+      return 'The store needs a server that it may write to, not a replica.'
+    default:
+      return undefined
+  }
+}

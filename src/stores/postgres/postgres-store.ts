@@ -1,0 +1,34 @@
+import { knownOptions, wrongOption } from '../../checks.js'
+import { type SqlStore, sqlStore } from '../sql/sql-store.js'
+import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
+import { isPostgresPool, type PostgresPool } from './postgres-client.js'
+import { postgresDatabase } from './postgres-database.js'
+
+/** What a PostgreSQL store can be told. */
+export interface PostgresStoreOptions {
+  /** The table's name, perhaps with its schema's before it. Default: `headgate`. */
+  table?: string
+}
+
+/**
+ * Keeps states in PostgreSQL, for any number of processes: one transaction decides a whole batch of charges.
+ *
+ * - Atomicity: the rows are locked in the order of their keys, decided on, written and committed, at READ COMMITTED, in two round
+ *   trips. Family: row lock. A lone charge by a token bucket, a fixed window or `consecutive` is one statement. Deadlocks and
+ *   serialization failures are tried again, ten times in all, then `StoreError`.
+ * - Clock: the server's, in microseconds.
+ * - Expired rows are removed in small batches, about once a minute while there are charges.
+ * - `pool` is the user's `pg` pool. It is never closed, and its connections go back as they were.
+ * - The table has to be there: `await store.prepare()`, or run the SQL of `postgresSchema()`.
+ *
+ * Throws a `TypeError` for what is no such pool, and for wrong options.
+ */
+export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
+  if (!isPostgresPool(pool)) {
+    const mend = 'Write postgresStore(new Pool({ connectionString })).'
+    throw wrongOption('postgresStore', 'pool', 'a pg pool', pool, mend)
+  }
+  knownOptions('postgresStore', options, ['table'])
+  const { table = DEFAULT_TABLE } = options
+  return sqlStore(postgresDatabase(pool, tableNames('postgresStore', table)))
+}

@@ -1,0 +1,117 @@
+import { StoreError } from '../../errors.js'
+import { batcher } from '../batcher.js'
+import { checkCharges, checkRefunds } from '../check-items.js'
+import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
+import { attempts } from './attempts.js'
+import type { Database } from './database.js'
+import { purger } from './purge.js'
+import { doWork, keysOf, type Result, type Work, weightOf } from './work.js'
+
+/** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
+const MAX_ROWS = 256
+/** Transactions of one process would only wait for each other's rows. */
+const MAX_IN_FLIGHT = 1
+
+/** A store on a database, whose table has to be there before it is used. */
+export interface SqlStore extends Store {
+  /**
+   * Creates the table where there is none, with all that it needs; for those who do not run the SQL themselves. To be awaited before
+   * the first request. Rejects with `StoreError` where the user of the pool may not do that.
+   */
+  prepare(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Decides batches in transactions on the database, and a lone charge by what is faster there. */
+export function sqlStore(database: Database): SqlStore {
+  const owner = `${database.name}Store`
+  const purge = purger((most) => database.removeExpired(most))
+
+  async function inTransaction(works: readonly Work[]): Promise<readonly Result[]> {
+    const keys = keysOf(works)
+    if (keys.length === 0) return emptyVerdicts(works)
+    let results: readonly Result[] = []
+    await attempts(
+      () =>
+        database.transact(keys, (found) => {
+          const done = doWork(works, found)
+          results = done.results
+          return done.changes
+        }),
+      (error) => database.isTemporary(error),
+    )
+    return results
+  }
+
+  async function decide(works: readonly Work[]): Promise<readonly Result[]> {
+    const part = lonePart(works)
+    const verdict = part && (await chargeAlone(part))
+    return verdict ? [verdict] : inTransaction(works)
+  }
+
+  async function chargeAlone(part: Part): Promise<Verdict | undefined> {
+    try {
+      return await database.chargeAlone(part)
+    } catch (error) {
+      if (database.isTemporary(error)) return undefined
+      throw error
+    }
+  }
+
+  async function named<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (cause) {
+      throw asStoreError(database, cause)
+    }
+  }
+
+  const ask = batcher<Work, Result>(
+    async (works, answer) => {
+      purge.notice()
+      const results = await named(() => decide(works))
+      for (const [place, result] of results.entries()) answer(place, result)
+    },
+    { maxWeight: MAX_ROWS, maxInFlight: MAX_IN_FLIGHT, weigh: weightOf },
+  )
+
+  return {
+    name: database.name,
+    async charge(charges: readonly Charge[]) {
+      checkCharges(owner, charges)
+      return (await ask(charges.map((charge) => ({ charge })))) as Verdict[]
+    },
+    async refund(refunds: readonly Refund[]) {
+      checkRefunds(owner, refunds)
+      await ask(refunds.map((refund) => ({ refund })))
+    },
+    async forget(held) {
+      await ask(held.map((forget) => ({ forget })))
+    },
+    prepare: () =>
+      named(() =>
+        attempts(
+          () => database.prepare(),
+          (error) => database.isTemporary(error), // others prepare as well
+        ),
+      ),
+    close: () => purge.close(),
+  }
+}
+
+function lonePart(works: readonly Work[]): Part | undefined {
+  const [work] = works
+  if (works.length !== 1 || work === undefined || !('charge' in work)) return undefined
+  return work.charge.length === 1 ? work.charge[0] : undefined
+}
+
+function emptyVerdicts(works: readonly Work[]): readonly Result[] {
+  return works.map(() => ({ allowed: true, atMs: Date.now(), parts: [] }))
+}
+
+function asStoreError(database: Database, cause: unknown): StoreError {
+  const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? [] // one for each address of a host
+  const message = first instanceof Error ? first.message : String(first)
+  const mend = database.mendFor(cause)
+  return new StoreError(database.name, mend ? `${message}. ${mend}` : message, { cause })
+}

@@ -1,0 +1,38 @@
+import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
+import { held, part } from '../../conformance/kit.js'
+import { outcomeOf } from '../redis/outcomes.js'
+import type { Kind } from './kit.js'
+
+const policy = consecutive({ limit: 5 })
+
+/** Each way in which a store asks its database. */
+export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
+  ['a charge that goes alone', (store) => store.charge([[part('a', policy)]])],
+  ['charges that go together', (store) => store.charge([[part('a', policy)], [part('b', policy)]])],
+  ['a charge of two parts', (store) => store.charge([[part('a', policy), part('b', policy)]])],
+  ['a look', (store) => store.charge([[part('a', policy, 0)]])],
+  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['forgetting', (store) => store.forget(held(policy, 'a'))],
+]
+
+/** Those that write to the table whatever it holds. */
+export const WRITES = CALLS.slice(0, 3)
+
+/** What a call failed with: it must be a `StoreError` of this store that keeps what the driver threw, and come soon. */
+export async function failureOf(
+  { name }: Kind,
+  call: MaybePromise<unknown>,
+  withinMs = 3000,
+): Promise<StoreError> {
+  const { error, tookMs } = await outcomeOf(
+    Promise.resolve(call).then(() => []),
+    10_000,
+  )
+  expect(error).toBeInstanceOf(StoreError)
+  const { message, cause, store } = error as StoreError
+  expect(store).toBe(name)
+  expect(cause).toMatchObject({ message: expect.any(String) })
+  expect(message).toContain((cause as Error).message)
+  expect(tookMs).toBeLessThan(withinMs)
+  return error as StoreError
+}

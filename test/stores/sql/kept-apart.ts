@@ -1,0 +1,61 @@
+import type { Policy, Store, Verdict } from 'headgate'
+import { expectFigures, held, LONG_POLICIES, part, SHORT_POLICIES } from '../../conformance/kit.js'
+import { AWKWARD_KEYS } from './awkward-keys.js'
+
+const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
+
+/**
+ * Charges every key, alone and in batches, gives back, and forgets. None may be mixed up with another, also in the eyes of
+ * another process's store.
+ */
+export async function expectKeptApart(store: Store, others: Store = store): Promise<void> {
+  const keys = AWKWARD_KEYS
+  expect(new Set(keys).size).toBe(keys.length)
+  const policyOf = (i: number) => POLICIES[i % POLICIES.length] as (typeof POLICIES)[number]
+  const costOf = (i: number) => 2 + i
+  const parts = keys.map((key, i) => part(key, policyOf(i), costOf(i)))
+  const left = async () => {
+    const looks = parts.map((each) => [{ ...each, cost: 0 }])
+    const [own, foreign] = await Promise.all([store.charge(looks), others.charge(looks)])
+    const remaining = (verdicts: readonly Verdict[]) => verdicts.map((verdict) => verdict.parts[0]?.remaining)
+    expect(remaining(own)).toEqual(remaining(foreign))
+    return remaining(own)
+  }
+  const verdicts = await store.charge(parts.map((each) => [each]))
+  expect(verdicts.every(({ allowed }) => allowed)).toBe(true)
+  expect(await left()).toEqual(keys.map((_key, i) => 1000 - costOf(i)))
+  // One after the other, so that each goes alone.
+  for (const each of parts) await store.charge([[{ ...each, cost: 1 }]])
+  expect(await left()).toEqual(keys.map((_key, i) => 999 - costOf(i)))
+  await store.refund(
+    parts.flatMap((each, i) => {
+      const takenAtMs = verdicts[i]?.atMs ?? Number.NaN
+      const resetAtMs = takenAtMs + (verdicts[i]?.parts[0]?.resetAfterMs ?? Number.NaN)
+      return i % 2 === 0 ? [{ ...each, takenAtMs, resetAtMs }] : []
+    }),
+  )
+  expect(await left()).toEqual(keys.map((_key, i) => 999 - (i % 2 === 0 ? 0 : costOf(i))))
+  await store.forget(keys.flatMap((key, i) => (i % 3 === 0 ? held(policyOf(i), key) : [])))
+  expect(await left()).toEqual(
+    keys.map((_key, i) => (i % 3 === 0 ? 1000 : 999 - (i % 2 === 0 ? 0 : costOf(i)))),
+  )
+}
+
+/** Every figure of every policy is that of a state that was kept to the last bit, for charges that go alone and in batches. */
+export async function expectWholeFigures(store: Store): Promise<void> {
+  const inBatches: Store = {
+    ...store,
+    async charge(charges) {
+      const [policy] = POLICIES as [Policy]
+      const verdicts = await store.charge([...charges, [part('another', policy, 0)]])
+      return verdicts.slice(0, -1)
+    },
+  }
+  for (const one of [store, inBatches]) {
+    for (const [, policyOf] of [...LONG_POLICIES, ...SHORT_POLICIES]) {
+      const policy = policyOf(7)
+      await store.forget(held(policy, 'key'))
+      await expectFigures(one, policy, [0, 2, 1, 8, 0, 4, 1, 0])
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { SqlStore } from 'headgate'
+import { DATABASES, type Kind, type UserPool } from './kit.js'
+
+/** What a child process is told: the kind of database, where it is, and the table. */
+export function childArgs({ name }: Kind, url: string, table: string): string[] {
+  return [name, url, table]
+}
+
+/** A pool, and a store over it. */
+export interface Opened {
+  readonly pool: UserPool
+  readonly store: SqlStore
+}
+
+/** In a child: a pool and a store as it is told. The pool is ended when the parent is done with the child. */
+export function openInChild(): Opened {
+  const [name, url = '', table = ''] = process.argv.slice(2)
+  const [, kind] = DATABASES.find(([, { name: each }]) => each === name) ?? []
+  if (kind === undefined) throw new Error(`There is no database ${name}.`)
+  const pool = kind.open(url)
+  process.once('disconnect', () => pool.end())
+  return { pool, store: pool.makeStore({ table }) }
+}

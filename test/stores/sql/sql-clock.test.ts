@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Charge, tokenBucket, type Verdict } from 'headgate'
+import { chargeOne, part } from '../../conformance/kit.js'
+import { DATABASES, surroundings, type UserPool } from './kit.js'
+
+const HELD_MS = 1000
+/** Empty, it is full again within ten times as long as a row is locked. */
+const FULL_MS = 10 * HELD_MS
+const policy = tokenBucket({ capacity: 100, refill: 100, every: FULL_MS })
+
+const CHARGES: readonly (readonly [string, readonly Charge[]])[] = [
+  ['a charge that goes alone', [[part('key', policy)]]],
+  ['a charge of two parts', [[part('key', policy), part('other', policy)]]],
+  ['charges that go together', [[part('key', policy)], [part('other', policy)]]],
+]
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+
+  /** Has charges wait for a row that another process holds, which takes all of its bucket; tells when that was. */
+  async function chargeWhileAnotherTakesAll(pool: UserPool, table: string, charges: readonly Charge[]) {
+    const session = await pool.take()
+    await session.run('START TRANSACTION')
+    await session.run(`SELECT 1 FROM ${table} WHERE ${kind.quote('key')} = 'key' FOR UPDATE`)
+    const waiting = Promise.resolve(pool.makeStore({ table }).charge(charges))
+    await pause(HELD_MS)
+    const { atMs } = await chargeOne(pool.makeStore({ table }), part('clock', policy, 0))
+    const empty = kind.literal([Math.ceil(atMs) + FULL_MS])
+    await session.run(`UPDATE ${table} SET state = ${empty} WHERE ${kind.quote('key')} = 'key'`)
+    await session.run('COMMIT')
+    session.release()
+    return { takenAtMs: atMs, verdicts: await waiting }
+  }
+
+  describe.each(CHARGES)('where a row was locked for a second, %s', (_title, charges) => {
+    let takenAtMs: number
+    let verdicts: readonly Verdict[]
+    let after: Verdict
+
+    beforeAll(async () => {
+      const { store, pool, table } = await around.makeStore()
+      await store.charge([[part('key', policy)], [part('other', policy)]])
+      ;({ takenAtMs, verdicts } = await chargeWhileAnotherTakesAll(pool, table, charges))
+      after = await chargeOne(store, part('key', policy, 0))
+    })
+
+    test('is decided at the time when the lock is gone', () => {
+      for (const { atMs } of verdicts) expect(atMs).toBeGreaterThanOrEqual(takenAtMs)
+    })
+
+    test('is denied where another has taken all, and that gives nothing back', () => {
+      expect(verdicts[0]?.allowed).toBe(false)
+      const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)
+      expect(after.parts[0]?.remaining).toBeLessThanOrEqual(refilled)
+    })
+  })
+})

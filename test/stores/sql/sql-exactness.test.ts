@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { remainingOf } from '../../conformance/kit.js'
+import { type Child, startChildren } from '../memcached/children.js'
+import { type Order, POLICIES } from '../redis/exactness-child.js'
+import type { Counts } from './exactness-child.js'
+import { DATABASES, surroundings } from './kit.js'
+import { childArgs } from './open-in-child.js'
+
+const PROCESSES = 4
+const CALLERS = 200
+const EACH = 5
+const SENT = PROCESSES * CALLERS * EACH
+
+const NAMES = Object.keys(POLICIES) as (keyof typeof POLICIES)[]
+const PAIRS = NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof name] as const)
+
+describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) => {
+  const around = surroundings(kind)
+  let children: Child[] = []
+  let table: string
+
+  beforeAll(async () => {
+    table = await around.makeTable()
+    const module = join(__dirname, 'exactness-child.ts')
+    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    await chargeInAll([], 0) // all are there
+  }, 60_000)
+
+  afterAll(() => {
+    for (const child of children) child.end()
+  })
+
+  /** Has all processes charge at the same time, every other one with the parts in reverse. */
+  async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> {
+    const answers = children.map((child, i) => {
+      const order: Order = { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
+      return child.ask<Counts>(order)
+    })
+    const counts = await Promise.all(answers)
+    const sum = (name: keyof Counts) => counts.reduce((total, count) => total + count[name], 0)
+    return { allowed: sum('allowed'), denied: sum('denied') }
+  }
+
+  test.each(NAMES)('take exactly the limit of one new key, and not a unit more later: %s', async (policy) => {
+    const order = [{ key: `hot:${policy}`, policy, limit: 1000 }]
+    expect(await chargeInAll(order)).toEqual({ allowed: 1000, denied: SENT - 1000 })
+    const store = around.open().makeStore({ table })
+    expect(await remainingOf(store, POLICIES[policy](1000), [`hot:${policy}`])).toEqual([0])
+    expect(await chargeInAll(order, 1)).toEqual({ allowed: 0, denied: SENT / EACH })
+  })
+
+  test.each(PAIRS)(
+    'take exactly as much of two new keys with two policies each: %s and %s',
+    async (first, second) => {
+      const parts = [
+        { key: `ip:first:${first}`, policy: first, limit: 1400 },
+        { key: `ip:second:${first}`, policy: second, limit: 1000 },
+        { key: `account:first:${first}`, policy: first, limit: 1200 },
+        { key: `account:second:${first}`, policy: second, limit: 1600 },
+      ]
+      expect(await chargeInAll(parts)).toEqual({ allowed: 1000, denied: SENT - 1000 })
+      const store = around.open().makeStore({ table })
+      const left = parts.map(({ key, policy, limit }) => remainingOf(store, POLICIES[policy](limit), [key]))
+      expect((await Promise.all(left)).flat()).toEqual([400, 0, 200, 600])
+    },
+  )
+})

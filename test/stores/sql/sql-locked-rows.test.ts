@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
+import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { until } from '../../servers/wait.js'
+import { failureOf } from './failures.js'
+import { DATABASES, type Kind, surroundings } from './kit.js'
+
+const policy = consecutive({ limit: 100 })
+const LOCKED_MS = 1500
+
+/** A server gives up a wait for a lock sooner than the lock is let go. */
+const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
+  mysql: 'innodb_lock_wait_timeout=1',
+  postgres: 'lock_timeout=500',
+}
+
+type Charging = (store: SqlStore, key: string) => MaybePromise<readonly Verdict[]>
+
+const CHARGINGS: readonly (readonly [string, Charging])[] = [
+  ['a charge that goes alone', (store, key) => store.charge([[part(key, policy)]])],
+  ['a charge of two parts', (store, key) => store.charge([[part(key, policy), part('free', policy)]])],
+  ['charges that go together', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
+]
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+
+  /** Does something while somebody else's transaction holds the row of a key. */
+  async function whileLocked(table: string, key: string, run: () => Promise<void>): Promise<void> {
+    const session = await around.open({ size: 1 }).take()
+    try {
+      await session.run('START TRANSACTION')
+      const where = `${kind.quote('key')} = '${key}'`
+      expect(await session.run(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`)).toHaveLength(1)
+      await run()
+    } finally {
+      await session.run('ROLLBACK')
+      session.release()
+    }
+  }
+
+  test.each(CHARGINGS)(
+    '%s of a locked row waits, and later batches go on meanwhile',
+    async (_title, charge) => {
+      const { store, table } = await around.makeStore()
+      await store.charge([[part('locked', policy)]])
+      let isDecided = false
+      let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+      await whileLocked(table, 'locked', async () => {
+        waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
+          isDecided = true
+        })
+        const took = await chargeOthers(store)
+        expect(took.length).toBeGreaterThan(20)
+        expect(Math.max(...took)).toBeLessThan(500)
+        expect(isDecided).toBe(false)
+      })
+      const verdicts = await waiting
+      expect(allowedCount(verdicts)).toBe(verdicts.length)
+      expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
+    },
+  )
+
+  test.each(CHARGINGS)('%s waits also where the server gives a lock up sooner', async (_title, charge) => {
+    const { store, table } = await around.makeStore({ settings: [IMPATIENT[kind.name]] })
+    await store.charge([[part('locked', policy)]])
+    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    await whileLocked(table, 'locked', async () => {
+      waiting = Promise.resolve(charge(store, 'locked'))
+      waiting.catch(() => undefined) // it is looked at later
+      await pause(LOCKED_MS)
+    })
+    const verdicts = await waiting
+    expect(allowedCount(verdicts)).toBe(verdicts.length)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
+  })
+
+  test('a charge of a row that stays locked fails in the end, and takes nothing', async () => {
+    const { store, pool, table } = await around.makeStore()
+    await store.charge([[part('locked', policy), part('free', policy)]])
+    await whileLocked(table, 'locked', async () => {
+      const charge = [part('locked', policy), part('free', policy)]
+      expect((await failureOf(kind, store.charge([charge]), 8000)).message).toMatch(
+        'no answer within 5000 ms',
+      )
+    })
+    await until('its lock is let go', async () => {
+      const left = await remainingOf(pool.makeStore({ table }), policy, ['locked', 'free'])
+      expect(left).toEqual([99, 99])
+      return true
+    })
+  })
+})
+
+/** Charges other keys for a while, beginning a little later, and tells how long each took. */
+async function chargeOthers(store: SqlStore): Promise<number[]> {
+  await pause(60)
+  const took: number[] = []
+  for (const endMs = performance.now() + LOCKED_MS; performance.now() < endMs; ) {
+    const fromMs = performance.now()
+    await store.charge([[part(`other:${took.length}`, policy)]])
+    took.push(performance.now() - fromMs)
+    await pause(5)
+  }
+  return took
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Policy, SqlStore } from 'headgate'
+import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { DATABASES, type Kind, surroundings } from './kit.js'
+
+const STORES = 6
+const ROUNDS = 40
+/** A third of what is charged. */
+const LIMIT = 80
+const [[, bucketOf]] = LONG_POLICIES as [(typeof LONG_POLICIES)[number]]
+
+/** The levels of isolation that a user may have set for all connections. */
+const LEVELS: Readonly<Record<Kind['name'], readonly string[]>> = {
+  mysql: ['READ-UNCOMMITTED', 'READ-COMMITTED', 'REPEATABLE-READ', 'SERIALIZABLE'].map(
+    (level) => `tx_isolation='${level}'`,
+  ),
+  postgres: ['read\\ committed', 'repeatable\\ read', 'serializable'].map(
+    (level) => `default_transaction_isolation=${level}`,
+  ),
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+
+  /** Stores that charge one after the other, as many processes with little to do: each charge goes alone. */
+  async function chargeAlone(stores: readonly SqlStore[], key: string, policy: Policy): Promise<number> {
+    const counts = stores.map(async (store) => {
+      let allowed = 0
+      for (let i = 0; i < ROUNDS; i++) allowed += allowedCount(await store.charge([[part(key, policy)]]))
+      return allowed
+    })
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count)
+  }
+
+  test.each(LEVELS[kind.name])(
+    'charges that go alone, from many processes, are exact and none fails: %s',
+    async (level) => {
+      const { pool, table } = await around.makeStore({ settings: [level] })
+      const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
+      for (const [name, policyOf] of LONG_POLICIES) {
+        expect(await chargeAlone(stores, name, policyOf(LIMIT))).toBe(LIMIT)
+        expect(await remainingOf(stores[0] as SqlStore, policyOf(LIMIT), [name])).toEqual([0])
+      }
+      await pool.end()
+    },
+  )
+
+  test('charges of a key that another process writes first, and takes back, are not in the way of each other', async () => {
+    const { pool, table } = await around.makeStore()
+    const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
+    for (let round = 0; round < 5; round++) {
+      await pool.run(`DELETE FROM ${table}`)
+      const other = await pool.take()
+      await other.run('START TRANSACTION')
+      await other.run(`INSERT INTO ${table} VALUES ('fought for', ${kind.literal([0])}, 1)`)
+      const waiting = Promise.all(stores.map((store) => store.charge([[part('fought for', bucketOf(100))]])))
+      waiting.catch(() => undefined) // it is looked at later
+      await pause(100)
+      await other.run('ROLLBACK')
+      other.release()
+      expect((await waiting).map(allowedCount)).toEqual(stores.map(() => 1))
+      expect(await remainingOf(stores[0] as SqlStore, bucketOf(100), ['fought for'])).toEqual([100 - STORES])
+    }
+  })
+})

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { Store } from 'headgate'
+import { chargeOne, part } from '../../conformance/kit.js'
+import { type Child, startChildren } from '../memcached/children.js'
+import { DATABASES, surroundings } from './kit.js'
+import { isForgotten, type MixedCounts, type MixedOrder, policyOf, type Taken } from './mixed-traffic.js'
+import { childArgs } from './open-in-child.js'
+
+const PROCESSES = 4
+const CALLERS = 100
+/** Ten minutes of 100 decisions a second. */
+const DECISIONS = 60_000
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+  let children: Child[] = []
+  let table: string
+
+  beforeAll(async () => {
+    table = await around.makeTable()
+    const module = join(__dirname, 'mixed-child.ts')
+    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    await askAll({ decisions: 0, callers: 0 }) // all are there
+  }, 60_000)
+
+  afterAll(() => {
+    for (const child of children) child.end()
+  })
+
+  function askAll(order: Omit<MixedOrder, 'process'>): Promise<MixedCounts[]> {
+    return Promise.all(children.map((child, process) => child.ask<MixedCounts>({ ...order, process })))
+  }
+
+  test('ten minutes of mixed traffic from four processes bring no error to a caller, and what is taken is what was allowed', async () => {
+    const counts = await askAll({ decisions: DECISIONS / PROCESSES, callers: CALLERS })
+    expect(counts.map(({ errors }) => errors)).toEqual(counts.map(() => ({})))
+    const sum = (name: 'allowed' | 'denied' | 'refunds' | 'forgets') =>
+      counts.reduce((total, each) => total + each[name], 0)
+    expect(sum('allowed') + sum('denied')).toBe(DECISIONS)
+    for (const each of [sum('denied'), sum('refunds')]) expect(each).toBeGreaterThan(DECISIONS / 20)
+    expect(sum('forgets')).toBeGreaterThan(DECISIONS / 200)
+    await expectReconciled(around.open().makeStore({ table }), addUp(counts))
+  }, 180_000)
+})
+
+function addUp(counts: readonly MixedCounts[]): Taken {
+  const all: Taken = {}
+  for (const { taken } of counts)
+    for (const [key, units] of Object.entries(taken)) all[key] = (all[key] ?? 0) + units
+  return all
+}
+
+async function expectReconciled(store: Store, taken: Taken): Promise<void> {
+  const keys = Object.keys(taken)
+  expect(keys.length).toBeGreaterThan(DECISIONS / 20)
+  const { parts } = await chargeOne(store, ...keys.map((key) => part(key, policyOf(key), 0)))
+  const atRest = keys.map(
+    (key, i) => [key, policyOf(key).limit - (parts[i]?.remaining ?? Number.NaN)] as const,
+  )
+  const left = atRest.filter(([key]) => !isForgotten(key))
+  expect(left.filter(([key, units]) => units !== taken[key])).toEqual([])
+  for (const [key, units] of atRest) expect(units).toBeLessThanOrEqual(taken[key] ?? 0)
+}

@@ -1,0 +1,77 @@
+import { consecutive, mysqlSchema, postgresSchema, type SqlStore } from 'headgate'
+import { allowedCount, part } from '../../conformance/kit.js'
+import { DATABASES, type Kind, surroundings } from './kit.js'
+
+const policy = consecutive({ limit: 2 })
+
+/** Makes a schema, which in MySQL is a database. */
+const SCHEMA: Readonly<Record<Kind['name'], { readonly make: string; readonly drop: string }>> = {
+  mysql: { make: 'CREATE DATABASE limits_of_ours', drop: 'DROP DATABASE limits_of_ours' },
+  postgres: { make: 'CREATE SCHEMA limits_of_ours', drop: 'DROP SCHEMA limits_of_ours CASCADE' },
+}
+const SQL_OF = { mysql: mysqlSchema, postgres: postgresSchema }
+
+/** Names that are good ones, though some are words of SQL. */
+const NAMES = ['h', 'order', 'key', 'Select', 'LIMITS', 'limits', '_', '$'.padStart(2, 'a'), 'x'.repeat(51)]
+
+async function expectWorks(store: SqlStore): Promise<void> {
+  await store.forget([part('a', policy)])
+  const verdicts = await store.charge([1, 1, 1].map(() => [part('a', policy)]))
+  expect(allowedCount(verdicts)).toBe(2)
+  await store.forget([part('a', policy)])
+  for (const allowed of [1, 1, 0])
+    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(allowed)
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+  const sqlOf = SQL_OF[kind.name]
+
+  test('prepare() may be called again, and what is there stays', async () => {
+    const store = around.open().makeStore()
+    await store.prepare()
+    await store.charge([[part('a', policy, 2)]])
+    await store.prepare()
+    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(0)
+  })
+
+  test('prepare() may be called by four processes at once', async () => {
+    const pools = Array.from({ length: 4 }, () => around.open())
+    await Promise.all(pools.map((pool) => pool.run('SELECT 1'))) // all are connected
+    for (let round = 0; round < 20; round++) {
+      const stores = pools.map((pool) => pool.makeStore({ table: `made_${round}` }))
+      await Promise.all(stores.map((store) => store.prepare()))
+    }
+    await expectWorks(around.open().makeStore({ table: 'made_0' }))
+  })
+
+  test('the exported SQL makes the same table, whose default name is the same', async () => {
+    const pool = around.open()
+    await pool.run('DROP TABLE IF EXISTS headgate')
+    for (const sql of sqlOf().split(';')) await pool.run(sql)
+    await expectWorks(pool.makeStore())
+    await pool.makeStore().prepare()
+    await expectWorks(pool.makeStore({ table: 'headgate' }))
+  })
+
+  test.each(NAMES)('a table may be called %s', async (table) => {
+    const pool = around.open({ size: 2 })
+    await pool.makeStore({ table }).prepare()
+    await expectWorks(pool.makeStore({ table }))
+    expect(await pool.makeDatabase(table).removeExpired(10)).toBe(0)
+    await pool.run(`DROP TABLE ${kind.quote(table)}`)
+    await pool.end()
+  })
+
+  test('tables of the same name in two schemas are two', async () => {
+    const pool = around.open()
+    await pool.run(SCHEMA[kind.name].make)
+    try {
+      const stores = ['limits_of_ours.limits', 'limits'].map((table) => pool.makeStore({ table }))
+      for (const store of stores) await store.prepare()
+      for (const store of stores) await expectWorks(store)
+    } finally {
+      await pool.run(SCHEMA[kind.name].drop)
+    }
+  })
+})

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { consecutive } from 'headgate'
+import { part, remainingOf } from '../../conformance/kit.js'
+import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+
+const MOST = 500
+const LATER_S = 4_000_000_000
+const policy = consecutive({ limit: 100 })
+
+interface Locks {
+  /** Takes the lock under which a table is purged. */
+  readonly take: (table: string) => string
+  readonly release: (table: string) => string
+  /** Settings by which a statement gives up soon. */
+  readonly impatient: string
+  /** Settings that a user's connections may have. */
+  readonly settings: readonly string[]
+}
+
+const LOCKS: Readonly<Record<Kind['name'], Locks>> = {
+  mysql: {
+    take: (table) => `SELECT GET_LOCK('headgate purge ${table}', 0) AS held`,
+    release: (table) => `SELECT RELEASE_LOCK('headgate purge ${table}') AS held`,
+    impatient: 'innodb_lock_wait_timeout=1',
+    settings: [
+      'autocommit=0',
+      'completion_type=1',
+      'sql_safe_updates=1',
+      "time_zone='-11:00'",
+      'sql_select_limit=3',
+    ],
+  },
+  postgres: {
+    take: (table) => `SELECT pg_try_advisory_lock(hashtext('headgate purge ${table}')) AS held`,
+    release: (table) => `SELECT pg_advisory_unlock(hashtext('headgate purge ${table}')) AS held`,
+    impatient: 'lock_timeout=500',
+    settings: [
+      'default_transaction_isolation=serializable',
+      'timezone=Pacific/Midway',
+      'bytea_output=escape',
+    ],
+  },
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+  const { take, release, impatient, settings } = LOCKS[kind.name]
+
+  async function namesIn(pool: UserPool, table: string): Promise<Record<string, number>> {
+    const rows = await pool.run(`SELECT ${kind.quote('key')} AS name FROM ${table}`)
+    const names = rows.map(({ name }) => String(name).replace(/:.*/, ''))
+    return Object.fromEntries(
+      [...new Set(names)].sort().map((name) => [name, names.filter((each) => each === name).length]),
+    )
+  }
+
+  test('expired rows go, so many at once, and no others', async () => {
+    const { pool, table } = await around.makeStore()
+    const nowS = Math.floor(Date.now() / 1000)
+    await insertRows(kind, pool, table, { name: 'first', count: 700, expiresAtS: 1 })
+    await insertRows(kind, pool, table, { name: 'second', count: 510, expiresAtS: nowS - 2 })
+    await insertRows(kind, pool, table, { name: 'soon', count: 300, expiresAtS: nowS + 60 })
+    await insertRows(kind, pool, table, { name: 'never', count: 200, expiresAtS: 253_402_300_799 })
+    const { removeExpired } = pool.makeDatabase(table)
+    expect(await removeExpired(MOST)).toBe(500)
+    expect(await namesIn(pool, table)).toEqual({ first: 200, never: 200, second: 510, soon: 300 }) // the oldest first
+    expect(await removeExpired(MOST)).toBe(500)
+    expect(await removeExpired(MOST)).toBe(210)
+    expect(await removeExpired(MOST)).toBe(0)
+    expect(await namesIn(pool, table)).toEqual({ never: 200, soon: 300 })
+  })
+
+  test.each(settings)('they go also where the connections have %s', async (setting) => {
+    const { pool, table } = await around.makeStore({ settings: [setting] })
+    const plain = around.open()
+    await insertRows(kind, plain, table, { name: 'old', count: 120, expiresAtS: 1 })
+    await insertRows(kind, plain, table, { name: 'living', count: 20, expiresAtS: LATER_S })
+    const { removeExpired } = pool.makeDatabase(table)
+    expect(await removeExpired(100)).toBe(100)
+    expect(await namesIn(plain, table)).toEqual({ living: 20, old: 20 })
+    expect(await removeExpired(100)).toBe(20)
+    expect(await namesIn(plain, table)).toEqual({ living: 20 })
+    await plain.end()
+  })
+
+  test('while one process is at it, others remove nothing', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
+    const holder = await around.open({ size: 1 }).take()
+    expect(Number(Object.values((await holder.run(take(table)))[0] ?? {})[0])).toBe(1)
+    expect(await pool.makeDatabase(table).removeExpired(MOST)).toBe(0)
+    expect(await namesIn(pool, table)).toEqual({ old: 20 })
+    await holder.run(release(table))
+    holder.release()
+    expect(await pool.makeDatabase(table).removeExpired(MOST)).toBe(20)
+  })
+
+  test('one that fails halfway, as somebody holds a row, is no hindrance to the next of another process', async () => {
+    const { pool, table } = await around.makeStore({ settings: [impatient] })
+    await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
+    const holder = await around.open({ size: 1 }).take()
+    await holder.run('START TRANSACTION')
+    await holder.run(`SELECT 1 FROM ${table} WHERE ${kind.quote('key')} = 'old:7' FOR UPDATE`)
+    await pool
+      .makeDatabase(table)
+      .removeExpired(MOST)
+      .catch(() => undefined)
+    await holder.run('ROLLBACK')
+    holder.release()
+    await around.open().makeDatabase(table).removeExpired(MOST)
+    expect(await namesIn(pool, table)).toEqual({})
+  })
+
+  test('rows that come to life again while they are purged stay, and no charge fails', async () => {
+    const { store, pool, table } = await around.makeStore()
+    const keys = Array.from({ length: 2000 }, (_, i) => `old:${i}`)
+    await insertRows(kind, pool, table, { name: 'old', count: keys.length, expiresAtS: 1 })
+    let isOver = false
+    const purging = (async () => {
+      let removed = 0
+      for (; !isOver; await pause(1)) removed += await pool.makeDatabase(table).removeExpired(50)
+      return removed
+    })()
+    for (let round = 0; round < 3; round++) {
+      const charges = keys.map((_key, i) => store.charge([[part(keys.at(-i) ?? '', policy)]]))
+      await Promise.all(charges)
+    }
+    isOver = true
+    expect(await purging).toBeGreaterThan(0)
+    expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => 97))
+  })
+})

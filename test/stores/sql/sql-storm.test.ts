@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { StormQuestion } from '../../bench/memcached-storm-child.js'
+import {
+  addUp,
+  bucketOf,
+  mostAllowed,
+  type Storm,
+  type StormCounts,
+} from '../../bench/memcached-storm-counts.js'
+import { chargeOne, part } from '../../conformance/kit.js'
+import { type Child, startChildren } from '../memcached/children.js'
+import { DATABASES, surroundings } from './kit.js'
+import { childArgs } from './open-in-child.js'
+
+const PROCESSES = 4
+const FOR_MS = 2000
+
+/** Buckets that time refills while all charge them, so that it matters what time a decision is made at. */
+const STORMS: readonly (readonly [string, Storm])[] = [
+  ['nearly always written', { capacity: 500, refill: 5000, everyMs: 1000, callers: 30, forMs: FOR_MS }],
+  ['nearly always empty', { capacity: 50, refill: 100, everyMs: 1000, callers: 30, forMs: FOR_MS }],
+  ['nearly always empty, by a few', { capacity: 20, refill: 500, everyMs: 1000, callers: 2, forMs: FOR_MS }],
+]
+
+describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) => {
+  const around = surroundings(kind)
+  let children: Child[] = []
+  let table: string
+
+  beforeAll(async () => {
+    table = await around.makeTable()
+    const module = join(__dirname, 'storm-child.ts')
+    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    await rage({ key: 'none', capacity: 1, refill: 1, everyMs: 1, callers: 0, forMs: 0 }) // all are there
+  }, 60_000)
+
+  afterAll(() => {
+    for (const child of children) child.end()
+  })
+
+  /** What came of a storm, in each process. */
+  function rage(question: StormQuestion): Promise<StormCounts[]> {
+    return Promise.all(children.map((child) => child.ask<StormCounts>(question)))
+  }
+
+  test.each(STORMS)('on one bucket that is %s is never over its limit', async (key, storm) => {
+    const each = await rage({ key, ...storm })
+    const counts = addUp(each)
+    const most = mostAllowed(storm, counts)
+    expect(counts.allowed).toBeLessThanOrEqual(most)
+    expect(counts.allowed).toBeGreaterThan(most / 2)
+    for (const { allowed } of each) expect(allowed).toBeGreaterThan(0) // nobody is starved
+    // What is left afterwards is what was promised and not allowed, and no more.
+    const store = around.open().makeStore({ table })
+    const { atMs, parts } = await chargeOne(store, part(key, bucketOf(storm), 0))
+    const owed = mostAllowed(storm, { ...counts, lastMs: atMs }) - counts.allowed
+    expect(parts[0]?.remaining).toBeLessThanOrEqual(owed)
+  })
+})

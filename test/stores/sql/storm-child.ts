@@ -1,0 +1,24 @@
+import { answerQuestions } from '../../bench/harness/child.js'
+import type { StormQuestion } from '../../bench/memcached-storm-child.js'
+import { bucketOf, type StormCounts } from '../../bench/memcached-storm-counts.js'
+import { openInChild } from './open-in-child.js'
+
+const { store } = openInChild()
+
+/** One process of several: each caller charges one unit after the other, until the time is over. What fails ends it. */
+answerQuestions(async ({ key, callers, forMs, ...storm }: StormQuestion): Promise<StormCounts> => {
+  const policy = bucketOf({ ...storm, callers, forMs })
+  const counts = { allowed: 0, denied: 0, ranOut: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: 0 }
+  const endMs = performance.now() + forMs
+  async function call(): Promise<void> {
+    while (performance.now() < endMs) {
+      const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
+      if (verdict === undefined) throw new Error('There was no verdict.')
+      counts[verdict.allowed ? 'allowed' : 'denied']++
+      counts.firstMs = Math.min(counts.firstMs, verdict.atMs)
+      counts.lastMs = Math.max(counts.lastMs, verdict.atMs)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return counts
+})
