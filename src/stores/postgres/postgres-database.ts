@@ -119,9 +119,10 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     isTemporary,
     mendFor: (error) => mendFor(error, table),
     prepare: () =>
-      borrow(lending, (connection) => repliesOf(connection, [postgresSchema(names.join('.'))])).then(
-        () => {},
-      ),
+      borrow(lending, async (connection) => {
+        const alone = `SELECT pg_advisory_xact_lock(hashtext('headgate prepare ${names.join('.')}'))` // IF NOT EXISTS races
+        await repliesOf(connection, ['BEGIN', alone, postgresSchema(names.join('.')), 'COMMIT'])
+      }),
   }
 }
 
