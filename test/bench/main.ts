@@ -6,8 +6,11 @@ import { benchMemcachedEvictions } from './memcached-evictions.js'
 import { benchMemcachedStorm } from './memcached-storm.js'
 import { benchMemory } from './memory.js'
 import { benchMiddleware } from './middleware.js'
+import { benchMysql } from './mysql.js'
+import { benchPostgres } from './postgres.js'
 import { benchRedis } from './redis.js'
 import { benchRedisBytes } from './redis-bytes.js'
+import { benchSqlPurge } from './sql-purge.js'
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
@@ -19,6 +22,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'memcached-bytes': benchMemcachedBytes,
   'memcached-evictions': benchMemcachedEvictions,
   'memcached-storm': benchMemcachedStorm,
+  mysql: benchMysql,
+  postgres: benchPostgres,
+  'sql-purge': benchSqlPurge,
 }
 
 /** Runs the benchmarks named on the command line, or all. A wrong count ends it with a message and code 1. */

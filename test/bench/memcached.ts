@@ -3,6 +3,7 @@ import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
 import { readMemcachedUsage } from './harness/memcached-usage.js'
 import { isOurs, printResults, type Report } from './server-tables.js'
+import { CACHE_WORKLOADS } from './workloads.js'
 
 const COUNTS = { requests: 'requests', writes: 'writes' } as const
 const WINDOWS: readonly MemcachedStoreName[] = ['headgate, fixed window', 'headgate, sliding window']
@@ -10,6 +11,7 @@ const WINDOWS: readonly MemcachedStoreName[] = ['headgate, fixed window', 'headg
 const REPORT: Report<MemcachedStoreName> = {
   server: 'memcached',
   names: Object.keys(MEMCACHED_STORES) as MemcachedStoreName[],
+  workloads: CACHE_WORKLOADS,
   counts: { throughput: COUNTS, latency: COUNTS },
   goals: [
     {
@@ -36,6 +38,7 @@ export async function benchMemcached(): Promise<void> {
   try {
     const results = await compareStores<MemcachedStoreName>({
       names: REPORT.names,
+      workloads: CACHE_WORKLOADS,
       child: new URL('./memcached-child.ts', import.meta.url),
       url: server.url,
       empty: () => server.command('flush_all'),

@@ -4,10 +4,12 @@ import { compareStores } from './compare-stores.js'
 import { REDIS_STORES, type RedisStoreName } from './contenders/redis-stores.js'
 import { readRedisUsage } from './harness/redis-usage.js'
 import { isOurs, printResults, type Report } from './server-tables.js'
+import { CACHE_WORKLOADS } from './workloads.js'
 
 const REPORT: Report<RedisStoreName> = {
   server: 'Redis',
   names: Object.keys(REDIS_STORES) as RedisStoreName[],
+  workloads: CACHE_WORKLOADS,
   counts: { throughput: { calls: 'requests' }, latency: {} },
   goals: [
     { goal: 'decisions a second, 10,000 keys', workload: 'many keys', figure: 'wallNs', times: 2.5 },
@@ -25,6 +27,7 @@ export async function benchRedis(): Promise<void> {
   try {
     const results = await compareStores<RedisStoreName>({
       names: REPORT.names,
+      workloads: CACHE_WORKLOADS,
       child: new URL('./redis-child.ts', import.meta.url),
       url: server.url,
       empty: () => watcher.flushall(),

@@ -1,15 +1,8 @@
-import type { CallerUsage, Workload } from './callers.js'
+import type { CallerUsage } from './callers.js'
 import type { ServerUsage } from './harness/server-usage.js'
 import { printTable, ratio, whole } from './harness/table.js'
+import type { WorkloadName, Workloads } from './workloads.js'
 
-/** What is asked for in one round, and how many rounds count. They are short, so that a noisy machine hits all alike. */
-export const WORKLOADS = {
-  'many keys': { callers: 200, keys: 10_000, decisions: 50_000, limit: 1_000, warmUps: 3, rounds: 15 },
-  'one key': { callers: 200, keys: 1, decisions: 50_000, limit: 1_000_000, warmUps: 3, rounds: 15 },
-  'one caller': { callers: 1, keys: 10_000, decisions: 1_000, limit: 1_000, warmUps: 10, rounds: 50 },
-} as const satisfies Record<string, Workload & { warmUps: number; rounds: number }>
-
-export type WorkloadName = keyof typeof WORKLOADS
 export type Figures = CallerUsage & ServerUsage
 export type Results<Name extends string> = Record<WorkloadName, Record<Name, Figures>>
 
@@ -32,6 +25,9 @@ export interface Report<Name extends string> {
   readonly server: string
   /** All contenders; ours begin with "headgate, ". */
   readonly names: readonly Name[]
+  readonly workloads: Workloads
+  /** Whether the p99 of many callers is printed too. */
+  readonly hasP99?: boolean
   readonly counts: { readonly throughput: Counts; readonly latency: Counts }
   readonly goals: readonly Goal<Name>[]
 }
@@ -45,29 +41,38 @@ export function printResults<Name extends string>(report: Report<Name>, results:
 }
 
 function printThroughput<Name extends string>(report: Report<Name>, results: Results<Name>): void {
-  const { server, names, counts } = report
-  const { decisions, rounds } = WORKLOADS['many keys'] // as with one key
+  const { server, names, workloads, counts, hasP99 = false } = report
+  const { callers, decisions, rounds } = workloads['many keys'] // as with one key
+  const compared = ['wallNs', 'cpuNs', 'serverCpuNs', ...(hasP99 ? ['p99Ns'] : [])] as (keyof Figures)[]
   const rows = (['many keys', 'one key'] as const).flatMap((workload) =>
     names.map((name) => [
       name,
-      whole(WORKLOADS[workload].keys),
+      whole(workloads[workload].keys),
       whole((decisions / results[workload][name].wallNs) * 1e9),
+      ...(hasP99 ? [(results[workload][name].p99Ns / 1e6).toFixed(2)] : []),
       ...cpuColumns(results[workload][name], decisions),
       ...countColumns(results[workload][name], decisions, counts.throughput),
-      ...peerColumns(report, results[workload], name, ['wallNs', 'cpuNs', 'serverCpuNs']),
+      ...peerColumns(report, results[workload], name, compared),
     ]),
   )
   printTable(
-    `${server}, 200 callers in one process: ${whole(decisions)} decisions a round, ` +
-      `${rounds} rounds, medians; against a peer: decisions a second, client CPU, ${server} CPU`,
-    ['contender', 'keys', 'decisions/s', ...figureHeads(report, counts.throughput)],
+    `${server}, ${callers} callers in one process: ${whole(decisions)} decisions a round, ` +
+      `${rounds} rounds, medians; against a peer: decisions a second, client CPU, ${server} CPU` +
+      (hasP99 ? ', p99' : ''),
+    [
+      'contender',
+      'keys',
+      'decisions/s',
+      ...(hasP99 ? ['p99 ms'] : []),
+      ...figureHeads(report, counts.throughput),
+    ],
     rows,
   )
 }
 
 function printLatency<Name extends string>(report: Report<Name>, results: Results<Name>): void {
-  const { server, names, counts } = report
-  const { decisions, keys, rounds } = WORKLOADS['one caller']
+  const { server, names, workloads, counts } = report
+  const { decisions, keys, rounds } = workloads['one caller']
   const rows = names.map((name) => {
     const figures = results['one caller'][name]
     return [

@@ -4,7 +4,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 export interface Child {
   /** Sends a question and waits for its answer. One at a time. */
   ask<Answer>(question: unknown): Promise<Answer>
-  end(): void
+  /** Ends it, and waits until its connections are gone. */
+  end(): Promise<void>
 }
 
 type Reply = { readonly answer: unknown } | { readonly error: string }
@@ -12,7 +13,12 @@ type Reply = { readonly answer: unknown } | { readonly error: string }
 /** Starts a module of this folder in a process of its own, with this process's flags. */
 export function startChild(module: URL, args: readonly string[], heapMb: number): Child {
   const child = fork(module, args, { execArgv: [...process.execArgv, `--max-old-space-size=${heapMb}`] })
-  return { ask: (question) => ask(child, question), end: () => child.disconnect() }
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const end = () => {
+    if (child.connected) child.disconnect()
+    return exited
+  }
+  return { ask: (question) => ask(child, question), end }
 }
 
 function ask<Answer>(child: ChildProcess, question: unknown): Promise<Answer> {

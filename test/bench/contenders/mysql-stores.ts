@@ -1,0 +1,46 @@
+import { mysqlStore, type Policy } from 'headgate'
+import mysql from 'mysql2'
+import { createPool } from 'mysql2/promise'
+import { RateLimiterMySQL } from 'rate-limiter-flexible'
+import {
+  flexibleLimiter,
+  headgateOn,
+  longSlidingWindow,
+  longWindow,
+  type MakeContender,
+  slowBucket,
+} from './server-contender.js'
+
+const CONNECTIONS = 10
+
+/** On a table of its own, as the peer. */
+async function headgate(url: string, policy: Policy) {
+  const pool = createPool({ uri: url, connectionLimit: CONNECTIONS })
+  const store = mysqlStore(pool, { table: `headgate_${policy.kind.replace('-', '_')}` })
+  await store.prepare()
+  return headgateOn(store, policy)
+}
+
+/** With a pool that answers by callbacks, which is the one that it takes. */
+async function rateLimiterFlexible(url: string, limit: number) {
+  const storeClient = mysql.createPool({ uri: url, connectionLimit: CONNECTIONS })
+  const options = { storeClient, dbName: new URL(url).pathname.slice(1), tableName: 'flexible' }
+  const limiter = await new Promise<RateLimiterMySQL>((resolve, reject) => {
+    const ready = (error?: Error) => (error ? reject(error) : resolve(made))
+    const made = new RateLimiterMySQL(
+      { ...options, points: limit, duration: longWindow(limit).windowMs / 1000 },
+      ready,
+    )
+  })
+  return flexibleLimiter(limiter)
+}
+
+/** Makers by name. */
+export const MYSQL_STORES = {
+  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
+  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
+  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
+  'rate-limiter-flexible': rateLimiterFlexible,
+} as const satisfies Readonly<Record<string, MakeContender>>
+
+export type MysqlStoreName = keyof typeof MYSQL_STORES

@@ -1,0 +1,43 @@
+import { type Policy, postgresStore } from 'headgate'
+import { Pool } from 'pg'
+import { RateLimiterPostgres } from 'rate-limiter-flexible'
+import {
+  flexibleLimiter,
+  headgateOn,
+  longSlidingWindow,
+  longWindow,
+  type MakeContender,
+  slowBucket,
+} from './server-contender.js'
+
+/** Connections stay open while others take their turns. */
+const connect = (url: string) => new Pool({ connectionString: url, max: 10, idleTimeoutMillis: 0 })
+
+/** On a table of its own, as the peer. */
+async function headgate(url: string, policy: Policy) {
+  const store = postgresStore(connect(url), { table: `headgate_${policy.kind.replace('-', '_')}` })
+  await store.prepare()
+  return headgateOn(store, policy)
+}
+
+async function rateLimiterFlexible(url: string, limit: number) {
+  const options = { storeClient: connect(url), tableName: 'flexible' }
+  const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
+    const ready = (error?: Error) => (error ? reject(error) : resolve(made))
+    const made = new RateLimiterPostgres(
+      { ...options, points: limit, duration: longWindow(limit).windowMs / 1000 },
+      ready,
+    )
+  })
+  return flexibleLimiter(limiter)
+}
+
+/** Makers by name. */
+export const POSTGRES_STORES = {
+  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
+  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
+  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
+  'rate-limiter-flexible': rateLimiterFlexible,
+} as const satisfies Readonly<Record<string, MakeContender>>
+
+export type PostgresStoreName = keyof typeof POSTGRES_STORES

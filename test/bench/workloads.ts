@@ -1,0 +1,29 @@
+/** Who asks for what, in one round. Rounds go on with the keys where the last one stopped. */
+export interface Workload {
+  readonly callers: number
+  readonly keys: number
+  readonly decisions: number
+  /** Units per key: a little more than all rounds take. Of a lower limit, tokens come back later. */
+  readonly limit: number
+}
+
+export type WorkloadName = 'many keys' | 'one key' | 'one caller'
+
+/** How many rounds count, after some that do not. All rounds together draw each key equally often. */
+export type Workloads = Readonly<
+  Record<WorkloadName, Workload & { readonly warmUps: number; readonly rounds: number }>
+>
+
+/** For caches. Rounds are short, so that a noisy machine hits all alike. */
+export const CACHE_WORKLOADS: Workloads = {
+  'many keys': { callers: 200, keys: 10_000, decisions: 50_000, limit: 1_000, warmUps: 3, rounds: 15 },
+  'one key': { callers: 200, keys: 1, decisions: 50_000, limit: 1_000_000, warmUps: 3, rounds: 15 },
+  'one caller': { callers: 1, keys: 10_000, decisions: 1_000, limit: 1_000, warmUps: 10, rounds: 50 },
+}
+
+/** For databases, where a peer's round takes ten times longer for each decision. */
+export const SQL_WORKLOADS: Workloads = {
+  'many keys': { callers: 200, keys: 10_000, decisions: 10_000, limit: 1_000, warmUps: 2, rounds: 9 },
+  'one key': { callers: 200, keys: 1, decisions: 10_000, limit: 1_000_000, warmUps: 2, rounds: 9 },
+  'one caller': { callers: 1, keys: 10_000, decisions: 500, limit: 1_000, warmUps: 20, rounds: 20 },
+}
