@@ -11,7 +11,7 @@ const OTHER_SHAPE = ['42703', '42804', '42883', '22P02', '42P10', '23502']
 const DENIED = '42501'
 const READ_ONLY = '25006'
 
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' ? code : undefined
 }
@@ -20,10 +20,6 @@ export function codeOf(error: unknown): string | undefined {
 export function isTemporary(error: unknown): boolean {
   const temporary: unknown[] = [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE, DUPLICATE]
   return temporary.includes(codeOf(error))
-}
-
-export function isDuplicate(error: unknown): boolean {
-  return codeOf(error) === DUPLICATE
 }
 
 /** What the operator can do. */

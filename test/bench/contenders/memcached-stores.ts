@@ -5,15 +5,7 @@ import Memcached from 'memcached'
 import { Client } from 'memjs'
 import { MemcachedStore } from 'rate-limit-memcached'
 import { RateLimiterMemcache } from 'rate-limiter-flexible'
-import {
-  expressStore,
-  flexibleLimiter,
-  headgateOn,
-  longSlidingWindow,
-  longWindow,
-  type MakeContender,
-  slowBucket,
-} from './server-contender.js'
+import { expressStore, flexibleLimiter, headgateOn, type MakeContender, ours } from './server-contender.js'
 
 /** The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970. */
 const WINDOW_S = 30 * 24 * 60 * 60
@@ -35,9 +27,7 @@ function rateLimiterFlexible(url: string, limit: number) {
 
 /** Makers by name. */
 export const MEMCACHED_STORES = {
-  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
-  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
-  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
+  ...ours(headgate),
   'rate-limit-memcached': rateLimitMemcached,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

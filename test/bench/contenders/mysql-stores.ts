@@ -2,14 +2,7 @@ import { mysqlStore, type Policy } from 'headgate'
 import mysql from 'mysql2'
 import { createPool } from 'mysql2/promise'
 import { RateLimiterMySQL } from 'rate-limiter-flexible'
-import {
-  flexibleLimiter,
-  headgateOn,
-  longSlidingWindow,
-  longWindow,
-  type MakeContender,
-  slowBucket,
-} from './server-contender.js'
+import { flexibleLimiter, headgateOn, longWindow, type MakeContender, ours } from './server-contender.js'
 
 const CONNECTIONS = 10
 
@@ -37,9 +30,7 @@ async function rateLimiterFlexible(url: string, limit: number) {
 
 /** Makers by name. */
 export const MYSQL_STORES = {
-  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
-  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
-  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
+  ...ours(headgate),
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>
 

@@ -1,14 +1,7 @@
 import { type Policy, postgresStore } from 'headgate'
 import { Pool } from 'pg'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
-import {
-  flexibleLimiter,
-  headgateOn,
-  longSlidingWindow,
-  longWindow,
-  type MakeContender,
-  slowBucket,
-} from './server-contender.js'
+import { flexibleLimiter, headgateOn, longWindow, type MakeContender, ours } from './server-contender.js'
 
 /** Connections stay open while others take their turns. */
 const connect = (url: string) => new Pool({ connectionString: url, max: 10, idleTimeoutMillis: 0 })
@@ -34,9 +27,7 @@ async function rateLimiterFlexible(url: string, limit: number) {
 
 /** Makers by name. */
 export const POSTGRES_STORES = {
-  'headgate, token bucket': (url, limit) => headgate(url, slowBucket(limit)),
-  'headgate, fixed window': (url, limit) => headgate(url, longWindow(limit)),
-  'headgate, sliding window': (url, limit) => headgate(url, longSlidingWindow(limit)),
+  ...ours(headgate),
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>
 

@@ -7,7 +7,7 @@ const WINDOW = '3650d'
 
 export const slowBucket = (limit: number) => tokenBucket({ capacity: limit, refill: limit, every: WINDOW })
 export const longWindow = (limit: number) => fixedWindow({ limit, window: WINDOW })
-export const longSlidingWindow = (limit: number) => slidingWindow({ limit, window: WINDOW })
+const longSlidingWindow = (limit: number) => slidingWindow({ limit, window: WINDOW })
 
 /** A store on a server in the way that its own users call it. */
 export interface ServerContender {
@@ -36,6 +36,15 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
       await take(key, (await remaining(key)) - units)
     },
   }
+}
+
+/** Ours with each policy, by name. */
+export function ours(make: (url: string, policy: Policy) => ReturnType<MakeContender>) {
+  return {
+    'headgate, token bucket': (url, limit) => make(url, slowBucket(limit)),
+    'headgate, fixed window': (url, limit) => make(url, longWindow(limit)),
+    'headgate, sliding window': (url, limit) => make(url, longSlidingWindow(limit)),
+  } as const satisfies Readonly<Record<string, MakeContender>>
 }
 
 /** A store of express-rate-limit counts, and the middleware compares with the limit. */
