@@ -66,7 +66,8 @@ async function startOwn(args: readonly string[]): Promise<SqlServer> {
       const [row] = await runSql(urlOf(place), 'SHOW data_directory')
       return row?.data_directory === dataIn(place.folder)
     },
-    endSignal: 'SIGINT', // after SIGTERM it waits for its clients to leave
+    closingSignal: 'SIGTERM', // waits for its clients to leave: `end` of a pool (pg 8.16) does not wait until they have
+    endSignal: 'SIGINT',
   })
   const own = ownServer(server, urlOf(server))
   return withQuery(Object.assign(own, { restart: () => restart(server) }), runSql)

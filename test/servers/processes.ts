@@ -12,6 +12,7 @@ import { until } from './wait.js'
 
 const ATTEMPTS = 5
 const GRACE_MS = 3000
+const CLOSING_MS = 1000
 
 /** Where a server lives: a free port of 127.0.0.1 and an empty folder of its own, which is also its working folder. */
 export interface Place {
@@ -38,6 +39,8 @@ export interface Recipe {
   readonly portOffsets?: readonly number[]
   /** What ends it: SIGTERM unless told, and SIGKILL when that does not help. */
   readonly endSignal?: NodeJS.Signals
+  /** What `stop` sends a second before that, where it makes the server end as soon as its last client has left. */
+  readonly closingSignal?: NodeJS.Signals
 }
 
 /** Starts a server and waits until it answers. When another program takes its port first, it tries another port. */
@@ -102,7 +105,9 @@ export class ServerProcess implements Place {
 
   /** Ends it and removes its folder. May be called again. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#end().then(() => this.keeper.release())
+    this.#stopped ??= this.#close()
+      .then(() => this.#end())
+      .then(() => this.keeper.release())
     return this.#stopped
   }
 
@@ -133,13 +138,22 @@ export class ServerProcess implements Place {
     this.keeper.guard(undefined)
   }
 
+  async #close(): Promise<void> {
+    const { closingSignal } = this.recipe
+    if (closingSignal) await this.#ask(closingSignal, CLOSING_MS)
+  }
+
   async #end(): Promise<void> {
+    await this.#ask(this.recipe.endSignal ?? 'SIGTERM', GRACE_MS)
+    await this.kill('SIGKILL')
+  }
+
+  async #ask(signal: NodeJS.Signals, patienceMs: number): Promise<void> {
     const child = this.#child
     if (child === undefined) return
-    send(child, this.recipe.endSignal ?? 'SIGTERM')
+    send(child, signal)
     send(child, 'SIGCONT') // a process that SIGSTOP holds hears nothing else
-    await Promise.race([gone(child), pause(GRACE_MS, undefined, { ref: false })])
-    await this.kill('SIGKILL')
+    await Promise.race([gone(child), pause(patienceMs, undefined, { ref: false })])
   }
 }
 

@@ -70,6 +70,7 @@ let pool: Pool
 beforeAll(async () => {
   server = await startPostgres()
   pool = new Pool({ connectionString: server.url })
+  pool.on('error', () => {}) // it ends while the server does
   await postgresStore(pool).prepare()
 }, INSTALL_TIMEOUT_MS)
 
