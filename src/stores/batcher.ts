@@ -6,6 +6,13 @@ export interface BatcherOptions<Item> {
   readonly weigh?: (item: Item) => number
   /** The most batches that are on their way at once, not counting those that are stuck. */
   readonly maxInFlight: number
+  /**
+   * What an item has to itself while it is decided, such as rows. Where a batch is stuck, items that need what its unanswered
+   * ones have wait for them, and do not get stuck as well. Default: nothing.
+   */
+  readonly holds?: (item: Item) => readonly string[]
+  /** The most batches that may be stuck at once; while so many are, none is sent. Default: any number. */
+  readonly maxStuck?: number
 }
 
 /**
@@ -22,13 +29,25 @@ interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: [Answer]) => void
   readonly reject: (reason: unknown) => void
+  isAnswered: boolean
+}
+
+/** A batch on its way. */
+interface Flight<Item, Answer> {
+  readonly batch: readonly Waiting<Item, Answer>[]
+  readonly leftAtMs: number
 }
 
 /** Fewer items than this are not split to have more batches on their way. */
 const MIN_SHARE = 16
 
-/** How long a full set of batches may be without any answer until it holds up others no more. */
-const PATIENCE_MS = 25
+/**
+ * How long a full set of batches may be without any answer until it holds up others no more: so many times as long as the last batch
+ * took, and at least so long. Before the first is there, connections may have to be made.
+ */
+const PATIENCE_TIMES = 4
+const MIN_PATIENCE_MS = 25
+const FIRST_PATIENCE_MS = 250
 
 /**
  * Stands before a remote store: items of one turn of the event loop, and those that come while batches are on their way,
@@ -42,16 +61,24 @@ const PATIENCE_MS = 25
  */
 export function batcher<Item, Answer>(
   send: Send<Item, Answer>,
-  { maxWeight, maxInFlight, weigh = () => 1 }: BatcherOptions<Item>,
+  {
+    maxWeight,
+    maxInFlight,
+    weigh = () => 1,
+    holds = () => [],
+    maxStuck = Number.POSITIVE_INFINITY,
+  }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<symbol>()
+  const inFlight = new Set<Flight<Item, Answer>>()
+  const stuck = new Set<Flight<Item, Answer>>()
   let landed = 0
+  let patienceMs = FIRST_PATIENCE_MS
   let isScheduled = false
   let isWatched = false
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0) return
+    if (isScheduled || waiting.length === 0 || stuck.size >= maxStuck) return
     if (inFlight.size >= maxInFlight) {
       watch()
       return
@@ -63,6 +90,7 @@ export function batcher<Item, Answer>(
 
   function flush(): void {
     isScheduled = false
+    const blocked = stuck.size > 0 ? takeBlocked() : []
     const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight.size)))
     let from = 0
     while (from < waiting.length && inFlight.size < maxInFlight) {
@@ -70,8 +98,24 @@ export function batcher<Item, Answer>(
       deliver(waiting.slice(from, to))
       from = to
     }
-    waiting = waiting.slice(from)
-    schedule()
+    const isFull = from < waiting.length
+    waiting = [...blocked, ...waiting.slice(from)]
+    if (isFull) schedule()
+  }
+
+  /** Takes those out that wait for what a stuck batch holds; what they hold others have to wait for as well. */
+  function takeBlocked(): Waiting<Item, Answer>[] {
+    const unanswered = [...stuck].flatMap(({ batch }) => batch.filter(({ isAnswered }) => !isAnswered))
+    const held = new Set(unanswered.flatMap(({ item }) => holds(item)))
+    const blocked: Waiting<Item, Answer>[] = []
+    waiting = waiting.filter((one) => {
+      const needs = holds(one.item)
+      if (!needs.some((name) => held.has(name))) return true
+      for (const name of needs) held.add(name)
+      blocked.push(one)
+      return false
+    })
+    return blocked
   }
 
   function endOfBatch(from: number, most: number): number {
@@ -92,25 +136,31 @@ export function batcher<Item, Answer>(
     const landedBefore = landed
     setTimeout(() => {
       isWatched = false
-      if (landed === landedBefore) inFlight.clear()
+      if (landed === landedBefore) {
+        for (const flight of inFlight) stuck.add(flight)
+        inFlight.clear()
+      }
       schedule()
-    }, PATIENCE_MS)
+    }, patienceMs)
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    const flight = Symbol('batch')
+    const flight = { batch, leftAtMs: performance.now() }
     inFlight.add(flight)
     const land = () => {
       landed++
-      if (inFlight.delete(flight)) schedule()
+      if (!inFlight.delete(flight)) return
+      patienceMs = Math.max(MIN_PATIENCE_MS, PATIENCE_TIMES * (performance.now() - flight.leftAtMs))
+      schedule()
     }
     try {
       await send(
         batch.map(({ item }) => item),
         (place, answer) => {
-          const { resolve, reject } = batch[place] as Waiting<Item, Answer>
-          if (answer instanceof Error) reject(answer)
-          else resolve([answer])
+          const one = batch[place] as Waiting<Item, Answer>
+          one.isAnswered = true
+          if (answer instanceof Error) one.reject(answer)
+          else one.resolve([answer])
           land()
         },
       )
@@ -118,11 +168,12 @@ export function batcher<Item, Answer>(
       for (const { reject } of batch) reject(reason)
     }
     land()
+    if (stuck.delete(flight)) schedule()
   }
 
   function enqueue(item: Item): Promise<[Answer]> {
     return new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
+      waiting.push({ item, resolve, reject, isAnswered: false })
       schedule()
     })
   }
