@@ -25,7 +25,12 @@ export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-li
 export type { MemcachedClient, MemcachedReply, MemcachedServer } from './stores/memcached/memcached-client.js'
 export { type MemcachedStoreOptions, memcachedStore } from './stores/memcached/memcached-store.js'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
-export type { MysqlConnection, MysqlPool, MysqlPromisePool, MysqlQuery } from './stores/mysql/mysql-client.js'
+export type {
+  MysqlCallbackPool,
+  MysqlConnection,
+  MysqlPool,
+  MysqlQuery,
+} from './stores/mysql/mysql-client.js'
 export { mysqlSchema } from './stores/mysql/mysql-schema.js'
 export { type MysqlStoreOptions, mysqlStore } from './stores/mysql/mysql-store.js'
 export type {

@@ -7,38 +7,98 @@ export interface MysqlQuery {
   readonly typeCast?: (field: unknown, next: () => unknown) => unknown
 }
 
+/** How mysql2 answers. */
+type Answer<T> = (error: Error | null, result: T) => void
+
 /** A connection of a pool. */
 export interface MysqlConnection {
   /** Sends text. */
-  query(query: MysqlQuery): Promise<[unknown, unknown]>
+  query(query: MysqlQuery, answer: Answer<unknown>): unknown
   /** Sends a prepared statement, which mysql2 keeps for the connection. */
-  execute(query: MysqlQuery): Promise<[unknown, unknown]>
+  execute(query: MysqlQuery, answer: Answer<unknown>): unknown
   release(): void
   destroy(): void
 }
 
-/** What the store needs of a pool of `mysql2/promise` (https://sidorares.github.io/node-mysql2/docs). */
-export interface MysqlPromisePool {
-  getConnection(): Promise<MysqlConnection>
+/** What the store needs of a pool of `mysql2` (https://sidorares.github.io/node-mysql2/docs). */
+export interface MysqlCallbackPool {
+  getConnection(answer: Answer<MysqlConnection>): unknown
 }
 
-/** A pool of `mysql2/promise`, or one of `mysql2`, which gives the other. */
-export type MysqlPool = MysqlPromisePool | { promise(): MysqlPromisePool }
+/** A pool of `mysql2`, or one of `mysql2/promise`, which has the other inside. */
+export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
-/** The pool that answers by promises; nothing for what is no pool. */
-export function promisePoolOf(value: unknown): MysqlPromisePool | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
+/**
+ * The pool that answers by callbacks; nothing for what is no pool. The other notes a stack for each call, in case it fails (mysql2
+ * 3.24), which takes longer than the rest of the call.
+ */
+export function callbackPoolOf(value: unknown): MysqlCallbackPool | undefined {
+  const pool = isCallbackPool(value) ? value : (value as { pool?: unknown } | null | undefined)?.pool
+  return isCallbackPool(pool) ? pool : undefined
+}
+
+function isCallbackPool(value: unknown): value is MysqlCallbackPool {
+  if (typeof value !== 'object' || value === null) return false
   const { promise, getConnection, of } = value as Record<'promise' | 'getConnection' | 'of', unknown>
-  if (typeof getConnection !== 'function' || of !== undefined) return undefined // a PoolCluster has `of`
-  return typeof promise === 'function' ? promise.call(value) : (value as MysqlPromisePool)
+  return typeof getConnection === 'function' && typeof promise === 'function' && of === undefined // a PoolCluster has `of`
 }
 
-/** The rows of a reply, each as a list. */
-export async function rowsOf(reply: Promise<[unknown, unknown]>): Promise<readonly (readonly unknown[])[]> {
-  return (await reply)[0] as readonly (readonly unknown[])[]
+export function connectionOf(pool: MysqlCallbackPool): Promise<MysqlConnection> {
+  return new Promise((resolve, reject) => {
+    pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)))
+  })
 }
 
-/** How many rows a statement has written. */
-export async function writtenBy(reply: Promise<[unknown, unknown]>): Promise<number> {
-  return ((await reply)[0] as { affectedRows: number }).affectedRows
+/** Rows come as lists, whatever the user has told the pool. */
+const AS_LISTS = {
+  rowsAsArray: true,
+  nestTables: false,
+  typeCast: (_field: unknown, next: () => unknown) => next(),
+} as const
+
+/** Rows, each as a list, or what a statement has done. */
+export type MysqlReply = readonly (readonly unknown[])[] & { readonly affectedRows?: number }
+
+/** Sends text. */
+export function text(connection: MysqlConnection, sql: string): Promise<MysqlReply> {
+  return new Promise((resolve, reject) => {
+    connection.query({ ...AS_LISTS, sql }, (error, reply) =>
+      error ? reject(error) : resolve(reply as MysqlReply),
+    )
+  })
+}
+
+/** Sends a prepared statement. */
+export function prepared(connection: MysqlConnection, sql: string, values: unknown[]): Promise<MysqlReply> {
+  return new Promise((resolve, reject) => {
+    connection.execute({ ...AS_LISTS, sql, values }, (error, reply) =>
+      error ? reject(error) : resolve(reply as MysqlReply),
+    )
+  })
+}
+
+/** Whatever `completion_type` says. */
+export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE'
+export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE'
+
+/** Begins a transaction at READ COMMITTED, and leaves the level of those that follow as it is. */
+export async function begin(connection: MysqlConnection): Promise<void> {
+  await text(connection, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+  await text(connection, 'START TRANSACTION')
+}
+
+/** Bytes as they stand in SQL, whatever `sql_mode` says about quotes. */
+export function hex(bytes: string | Buffer): string {
+  return `x'${Buffer.from(bytes as string).toString('hex')}'`
+}
+
+/** Removes rows by their keys; tells how many. By order and limit, a small table is not searched as a whole, which would wait for locks on other rows. */
+export async function removeRows(
+  connection: MysqlConnection,
+  table: string,
+  keys: readonly (string | Buffer)[],
+  and = '',
+): Promise<number> {
+  const sql = `DELETE FROM ${table} WHERE \`key\` IN (${keys.map(hex)})${and} ORDER BY \`key\` LIMIT ${keys.length}`
+  return (await text(connection, sql)).affectedRows ?? 0
 }

@@ -1,7 +1,7 @@
 import { knownOptions, wrongOption } from '../../checks.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
 import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
-import { type MysqlPool, promisePoolOf } from './mysql-client.js'
+import { callbackPoolOf, type MysqlPool } from './mysql-client.js'
 import { mysqlDatabase } from './mysql-database.js'
 
 /** What a MySQL store can be told. */
@@ -15,7 +15,7 @@ export interface MysqlStoreOptions {
  *
  * - Atomicity: the rows are locked in the order of their keys, decided on, written and committed, at READ COMMITTED. Family: row
  *   lock. A lone charge is read, and written if the row is still the same; else it goes by a transaction. Deadlocks and lock waits are
- *   tried again, ten times in all, then `StoreError`.
+ *   tried again, thirty times and for two seconds at the most, then `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
  * - `pool` is the user's `mysql2` pool, by promises or by callbacks. It is never closed, and its connections go back as they were.
@@ -24,12 +24,12 @@ export interface MysqlStoreOptions {
  * Throws a `TypeError` for what is no such pool, and for wrong options.
  */
 export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
-  const promisePool = promisePoolOf(pool)
-  if (promisePool === undefined) {
+  const callbackPool = callbackPoolOf(pool)
+  if (callbackPool === undefined) {
     const mend = 'Write mysqlStore(mysql.createPool(url)).'
     throw wrongOption('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
   }
   knownOptions('mysqlStore', options, ['table'])
   const { table = DEFAULT_TABLE } = options
-  return sqlStore(mysqlDatabase(promisePool, tableNames('mysqlStore', table)))
+  return sqlStore(mysqlDatabase(callbackPool, tableNames('mysqlStore', table)))
 }

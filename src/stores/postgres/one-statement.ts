@@ -1,10 +1,17 @@
 import type { Policy } from '../../policies/policy.js'
 import { expiryStepS, NEVER_S } from '../sql/expiry.js'
-import { NOW, sent } from './clock.js'
-import { type PostgresQuery, preparing } from './postgres-client.js'
+import { type PostgresQuery, type Prepared, preparing } from './postgres-client.js'
+import { NOW, sent } from './sent.js'
 
-/** How a kind of policy takes: translations of `take` for the common case. What they refuse is decided by `take` itself, so they may only be too strict. */
+/**
+ * How a kind of policy takes: a translation of `take` for the common case. What it refuses is decided by `take` itself, so it may
+ * only be too strict.
+ */
 interface Taking {
+  /** The values of its $5 and those that follow, from the policy's `params`. */
+  numbersOf(params: readonly number[]): readonly number[]
+  /** How long a state may take to become fresh. */
+  keptMs(params: readonly number[]): number
   /** The state of a new row. */
   readonly first: string
   /** The state that follows that of a row `t`. */
@@ -15,82 +22,96 @@ interface Taking {
 const COST = '$2::float8'
 const GRID = 4096
 
-/** State: when the bucket will be full, on the policy's grid. $3 is what a unit takes to come back, $4 what all take. */
+/** State: when the bucket will be full, on the policy's grid. $5 is what a unit takes to come back, $6 what all take. */
 function tokenBucketTaking(): Taking {
   const now = `(floor(${NOW} * ${GRID}) / ${GRID})`
-  const after = `(greatest(t.state[1] - ${now}, 0) + ${COST} * $3::float8)`
+  const after = `(greatest(t.state[1] - ${now}, 0) + ${COST} * $5::float8)`
   return {
-    first: `ARRAY[${now} + ${COST} * $3::float8]`,
+    numbersOf: ([capacity = 0, intervalMs = 0]) => [intervalMs, capacity * intervalMs],
+    keptMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
+    first: `ARRAY[${now} + ${COST} * $5::float8]`,
     next: `ARRAY[${now} + ${after}]`,
-    isAllowed: `${after} <= $4::float8`,
+    isAllowed: `${after} <= $6::float8`,
   }
 }
 
-/** State: the window's index, and the count. $3 is the window, $4 the limit. A window that is ahead is left to the policy. */
+/** State: the window's index, and the count. $5 is the limit, $6 the window. A window that is ahead is left to the policy. */
 function fixedWindowTaking(): Taking {
-  const index = `floor(${NOW} / $3::float8)`
+  const index = `floor(${NOW} / $6::float8)`
   const count = `(CASE WHEN t.state[1] = ${index} THEN t.state[2] ELSE 0 END + ${COST})`
   return {
+    numbersOf: (params) => params,
+    keptMs: ([, windowMs = 0]) => windowMs,
     first: `ARRAY[${index}, ${COST}]`,
     next: `ARRAY[${index}, ${count}]`,
-    isAllowed: `t.state[1] <= ${index} AND ${count} <= $4::float8`,
+    isAllowed: `t.state[1] <= ${index} AND ${count} <= $5::float8`,
   }
-}
-
-/** State: the count. $4 is the limit. */
-function consecutiveTaking(): Taking {
-  return {
-    first: `ARRAY[${COST} + 0 * $3::float8]`,
-    next: `ARRAY[t.state[1] + ${COST}]`,
-    isAllowed: `t.state[1] + ${COST} <= $4::float8`,
-  }
-}
-
-/** A kind of policy that has a statement: its text, and the values of its $3 and $4. */
-interface Kind {
-  readonly taking: Taking
-  numbersOf(params: readonly number[]): readonly number[]
-}
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  'token-bucket': {
-    taking: tokenBucketTaking(),
-    numbersOf: ([capacity = 0, intervalMs = 0]) => [intervalMs, capacity * intervalMs],
-  },
-  'fixed-window': {
-    taking: fixedWindowTaking(),
-    numbersOf: ([limit = 0, windowMs = 0]) => [windowMs, limit],
-  },
-  consecutive: { taking: consecutiveTaking(), numbersOf: ([limit = 0]) => [0, limit] },
 }
 
 /**
- * Takes units of a key by one statement, which gives the state that follows and the time; no row where that may not be. There is
- * none for some kinds of policies.
+ * State: the newest slice's index, then its counter and those of the $7 slices before it. $5 is the limit, $6 the window. A slice
+ * that is ahead is left to the policy.
  */
-export function takingStatements(
-  table: string,
-): (policy: Policy, key: Buffer, cost: number) => PostgresQuery | undefined {
-  const statements = new Map(
-    Object.entries(KINDS).map(([kind, { taking, numbersOf }]) => [
-      kind,
-      { query: preparing(textOf(table, taking)), numbersOf },
-    ]),
-  )
-  return (policy, key, cost) => {
-    const statement = statements.get(policy.kind)
-    if (statement === undefined) return undefined
-    const keptMs = Math.min(policy.windowMs, NEVER_S * 1000)
-    return statement.query([key, cost, ...statement.numbersOf(policy.params), keptMs, expiryStepS(policy)])
+function slidingWindowTaking(): Taking {
+  const [limit, window, slices] = ['$5::float8', '$6::float8', '$7::int']
+  const ticks = `floor(${NOW}) * ${slices}`
+  const index = `floor(${ticks} / ${window})`
+  const by = `least(${index} - t.state[1], ${slices} + 1)::int` // the counters move by so many places
+  const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[2 : ${slices} + 1 - ${by}]) AS c)`
+  const oldest = `CASE WHEN ${by} <= ${slices} THEN t.state[${slices} + 2 - ${by}] ELSE 0 END`
+  const inside = `floor(${oldest} * (${window} - (${ticks} - ${index} * ${window})) / ${window})`
+  const newest = `CASE WHEN ${by} = 0 THEN t.state[2] + ${COST} ELSE ${COST} END`
+  const empty = `array_fill(0::float8, ARRAY[greatest(${by} - 1, 0)])`
+  const older = `t.state[CASE WHEN ${by} = 0 THEN 3 ELSE 2 END : ${slices} + 2 - ${by}]`
+  return {
+    numbersOf: (params) => params,
+    keptMs: ([, windowMs = 0, slices = 1]) => windowMs + Math.ceil(windowMs / slices),
+    first: `ARRAY[${index}, ${COST}] || array_fill(0::float8, ARRAY[${slices}])`,
+    next: `ARRAY[${index}, ${newest}] || ${empty} || ${older}`,
+    isAllowed: `t.state[1] <= ${index} AND ${whole} + ${inside} + ${COST} <= ${limit}`,
   }
 }
 
-/** $5 is for how many milliseconds the row is kept at the least, $6 the step of its expiry in seconds. */
+/** State: the count. $5 is the limit. */
+function consecutiveTaking(): Taking {
+  return {
+    numbersOf: (params) => params,
+    keptMs: () => NEVER_S * 1000,
+    first: `ARRAY[${COST}]`,
+    next: `ARRAY[t.state[1] + ${COST}]`,
+    isAllowed: `t.state[1] + ${COST} <= $5::float8`,
+  }
+}
+
+const KINDS: Readonly<Record<Policy['kind'], Taking>> = {
+  'token-bucket': tokenBucketTaking(),
+  'fixed-window': fixedWindowTaking(),
+  'sliding-window': slidingWindowTaking(),
+  consecutive: consecutiveTaking(),
+}
+
+/** Takes units of a key by one statement, which gives the state that follows and the time; no row where that may not be. */
+export function takingStatements(
+  table: string,
+): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
+  const kinds = new Map(
+    Object.entries(KINDS).map(([kind, taking]) => {
+      return [kind, { ...taking, query: preparing(textOf(table, taking)) }]
+    }),
+  )
+  return (policy, key, cost) => {
+    const { query, numbersOf, keptMs } = kinds.get(policy.kind) as Taking & { query: Prepared }
+    const { params } = policy
+    return query([key, cost, keptMs(params), expiryStepS(policy), ...numbersOf(params)])
+  }
+}
+
+/** $3 is for how many milliseconds the row is kept at the least, $4 the step of its expiry in seconds. */
 function textOf(table: string, { first, next, isAllowed }: Taking): string {
-  const expiry = `least((floor((${NOW} + $5::float8) / 1000 / $6::float8) + 1) * $6::float8, ${NEVER_S})`
+  const expiry = `least((floor((${NOW} + $3::float8) / 1000 / $4::float8) + 1) * $4::float8, ${NEVER_S})`
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) VALUES ($1, ${first}, ${expiry})`,
     `ON CONFLICT (key) DO UPDATE SET state = ${next}, expires_at = excluded.expires_at`,
-    `WHERE ${isAllowed} RETURNING ${sent('t.state', 'array')}, ${sent(NOW)}`,
+    `WHERE ${isAllowed} RETURNING ${sent(NOW, 't.state')}`,
   ].join('\n')
 }

@@ -42,8 +42,20 @@ export function query(text: string): PostgresQuery {
   return { text, rowMode: 'array', types }
 }
 
+/** Makes a query of a statement's values. */
+export type Prepared = (values: unknown[]) => PostgresQuery
+
 /** A statement that each connection prepares once, by a name of its own. */
-export function preparing(text: string): (values: unknown[]) => PostgresQuery {
+export function preparing(text: string): Prepared {
   const name = `headgate-${createHash('sha256').update(text).digest('hex').slice(0, 16)}` // at most 63 bytes
   return (values) => ({ name, text, values, rowMode: 'array', types })
+}
+
+/** Sends statements in one query, each with a reply. */
+export async function repliesOf(
+  connection: PostgresConnection,
+  statements: readonly string[],
+): Promise<readonly PostgresReply[]> {
+  const replies = await connection.query(query(statements.join(';')))
+  return (Array.isArray(replies) ? replies : [replies]) as PostgresReply[]
 }

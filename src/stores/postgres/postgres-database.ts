@@ -1,30 +1,22 @@
 import type { State } from '../../policies/policy.js'
-import { decideParts } from '../decide-parts.js'
-import { borrow, type Lending } from '../sql/borrow.js'
+import { borrower } from '../sql/borrow.js'
 import type { Database, Found, Row } from '../sql/database.js'
-import { rowKey } from '../sql/row-key.js'
-import type { Part, Verdict } from '../store.js'
-import { CLOCK, NOW, sent } from './clock.js'
-import { takingStatements } from './one-statement.js'
-import {
-  type PostgresConnection,
-  type PostgresPool,
-  type PostgresQuery,
-  type PostgresReply,
-  preparing,
-  query,
-} from './postgres-client.js'
+import { removeExpiredRows } from './expired-rows.js'
+import { loneCharge } from './lone-charge.js'
+import { type PostgresConnection, type PostgresPool, query, repliesOf } from './postgres-client.js'
 import { isTemporary, mendFor } from './postgres-errors.js'
-import { postgresSchema, quoted } from './postgres-schema.js'
+import { quoted } from './postgres-schema.js'
+import { prepareTable } from './prepare-table.js'
+import { CLOCK, readSent, sent } from './sent.js'
+
+/** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
+const LOCK_TIMEOUT_MS = 1000
 
 /** What the store asks of PostgreSQL. Statements that need no answer in between go together in one query. */
 export function postgresDatabase(pool: PostgresPool, names: readonly string[]): Database {
   const table = quoted(names)
-  const taking = takingStatements(table)
-  const looking = preparing(
-    `SELECT (SELECT ${sent('state', 'array')} FROM ${table} WHERE key = $1), ${sent(NOW)}`,
-  )
-  const lending: Lending<PostgresConnection> = {
+  const decideAlone = loneCharge(table)
+  const borrow = borrower<PostgresConnection>({
     async take() {
       const connection = await pool.connect()
       connection.on('error', ignore) // what is under way rejects with it as well
@@ -36,17 +28,21 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     },
     rollback: (connection) => connection.query(query('ROLLBACK')),
     destroy: (connection) => connection.release(true),
-  }
+  })
 
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<Found> {
     const byHex = new Map(keys.map((key) => [hex(key), key]))
-    const [, rows, clock] = await repliesOf(connection, [
+    const [, , rows, clock] = await repliesOf(connection, [
       'BEGIN ISOLATION LEVEL READ COMMITTED',
-      `SELECT encode(key, 'hex'), ${sent('state', 'array')} FROM ${table} WHERE key = ANY(ARRAY[${keys.map(bytea)}]::bytea[]) ORDER BY key FOR UPDATE`,
+      `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
+      `SELECT encode(key, 'hex'), ${sent('0', 'state')} FROM ${table} WHERE key = ANY(ARRAY[${keys.map(bytea)}]::bytea[]) ORDER BY key FOR UPDATE`,
       `SELECT ${sent(CLOCK)}`,
     ])
-    const found = rows?.rows.map(([key, state]) => [byHex.get(key ?? ''), stateIn(state)] as const)
-    return { states: new Map(found as [string, State][]), nowMs: numberIn(clock?.rows[0]?.[0]) }
+    const found = rows?.rows.map(([key, sent]) => [byHex.get(key ?? ''), stateIn(sent)] as const)
+    return {
+      states: new Map(found as [string, State | undefined][]),
+      nowMs: readSent(clock?.rows[0]?.[0]).nowMs,
+    }
   }
 
   function inserting(rows: readonly Row[]): string {
@@ -55,7 +51,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
   }
 
   const transact: Database['transact'] = (keys, work) =>
-    borrow(lending, async (connection) => {
+    borrow(async (connection) => {
       const { changed, added, removed } = work(await lock(connection, keys))
       const update =
         'ON CONFLICT (key) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at'
@@ -69,74 +65,16 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
       ])
     })
 
-  const chargeAlone: Database['chargeAlone'] = (part) =>
-    borrow(lending, async (connection) => (await take(connection, part)) ?? look(connection, part))
-
-  /** Takes, or does nothing. A look at the state that follows has the figures of the taking. */
-  async function take(
-    connection: PostgresConnection,
-    { key, policy, cost }: Part,
-  ): Promise<Verdict | undefined> {
-    if (cost === 0 || cost > policy.limit) return undefined
-    const statement = taking(policy, Buffer.from(rowKey(key)), cost)
-    if (statement === undefined) return undefined
-    const [row] = (await replyOf(connection, statement)).rows
-    if (row === undefined) return undefined
-    const nowMs = numberIn(row[1])
-    const { next: _, ...figures } = policy.take(stateIn(row[0]), nowMs, 0)
-    return { allowed: true, atMs: nowMs, parts: [figures] }
-  }
-
-  /** Decides where nothing has to be written. */
-  async function look(connection: PostgresConnection, part: Part): Promise<Verdict | undefined> {
-    const [row = []] = (await replyOf(connection, looking([Buffer.from(rowKey(part.key))]))).rows
-    const state = row[0] === null ? undefined : stateIn(row[0])
-    const { verdict, writes } = decideParts([part], () => state, numberIn(row[1]))
-    return writes.size === 0 ? verdict : undefined
-  }
-
-  const removeExpired: Database['removeExpired'] = (most) =>
-    borrow(lending, async (connection) => {
-      const [, locked] = await repliesOf(connection, [
-        'BEGIN ISOLATION LEVEL READ COMMITTED',
-        `SELECT pg_try_advisory_xact_lock(hashtext('headgate purge ${names.join('.')}'))`,
-      ])
-      const isOurs = locked?.rows[0]?.[0] === 't'
-      const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED`
-      const removing = `DELETE FROM ${table} WHERE key = ANY(ARRAY(${expired})) RETURNING 1`
-      const [gone] = await repliesOf(
-        connection,
-        isOurs ? [removing, 'COMMIT'] : ['ROLLBACK', 'SELECT 1 LIMIT 0'],
-      )
-      return gone?.rows.length ?? 0
-    })
-
   return {
     name: 'postgres',
     transact,
-    chargeAlone,
-    removeExpired,
+    chargeAlone: (part) => borrow((connection) => decideAlone(connection, part)),
+    removeExpired: (most) =>
+      borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
     isTemporary,
     mendFor: (error) => mendFor(error, table),
-    prepare: () =>
-      borrow(lending, async (connection) => {
-        const alone = `SELECT pg_advisory_xact_lock(hashtext('headgate prepare ${names.join('.')}'))` // IF NOT EXISTS races
-        await repliesOf(connection, ['BEGIN', alone, postgresSchema(names.join('.')), 'COMMIT'])
-      }),
+    prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
-}
-
-async function replyOf(connection: PostgresConnection, one: PostgresQuery): Promise<PostgresReply> {
-  return (await connection.query(one)) as PostgresReply
-}
-
-/** Sends statements in one query, each with a reply. */
-async function repliesOf(
-  connection: PostgresConnection,
-  statements: readonly string[],
-): Promise<readonly PostgresReply[]> {
-  const replies = await connection.query(query(statements.join(';')))
-  return (Array.isArray(replies) ? replies : [replies]) as PostgresReply[]
 }
 
 function ignore(): void {}
@@ -149,19 +87,11 @@ function bytea(key: string): string {
   return `E'\\\\x${hex(key)}'`
 }
 
-/** The bytes of what array_send gives that come before the first number, and before each. */
-const ARRAY_HEAD = 20
-const NUMBER_HEAD = 4
-
-/** The numbers in an array, as `sent` asks for it. */
-function stateIn(hexadecimal: string | null | undefined): State {
-  const bytes = Buffer.from(hexadecimal ?? '', 'hex')
-  const state: number[] = []
-  for (let at = ARRAY_HEAD + NUMBER_HEAD; at < bytes.length; at += NUMBER_HEAD + 8)
-    state.push(bytes.readDoubleBE(at))
-  return state
-}
-
-function numberIn(hexadecimal: string | null | undefined): number {
-  return Buffer.from(hexadecimal ?? '', 'hex').readDoubleBE(0)
+/** Nothing for a state that is none. */
+function stateIn(sent: string | null | undefined): State | undefined {
+  try {
+    return readSent(sent).state
+  } catch {
+    return undefined // the charge that needs it says so
+  }
 }

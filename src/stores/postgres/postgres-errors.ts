@@ -1,3 +1,5 @@
+import { OtherTable } from '../sql/other-table.js'
+
 /*
  * Error codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
@@ -9,6 +11,8 @@ const NO_TABLE = '42P01'
 /** No such column, or one of another type, or one that is not ours and wants a value, or no key. */
 const OTHER_SHAPE = ['42703', '42804', '42883', '22P02', '42P10', '23502']
 const DENIED = '42501'
+/** Prepared statements of a connection were dropped, or are another connection's. */
+const STATEMENT_LOST = ['26000', '42P05']
 const READ_ONLY = '25006'
 
 function codeOf(error: unknown): string | undefined {
@@ -22,10 +26,14 @@ export function isTemporary(error: unknown): boolean {
   return temporary.includes(codeOf(error))
 }
 
+export function isStatementLost(error: unknown): boolean {
+  return STATEMENT_LOST.includes(codeOf(error) ?? '')
+}
+
 /** What the operator can do. */
 export function mendFor(error: unknown, table: string): string | undefined {
   const code = codeOf(error)
-  if (code !== undefined && OTHER_SHAPE.includes(code)) {
+  if (error instanceof OtherTable || (code !== undefined && OTHER_SHAPE.includes(code))) {
     return `The table ${table} is another than postgresSchema() makes. Name another one by the option table, or drop it and run prepare().`
   }
   switch (code) {

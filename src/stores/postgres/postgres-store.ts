@@ -14,8 +14,8 @@ export interface PostgresStoreOptions {
  * Keeps states in PostgreSQL, for any number of processes: one transaction decides a whole batch of charges.
  *
  * - Atomicity: the rows are locked in the order of their keys, decided on, written and committed, at READ COMMITTED, in two round
- *   trips. Family: row lock. A lone charge by a token bucket, a fixed window or `consecutive` is one statement. Deadlocks and
- *   serialization failures are tried again, ten times in all, then `StoreError`.
+ *   trips. Family: row lock. A lone charge is one statement where it is allowed. Deadlocks and
+ *   serialization failures are tried again, thirty times and for two seconds at the most, then `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
  * - `pool` is the user's `pg` pool. It is never closed, and its connections go back as they were.

@@ -9,9 +9,11 @@ export interface Row {
   readonly expiresAtS: number
 }
 
-/** What a transaction finds: the states of the rows that are there, and the database's time. */
+/** What a transaction finds. */
 export interface Found {
-  readonly states: ReadonlyMap<string, State>
+  /** Of the rows that are there: `undefined` for one that holds no state. */
+  readonly states: ReadonlyMap<string, State | undefined>
+  /** The database's time. */
   readonly nowMs: number
 }
 

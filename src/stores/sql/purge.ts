@@ -4,7 +4,7 @@ import { warnOnce } from '../../warn-once.js'
 /** How often expired rows are looked for while there are charges. */
 const EVERY_MS = 60_000
 /** So many at once, with a pause behind, so that charges wait for few row locks and for a short time. */
-const MOST = 500
+const MOST = 100
 const PAUSE_MS = 20
 
 /** Removes expired rows behind the requests. */

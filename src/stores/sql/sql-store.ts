@@ -5,12 +5,14 @@ import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { attempts } from './attempts.js'
 import type { Database } from './database.js'
 import { purger } from './purge.js'
-import { doWork, keysOf, type Result, type Work, weightOf } from './work.js'
+import { doWork, keysIn, keysOf, type Result, type Work, weightOf } from './work.js'
 
 /** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
 const MAX_ROWS = 256
 /** Transactions of one process would only wait for each other's rows. */
 const MAX_IN_FLIGHT = 1
+/** Batches that wait for rows which somebody else has locked each keep a connection of the user's pool. */
+const MAX_STUCK = 3
 
 /** A store on a database, whose table has to be there before it is used. */
 export interface SqlStore extends Store {
@@ -70,9 +72,11 @@ export function sqlStore(database: Database): SqlStore {
     async (works, answer) => {
       purge.notice()
       const results = await named(() => decide(works))
-      for (const [place, result] of results.entries()) answer(place, result)
+      for (const [place, result] of results.entries()) {
+        answer(place, result instanceof Error ? asStoreError(database, result) : result)
+      }
     },
-    { maxWeight: MAX_ROWS, maxInFlight: MAX_IN_FLIGHT, weigh: weightOf },
+    { maxWeight: MAX_ROWS, maxInFlight: MAX_IN_FLIGHT, maxStuck: MAX_STUCK, weigh: weightOf, holds: keysIn },
   )
 
   return {

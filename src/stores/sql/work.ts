@@ -4,12 +4,13 @@ import type { Charge, Held, Refund, Verdict } from '../store.js'
 import type { Changes, Found, Row } from './database.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './row-key.js'
+import { unreadable } from './unreadable.js'
 
 /** One of the things that a transaction can do. */
 export type Work = { readonly charge: Charge } | { readonly refund: Refund } | { readonly forget: Held }
 
-/** The verdict of a charge, and nothing for the rest. */
-export type Result = Verdict | undefined
+/** The verdict of a charge, and nothing for the rest; or why it could not be done, and then it is not done at all. */
+export type Result = Verdict | Error | undefined
 
 function heldBy(work: Work): readonly Held[] {
   if ('charge' in work) return work.charge
@@ -18,6 +19,11 @@ function heldBy(work: Work): readonly Held[] {
 
 export function weightOf(work: Work): number {
   return 'charge' in work ? work.charge.length : 1
+}
+
+/** The keys of one, as they came. */
+export function keysIn(work: Work): readonly string[] {
+  return heldBy(work).map(({ key }) => key)
 }
 
 /** The keys of all rows that the work needs, each once, in one order for all processes, so that they do not wait for each other in a circle. */
@@ -36,7 +42,10 @@ export function doWork(
   const read = (key: string): State | undefined => {
     const row = rowKey(key)
     const written = after.get(row)
-    return written === undefined ? states.get(row) : written.state
+    if (written !== undefined) return written.state
+    const state = states.get(row)
+    if (state === undefined && states.has(row)) throw unreadable()
+    return state
   }
 
   function refund({ key, policy, cost, takenAtMs, resetAtMs }: Refund): void {
@@ -45,7 +54,7 @@ export function doWork(
     after.set(rowKey(key), { policy, state: policy.refund(state, nowMs, cost, takenAtMs, resetAtMs) })
   }
 
-  const results = works.map((work): Result => {
+  function doOne(work: Work): Result {
     if ('charge' in work) {
       const { verdict, writes } = decideParts(work.charge, read, nowMs)
       for (const [key, write] of writes) after.set(rowKey(key), write)
@@ -54,6 +63,14 @@ export function doWork(
     if ('refund' in work) refund(work.refund)
     else after.set(rowKey(work.forget.key), { policy: work.forget.policy, state: undefined })
     return undefined
+  }
+
+  const results = works.map((work) => {
+    try {
+      return doOne(work)
+    } catch (error) {
+      return error as Error // of this one alone
+    }
   })
   return { results, changes: changesOf(after, found) }
 }

@@ -25,7 +25,9 @@ const POLICIES: readonly Policy[] = [
   fixedWindow({ limit: 3, window: '1d' }),
   fixedWindow({ limit: 4, window: 5 }),
   consecutive({ limit: 4 }),
-  slidingWindow({ limit: 5, window: 17, slices: 4 }), // it has no statement
+  slidingWindow({ limit: 5, window: 17, slices: 4 }),
+  slidingWindow({ limit: 3, window: 40, slices: 1 }),
+  slidingWindow({ limit: 6, window: '1d', slices: 7 }),
 ]
 
 /** What is done to a key: a charge, which goes alone or with another one, or a state that comes from elsewhere. */

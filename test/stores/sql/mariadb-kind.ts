@@ -29,7 +29,7 @@ function open(url: string, { size = 10, settings = [], driver = {} }: PoolOption
       stores.push(store)
       return store
     },
-    makeDatabase: (table) => mysqlDatabase(pool, [table]),
+    makeDatabase: (table) => mysqlDatabase(pool.pool, [table]),
     run: (sql) => run(pool, sql),
     async take(): Promise<Session> {
       const connection = await pool.getConnection()

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
 import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
-import { until } from '../../servers/wait.js'
 import { failureOf } from './failures.js'
 import { DATABASES, type Kind, surroundings } from './kit.js'
 
@@ -75,20 +74,34 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
   })
 
-  test('a charge of a row that stays locked fails in the end, and takes nothing', async () => {
+  test('a charge of a row that stays locked fails in the end, takes nothing, and lets go of other rows', async () => {
     const { store, pool, table } = await around.makeStore()
-    await store.charge([[part('locked', policy), part('free', policy)]])
+    const others = around.open({ size: 1 }).makeStore({ table })
+    await store.charge([[part('a free one', policy), part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
-      const charge = [part('locked', policy), part('free', policy)]
-      expect((await failureOf(kind, store.charge([charge]), 8000)).message).toMatch(
-        'no answer within 5000 ms',
-      )
+      const charge = [part('a free one', policy), part('locked', policy)]
+      expect((await failureOf(kind, store.charge([charge]), 8000)).message).toMatch(/lock/i)
+      expect(await remainingOf(others, policy, ['a free one'])).toEqual([99])
+      expect(allowedCount(await others.charge([[part('a free one', policy)]]))).toBe(1)
     })
-    await until('its lock is let go', async () => {
-      const left = await remainingOf(pool.makeStore({ table }), policy, ['locked', 'free'])
-      expect(left).toEqual([99, 99])
-      return true
+    expect(await remainingOf(pool.makeStore({ table }), policy, ['a free one', 'locked'])).toEqual([98, 99])
+  })
+
+  test('steady traffic on a locked row leaves connections of the pool to others', async () => {
+    const { store, pool, table } = await around.makeStore({ size: 5 })
+    await store.charge([[part('locked', policy)]])
+    const waiting: Promise<unknown>[] = []
+    await whileLocked(table, 'locked', async () => {
+      for (let i = 0; i < 50; i++) {
+        waiting.push(Promise.resolve(store.charge([[part('locked', policy)]])))
+        await pause(10)
+      }
+      await expect(pool.run('SELECT 1')).resolves.toHaveLength(1)
+      const took = await chargeOthers(store)
+      expect(took.length).toBeGreaterThan(20)
     })
+    await Promise.all(waiting)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([49])
   })
 })
 

@@ -34,11 +34,11 @@ function purgerOf(expired: number) {
   return { table, removed, purge }
 }
 
-test('it removes at most 500 rows at a time, until fewer are found', async () => {
-  const { removed, purge } = purgerOf(1234)
+test('it removes at most 100 rows at a time, until fewer are found', async () => {
+  const { removed, purge } = purgerOf(234)
   purge.notice()
   await pause(A_WHILE_MS)
-  expect(removed).toEqual([500, 500, 234])
+  expect(removed).toEqual([100, 100, 34])
 })
 
 test('it begins at a random moment of the first minute, and only when there are charges', async () => {
@@ -78,10 +78,10 @@ test('it comes again after half a minute to one and a half', async () => {
 })
 
 test('it does one thing at a time, however often it is called', async () => {
-  const { removed, purge } = purgerOf(1100)
+  const { removed, purge } = purgerOf(210)
   for (let i = 0; i < 100; i++) purge.notice()
   await pause(A_WHILE_MS)
-  expect(removed).toEqual([500, 500, 100])
+  expect(removed).toEqual([100, 100, 10])
 })
 
 test('closing waits for what is under way, and nothing follows', async () => {
@@ -100,7 +100,7 @@ test('closing waits for what is under way, and nothing follows', async () => {
   })
   await pause(A_WHILE_MS)
   expect(isClosed).toBe(false)
-  finish(500)
+  finish(100)
   await closing
   nowMs += 10 * MINUTE_MS
   purge.notice()

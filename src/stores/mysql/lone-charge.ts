@@ -1,0 +1,69 @@
+import type { State } from '../../policies/policy.js'
+import { decideParts } from '../decide-parts.js'
+import { expiryS } from '../sql/expiry.js'
+import { rowKey } from '../sql/row-key.js'
+import { unreadable } from '../sql/unreadable.js'
+import { bytesOf, stateIn } from '../state-bytes.js'
+import type { Part, Verdict } from '../store.js'
+import { BEGUN } from './clock.js'
+import { type MysqlConnection, prepared, ROLLBACK, text } from './mysql-client.js'
+import { isDuplicate } from './mysql-errors.js'
+
+/** What a statement without a transaction sees of a row. */
+interface Seen {
+  readonly state: State | undefined
+  readonly nowMs: number
+}
+
+/**
+ * Decides a charge of one part by two prepared statements: reads the row, and writes it where it is still as it was. Gives nothing,
+ * and has done nothing, where it is not, and where the connection begins transactions by itself.
+ */
+export function loneCharge(
+  table: string,
+): (connection: MysqlConnection, part: Part) => Promise<Verdict | undefined> {
+  const reading = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${BEGUN}, @@autocommit`
+  const adding = `INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
+  const changing = `UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`
+
+  async function read(connection: MysqlConnection, key: Buffer): Promise<Seen | undefined> {
+    const [[found, micros, autocommit] = []] = await prepared(connection, reading, [key])
+    if (Number(autocommit) !== 1) {
+      await text(connection, ROLLBACK)
+      return undefined
+    }
+    const state = Buffer.isBuffer(found) ? stateIn(found) : undefined
+    if (state === undefined && found !== null) throw unreadable()
+    return { state, nowMs: Number(micros) / 1000 }
+  }
+
+  /** Tells whether the row was still as it was. */
+  async function write(
+    connection: MysqlConnection,
+    before: State | undefined,
+    values: unknown[],
+  ): Promise<boolean> {
+    if (before !== undefined) {
+      return (await prepared(connection, changing, [...values, bytesOf(before)])).affectedRows === 1
+    }
+    try {
+      await prepared(connection, adding, values)
+      return true
+    } catch (error) {
+      if (isDuplicate(error)) return false
+      throw error
+    }
+  }
+
+  return async (connection, part) => {
+    const key = Buffer.from(rowKey(part.key))
+    const seen = await read(connection, key)
+    if (seen === undefined) return undefined
+    const { verdict, writes } = decideParts([part], () => seen.state, seen.nowMs)
+    const [next] = writes.values()
+    if (next === undefined) return verdict
+    const expiresAtS = expiryS(part.policy, next.state, seen.nowMs)
+    const isWritten = await write(connection, seen.state, [bytesOf(next.state), expiresAtS, key])
+    return isWritten ? verdict : undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { decideParts } from '../decide-parts.js'
+import { rowKey } from '../sql/row-key.js'
+import type { Part, Verdict } from '../store.js'
+import { takingStatements } from './one-statement.js'
+import {
+  type PostgresConnection,
+  type PostgresQuery,
+  type PostgresReply,
+  preparing,
+} from './postgres-client.js'
+import { isStatementLost } from './postgres-errors.js'
+import { NOW, readSent, type Sent, sent } from './sent.js'
+
+/**
+ * Decides a charge of one part by one prepared statement that takes, or, where it may not, by a second one that looks. Gives nothing,
+ * and has done nothing, where neither will do.
+ */
+export function loneCharge(
+  table: string,
+): (connection: PostgresConnection, part: Part) => Promise<Verdict | undefined> {
+  const taking = takingStatements(table)
+  const looking = preparing(`SELECT ${sent(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
+  let keepsStatements = true
+
+  /** Asks without a name once the prepared statements of a connection were lost: by `DISCARD ALL`, or by a pool on the way. */
+  async function ask(connection: PostgresConnection, query: PostgresQuery): Promise<Sent | undefined> {
+    try {
+      const { name, ...nameless } = query
+      const reply = (await connection.query(keepsStatements ? query : nameless)) as PostgresReply
+      const [row] = reply.rows
+      return row && readSent(row[0])
+    } catch (error) {
+      if (isStatementLost(error)) keepsStatements = false
+      throw error
+    }
+  }
+
+  /** Takes, or does nothing. A look at the state that follows has the figures of the taking. */
+  async function take(
+    connection: PostgresConnection,
+    { key, policy, cost }: Part,
+  ): Promise<Verdict | undefined> {
+    if (cost === 0 || cost > policy.limit) return undefined
+    const taken = await ask(connection, taking(policy, Buffer.from(rowKey(key)), cost))
+    if (taken === undefined) return undefined
+    const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
+    return { allowed: true, atMs: taken.nowMs, parts: [figures] }
+  }
+
+  async function look(connection: PostgresConnection, part: Part): Promise<Verdict | undefined> {
+    const seen = await ask(connection, looking([Buffer.from(rowKey(part.key))]))
+    if (seen === undefined) return undefined
+    const { verdict, writes } = decideParts([part], () => seen.state, seen.nowMs)
+    return writes.size === 0 ? verdict : undefined
+  }
+
+  return async (connection, part) => (await take(connection, part)) ?? look(connection, part)
+}
