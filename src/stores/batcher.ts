@@ -1,3 +1,5 @@
+import { picker } from './pick-batch.js'
+
 /** How a batcher gathers. */
 export interface BatcherOptions<Item> {
   /** The most weight that goes together. A single item that weighs more goes alone. */
@@ -7,8 +9,8 @@ export interface BatcherOptions<Item> {
   /** The most batches that are on their way at once, not counting those that are stuck. */
   readonly maxInFlight: number
   /**
-   * What an item has to itself while it is decided, such as rows. Where a batch is stuck, items that need what its unanswered
-   * ones have wait for them, and do not get stuck as well. Default: nothing.
+   * What an item has to itself while it is decided, such as rows. Items that need what an earlier batch holds wait until that is
+   * done, so that batches on their way never stand in each other's way. Default: nothing.
    */
   readonly holds?: (item: Item) => readonly string[]
   /** The most batches that may be stuck at once; while so many are, none is sent. Default: any number. */
@@ -29,12 +31,10 @@ interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: [Answer]) => void
   readonly reject: (reason: unknown) => void
-  isAnswered: boolean
 }
 
 /** A batch on its way. */
-interface Flight<Item, Answer> {
-  readonly batch: readonly Waiting<Item, Answer>[]
+interface Flight {
   readonly leftAtMs: number
 }
 
@@ -69,9 +69,14 @@ export function batcher<Item, Answer>(
     maxStuck = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
+  const { pick, release } = picker<Waiting<Item, Answer>>({
+    maxWeight,
+    weigh: ({ item }) => weigh(item),
+    holds: holds && (({ item }) => holds(item)),
+  })
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<Flight<Item, Answer>>()
-  const stuck = new Set<Flight<Item, Answer>>()
+  const inFlight = new Set<Flight>()
+  const stuck = new Set<Flight>()
   let landed = 0
   let patienceMs = FIRST_PATIENCE_MS
   let isScheduled = false
@@ -90,43 +95,14 @@ export function batcher<Item, Answer>(
 
   function flush(): void {
     isScheduled = false
-    const blocked = stuck.size > 0 ? takeBlocked() : []
     const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight.size)))
-    let from = 0
-    while (from < waiting.length && inFlight.size < maxInFlight) {
-      const to = endOfBatch(from, from + share)
-      deliver(waiting.slice(from, to))
-      from = to
+    while (waiting.length > 0 && inFlight.size < maxInFlight) {
+      const [batch, rest] = pick(waiting, share)
+      if (batch.length === 0) return // those that wait do so for what is on its way
+      waiting = rest
+      deliver(batch)
     }
-    const isFull = from < waiting.length
-    waiting = [...blocked, ...waiting.slice(from)]
-    if (isFull) schedule()
-  }
-
-  /** Takes those out that wait for what a stuck batch holds; what they hold others have to wait for as well. */
-  function takeBlocked(): Waiting<Item, Answer>[] {
-    const unanswered = [...stuck].flatMap(({ batch }) => batch.filter(({ isAnswered }) => !isAnswered))
-    const held = new Set(unanswered.flatMap(({ item }) => holds(item)))
-    const blocked: Waiting<Item, Answer>[] = []
-    waiting = waiting.filter((one) => {
-      const needs = holds(one.item)
-      if (!needs.some((name) => held.has(name))) return true
-      for (const name of needs) held.add(name)
-      blocked.push(one)
-      return false
-    })
-    return blocked
-  }
-
-  function endOfBatch(from: number, most: number): number {
-    let weight = 0
-    let to = from
-    while (to < waiting.length && to < most) {
-      weight += weigh((waiting[to] as Waiting<Item, Answer>).item)
-      if (weight > maxWeight && to > from) break
-      to++
-    }
-    return to
+    schedule()
   }
 
   /** Lets those that wait go when no batch has been answered for a while. */
@@ -145,7 +121,7 @@ export function batcher<Item, Answer>(
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    const flight = { batch, leftAtMs: performance.now() }
+    const flight: Flight = { leftAtMs: performance.now() }
     inFlight.add(flight)
     const land = () => {
       landed++
@@ -158,7 +134,6 @@ export function batcher<Item, Answer>(
         batch.map(({ item }) => item),
         (place, answer) => {
           const one = batch[place] as Waiting<Item, Answer>
-          one.isAnswered = true
           if (answer instanceof Error) one.reject(answer)
           else one.resolve([answer])
           land()
@@ -167,13 +142,15 @@ export function batcher<Item, Answer>(
     } catch (reason) {
       for (const { reject } of batch) reject(reason)
     }
+    release(batch)
     land()
-    if (stuck.delete(flight)) schedule()
+    stuck.delete(flight)
+    schedule()
   }
 
   function enqueue(item: Item): Promise<[Answer]> {
     return new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject, isAnswered: false })
+      waiting.push({ item, resolve, reject })
       schedule()
     })
   }

@@ -12,5 +12,6 @@ export function bytesOf(state: State): Buffer {
 /** The state in bytes; nothing for bytes that are none. */
 export function stateIn(bytes: Buffer): State | undefined {
   if (bytes.length === 0 || bytes.length % 8 !== 0) return undefined
-  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+  const state = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+  return state.every(Number.isFinite) ? state : undefined
 }

@@ -17,13 +17,15 @@ export async function removeExpiredRows(
   }
 }
 
+/** No condition by which the server could use the other index, which would lock the first row that lives. */
+const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
+
 /** The rows are found first and then removed by their keys, so that they are locked in the order in which charges lock them. */
 async function removeFirst(connection: MysqlConnection, table: string, most: number): Promise<number> {
-  const isExpired = 'expires_at < UNIX_TIMESTAMP()'
   await begin(connection)
-  const finding = `SELECT \`key\` FROM ${table} WHERE ${isExpired} ORDER BY expires_at LIMIT ${most}`
+  const finding = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${most}`
   const keys = (await text(connection, finding)).map(([key]) => key as Buffer)
-  const removed = keys.length > 0 ? await removeRows(connection, table, keys, ` AND ${isExpired}`) : 0
+  const removed = keys.length > 0 ? await removeRows(connection, table, keys, STILL_EXPIRED) : 0
   await text(connection, COMMIT)
   return removed
 }

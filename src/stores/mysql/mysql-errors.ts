@@ -29,6 +29,10 @@ export function isTemporary(error: unknown): boolean {
   return TEMPORARY.has(numberOf(error))
 }
 
+export function isNoTable(error: unknown): boolean {
+  return numberOf(error) === NO_TABLE
+}
+
 export function isDuplicate(error: unknown): boolean {
   return numberOf(error) === DUPLICATE
 }

@@ -1,5 +1,6 @@
 import { OtherTable } from '../sql/other-table.js'
 import { type MysqlConnection, text } from './mysql-client.js'
+import { isNoTable } from './mysql-errors.js'
 import { mysqlSchema, quoted } from './mysql-schema.js'
 
 /**
@@ -7,13 +8,33 @@ import { mysqlSchema, quoted } from './mysql-schema.js'
  * instead of changed, and without the other a purge would read all of the table.
  */
 export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
-  await text(connection, mysqlSchema(names.join('.')))
-  const indexes = await text(connection, `SHOW INDEX FROM ${quoted(names)} WHERE Seq_in_index = 1`)
-  const isThere = (column: string, isUnique: boolean) => {
-    return indexes.some(
-      ([, nonUnique, , , name]) => name === column && (!isUnique || Number(nonUnique) === 0),
-    )
+  const table = quoted(names)
+  const indexes = await indexesOf(connection, table).catch(async (error: unknown) => {
+    if (!isNoTable(error)) throw error
+    await text(connection, mysqlSchema(names.join('.')))
+    return indexesOf(connection, table)
+  })
+  if (!indexes.some(({ isUnique, columns }) => isUnique && columns.join() === 'key')) {
+    throw new OtherTable('its keys are not unique')
   }
-  if (!isThere('key', true)) throw new OtherTable('its keys are not unique')
-  if (!isThere('expires_at', false)) throw new OtherTable('it has no index of expires_at')
+  if (!indexes.some(({ columns }) => columns[0] === 'expires_at')) {
+    throw new OtherTable('it has no index of expires_at')
+  }
+}
+
+interface Index {
+  readonly isUnique: boolean
+  /** Their names; '' for one of which it has but the beginning. */
+  readonly columns: string[]
+}
+
+async function indexesOf(connection: MysqlConnection, table: string): Promise<readonly Index[]> {
+  const indexes = new Map<unknown, Index>()
+  for (const row of await text(connection, `SHOW INDEX FROM ${table}`)) {
+    const [, nonUnique, name, , column, , , length] = row
+    const index = indexes.get(name) ?? { isUnique: Number(nonUnique) === 0, columns: [] }
+    indexes.set(name, index)
+    index.columns.push(length === null ? String(column) : '')
+  }
+  return [...indexes.values()]
 }

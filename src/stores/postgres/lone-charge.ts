@@ -1,3 +1,4 @@
+import type { Policy } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import { rowKey } from '../sql/row-key.js'
 import type { Part, Verdict } from '../store.js'
@@ -35,24 +36,22 @@ export function loneCharge(
     }
   }
 
-  /** Takes, or does nothing. A look at the state that follows has the figures of the taking. */
-  async function take(
-    connection: PostgresConnection,
-    { key, policy, cost }: Part,
-  ): Promise<Verdict | undefined> {
-    if (cost === 0 || cost > policy.limit) return undefined
-    const taken = await ask(connection, taking(policy, Buffer.from(rowKey(key)), cost))
-    if (taken === undefined) return undefined
-    const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
-    return { allowed: true, atMs: taken.nowMs, parts: [figures] }
-  }
-
-  async function look(connection: PostgresConnection, part: Part): Promise<Verdict | undefined> {
-    const seen = await ask(connection, looking([Buffer.from(rowKey(part.key))]))
+  return async (connection, part) => {
+    const { policy, cost } = part
+    const key = Buffer.from(rowKey(part.key))
+    if (cost > 0 && cost <= policy.limit) {
+      const taken = await ask(connection, taking(policy, key, cost))
+      if (taken !== undefined) return verdictOf(policy, taken)
+    }
+    const seen = await ask(connection, looking([key]))
     if (seen === undefined) return undefined
     const { verdict, writes } = decideParts([part], () => seen.state, seen.nowMs)
     return writes.size === 0 ? verdict : undefined
   }
+}
 
-  return async (connection, part) => (await take(connection, part)) ?? look(connection, part)
+/** A look at the state that follows has the figures of the taking. */
+function verdictOf(policy: Policy, { state, nowMs }: Sent): Verdict {
+  const { next: _, ...figures } = policy.take(state, nowMs, 0)
+  return { allowed: true, atMs: nowMs, parts: [figures] }
 }

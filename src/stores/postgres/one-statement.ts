@@ -14,7 +14,7 @@ interface Taking {
   keptMs(params: readonly number[]): number
   /** The state of a new row. */
   readonly first: string
-  /** The state that follows that of a row `t`. */
+  /** The state that follows that of a row `t`. The short way to what `first` holds is `excluded.state`. */
   readonly next: string
   readonly isAllowed: string
 }
@@ -25,26 +25,25 @@ const GRID = 4096
 /** State: when the bucket will be full, on the policy's grid. $5 is what a unit takes to come back, $6 what all take. */
 function tokenBucketTaking(): Taking {
   const now = `(floor(${NOW} * ${GRID}) / ${GRID})`
-  const after = `(greatest(t.state[1] - ${now}, 0) + ${COST} * $5::float8)`
+  const next = `greatest(excluded.state[1], t.state[1] + ${COST} * $5::float8)`
   return {
     numbersOf: ([capacity = 0, intervalMs = 0]) => [intervalMs, capacity * intervalMs],
     keptMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
     first: `ARRAY[${now} + ${COST} * $5::float8]`,
-    next: `ARRAY[${now} + ${after}]`,
-    isAllowed: `${after} <= $6::float8`,
+    next: `ARRAY[${next}]`,
+    isAllowed: `t.state[1] IS NOT NULL AND ${next} <= ${now} + $6::float8`, // greatest looks away from NULL
   }
 }
 
 /** State: the window's index, and the count. $5 is the limit, $6 the window. A window that is ahead is left to the policy. */
 function fixedWindowTaking(): Taking {
-  const index = `floor(${NOW} / $6::float8)`
-  const count = `(CASE WHEN t.state[1] = ${index} THEN t.state[2] ELSE 0 END + ${COST})`
+  const count = `(CASE WHEN t.state[1] = excluded.state[1] THEN t.state[2] ELSE 0 END + ${COST})`
   return {
     numbersOf: (params) => params,
     keptMs: ([, windowMs = 0]) => windowMs,
-    first: `ARRAY[${index}, ${COST}]`,
-    next: `ARRAY[${index}, ${count}]`,
-    isAllowed: `t.state[1] <= ${index} AND ${count} <= $5::float8`,
+    first: `ARRAY[floor(${NOW} / $6::float8), ${COST}]`,
+    next: `ARRAY[excluded.state[1], ${count}]`,
+    isAllowed: `t.state[1] <= excluded.state[1] AND ${count} <= $5::float8`,
   }
 }
 
@@ -55,20 +54,18 @@ function fixedWindowTaking(): Taking {
 function slidingWindowTaking(): Taking {
   const [limit, window, slices] = ['$5::float8', '$6::float8', '$7::int']
   const ticks = `floor(${NOW}) * ${slices}`
-  const index = `floor(${ticks} / ${window})`
-  const by = `least(${index} - t.state[1], ${slices} + 1)::int` // the counters move by so many places
+  const by = `least(excluded.state[1] - t.state[1], ${slices} + 1)::int` // the counters move by so many places
   const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[2 : ${slices} + 1 - ${by}]) AS c)`
-  const oldest = `CASE WHEN ${by} <= ${slices} THEN t.state[${slices} + 2 - ${by}] ELSE 0 END`
-  const inside = `floor(${oldest} * (${window} - (${ticks} - ${index} * ${window})) / ${window})`
-  const newest = `CASE WHEN ${by} = 0 THEN t.state[2] + ${COST} ELSE ${COST} END`
-  const empty = `array_fill(0::float8, ARRAY[greatest(${by} - 1, 0)])`
-  const older = `t.state[CASE WHEN ${by} = 0 THEN 3 ELSE 2 END : ${slices} + 2 - ${by}]`
+  const oldest = `coalesce((t.state[2 : ${slices} + 2])[${slices} + 1 - ${by}], 0)`
+  const inside = `floor(${oldest} * (${window} - (${ticks} - excluded.state[1] * ${window})) / ${window})`
+  const same = `ARRAY[t.state[1], t.state[2] + ${COST}] || t.state[3 : ${slices} + 2]`
+  const moved = `excluded.state[1 : ${by} + 1] || t.state[2 : ${slices} + 2 - ${by}]`
   return {
     numbersOf: (params) => params,
     keptMs: ([, windowMs = 0, slices = 1]) => windowMs + Math.ceil(windowMs / slices),
-    first: `ARRAY[${index}, ${COST}] || array_fill(0::float8, ARRAY[${slices}])`,
-    next: `ARRAY[${index}, ${newest}] || ${empty} || ${older}`,
-    isAllowed: `t.state[1] <= ${index} AND ${whole} + ${inside} + ${COST} <= ${limit}`,
+    first: `ARRAY[floor(${ticks} / ${window}), ${COST}] || array_fill(0::float8, ARRAY[${slices}])`,
+    next: `CASE WHEN t.state[1] = excluded.state[1] THEN ${same} ELSE ${moved} END`,
+    isAllowed: `t.state[1] <= excluded.state[1] AND ${whole} + ${inside} + ${COST} <= ${limit}`,
   }
 }
 

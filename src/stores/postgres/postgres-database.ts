@@ -35,7 +35,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     const [, , rows, clock] = await repliesOf(connection, [
       'BEGIN ISOLATION LEVEL READ COMMITTED',
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
-      `SELECT encode(key, 'hex'), ${sent('0', 'state')} FROM ${table} WHERE key = ANY(ARRAY[${keys.map(bytea)}]::bytea[]) ORDER BY key FOR UPDATE`,
+      `SELECT encode(key, 'hex'), ${sent('0', 'state')} FROM ${table} WHERE key = ANY(${byteaArray(byHex.keys())}) ORDER BY key FOR UPDATE`,
       `SELECT ${sent(CLOCK)}`,
     ])
     const found = rows?.rows.map(([key, sent]) => [byHex.get(key ?? ''), stateIn(sent)] as const)
@@ -45,24 +45,23 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     }
   }
 
-  function inserting(rows: readonly Row[]): string {
-    const values = rows.map(({ key, state, expiresAtS }) => `(${bytea(key)}, '{${state}}', ${expiresAtS})`)
-    return `INSERT INTO ${table} (key, state, expires_at) VALUES ${values}`
-  }
-
   const transact: Database['transact'] = (keys, work) =>
     borrow(async (connection) => {
       const { changed, added, removed } = work(await lock(connection, keys))
-      const update =
-        'ON CONFLICT (key) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at'
-      await repliesOf(connection, [
-        ...(changed.length > 0 ? [`${inserting(changed)} ${update}`] : []),
-        ...(added.length > 0 ? [inserting(added)] : []),
-        ...(removed.length > 0
-          ? [`DELETE FROM ${table} WHERE key = ANY(ARRAY[${removed.map(bytea)}]::bytea[])`]
-          : []),
-        'COMMIT',
-      ])
+      const statements = ['COMMIT']
+      if (removed.length > 0)
+        statements.unshift(`DELETE FROM ${table} WHERE key = ANY(${byteaArray(removed.map(hex))})`)
+      if (added.length > 0)
+        statements.unshift(
+          `INSERT INTO ${table} (key, state, expires_at) SELECT ${COLUMNS} FROM ${unnested(added)}`,
+        )
+      if (changed.length > 0) {
+        const [, state, expiresAt] = COLUMNS
+        statements.unshift(
+          `UPDATE ${table} AS t SET state = ${state}, expires_at = ${expiresAt} FROM ${unnested(changed)} WHERE t.key = r.key`,
+        )
+      }
+      await repliesOf(connection, statements)
     })
 
   return {
@@ -83,8 +82,18 @@ function hex(key: string): string {
   return Buffer.from(key).toString('hex')
 }
 
-function bytea(key: string): string {
-  return `E'\\\\x${hex(key)}'`
+/** Arrays are constants to the server, which takes them in sooner than lists of values. */
+function byteaArray(keysInHex: Iterable<string>): string {
+  return `E'{${Array.from(keysInHex, (key) => `"\\\\\\\\x${key}"`)}}'::bytea[]`
+}
+
+/** Rows as a table `r`, and its columns as those of ours. */
+const COLUMNS = ['r.key', 'r.state::float8[]', 'r.expires_at']
+function unnested(rows: readonly Row[]): string {
+  const keys = byteaArray(rows.map(({ key }) => hex(key)))
+  const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`
+  const expiries = `'{${rows.map(({ expiresAtS }) => expiresAtS)}}'::bigint[]`
+  return `unnest(${keys}, ${states}, ${expiries}) AS r (key, state, expires_at)`
 }
 
 /** Nothing for a state that is none. */

@@ -20,10 +20,10 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** Others were in the way: nothing of the transaction is done. */
+/** Others were in the way, and nothing of it is done. */
 export function isTemporary(error: unknown): boolean {
   const temporary: unknown[] = [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE, DUPLICATE]
-  return temporary.includes(codeOf(error))
+  return temporary.includes(codeOf(error)) || isStatementLost(error)
 }
 
 export function isStatementLost(error: unknown): boolean {

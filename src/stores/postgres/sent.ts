@@ -23,21 +23,20 @@ export interface Sent {
   readonly state: State | undefined
 }
 
-const NUMBER_BYTES = 8
-/** What stands before an array's first number, and before each. */
+const TIME_BYTES = 8
+/** An array of one dimension: how many it has, and 16 bytes more; then each number, with its length before it. */
 const ARRAY_HEAD_BYTES = 20
-const NUMBER_HEAD_BYTES = 4
+const NUMBER_BYTES = 4 + 8
 
-/** Reads what `sent` gives. Throws for a state that is none: without numbers, or with a NULL among them. */
+/** Reads what `sent` gives. Throws for a state that is none: without numbers, or with other things among them. */
 export function readSent(hexadecimal: string | null | undefined): Sent {
   const bytes = Buffer.from(hexadecimal ?? '', 'hex')
   const nowMs = bytes.readDoubleBE(0)
-  if (bytes.length === NUMBER_BYTES) return { nowMs, state: undefined }
-  const step = NUMBER_HEAD_BYTES + NUMBER_BYTES
-  const state: number[] = []
-  const first = NUMBER_BYTES + ARRAY_HEAD_BYTES + NUMBER_HEAD_BYTES
-  for (let at = first; at < bytes.length; at += step) state.push(bytes.readDoubleBE(at))
-  if (state.length === 0 || bytes.length !== first - NUMBER_HEAD_BYTES + step * state.length)
-    throw unreadable()
+  if (bytes.length === TIME_BYTES) return { nowMs, state: undefined }
+  const first = TIME_BYTES + ARRAY_HEAD_BYTES
+  const count = (bytes.length - first) / NUMBER_BYTES
+  if (!Number.isInteger(count) || bytes.readInt32BE(TIME_BYTES) !== 1) throw unreadable()
+  const state = Array.from({ length: count }, (_, i) => bytes.readDoubleBE(first + i * NUMBER_BYTES + 4))
+  if (!state.every(Number.isFinite)) throw unreadable()
   return { nowMs, state }
 }

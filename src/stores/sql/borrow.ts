@@ -1,6 +1,6 @@
 import { deadline } from '../deadline.js'
 
-/** How long a connection is waited for, and then for what is done with it, before it is given up. */
+/** How long a connection is waited for and worked with before it is given up. */
 const DEADLINE_MS = 5000
 
 /** How a connection of a pool is had and given back. */
@@ -20,39 +20,55 @@ export interface Lending<Connection> {
  */
 export type Borrow<Connection> = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
 
+/** A connection that is lent, once there is one. */
+interface Loan<Connection> {
+  connection?: Connection
+  isOver: boolean
+}
+
 export function borrower<Connection>(lending: Lending<Connection>): Borrow<Connection> {
   const inTime = deadline(DEADLINE_MS)
 
-  /** A connection that comes too late goes back at once. */
-  function take(): Promise<Connection> {
-    const taking = lending.take()
-    return inTime(taking, () => taking.then(lending.release, () => undefined))
+  function destroy(loan: Loan<Connection>): void {
+    if (loan.connection !== undefined && !loan.isOver) lending.destroy(loan.connection)
+    loan.isOver = true
   }
 
-  return async (work) => {
-    const connection = await take()
-    let isGone = false
-    const destroy = () => {
-      if (!isGone) lending.destroy(connection)
-      isGone = true
-    }
+  function release(loan: Loan<Connection>): void {
+    if (loan.connection !== undefined && !loan.isOver) lending.release(loan.connection)
+    loan.isOver = true
+  }
+
+  async function giveBackAfterFailure(loan: Loan<Connection>): Promise<void> {
+    const { connection, isOver } = loan
+    if (connection === undefined || isOver) return
     try {
-      const result = await inTime(work(connection), destroy)
-      lending.release(connection)
+      await inTime(lending.rollback(connection), () => destroy(loan))
+      release(loan)
+    } catch {
+      destroy(loan) // the work has failed, and told why
+    }
+  }
+
+  async function run<T>(loan: Loan<Connection>, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await lending.take()
+    if (loan.isOver) {
+      lending.release(connection) // it came too late
+      throw new Error('its time is over')
+    }
+    loan.connection = connection
+    try {
+      const result = await work(connection)
+      release(loan)
       return result
     } catch (error) {
-      await giveBack()
+      await giveBackAfterFailure(loan)
       throw error
     }
+  }
 
-    async function giveBack(): Promise<void> {
-      if (isGone) return
-      try {
-        await inTime(lending.rollback(connection), destroy)
-        lending.release(connection)
-      } catch {
-        destroy() // the work has failed, and told why
-      }
-    }
+  return (work) => {
+    const loan: Loan<Connection> = { isOver: false }
+    return inTime(run(loan, work), () => destroy(loan))
   }
 }

@@ -9,8 +9,8 @@ import { doWork, keysIn, keysOf, type Result, type Work, weightOf } from './work
 
 /** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
 const MAX_ROWS = 256
-/** Transactions of one process would only wait for each other's rows. */
-const MAX_IN_FLIGHT = 1
+/** While the server decides one batch, this process makes the next one. They share no rows. */
+const MAX_IN_FLIGHT = 2
 /** Batches that wait for rows which somebody else has locked each keep a connection of the user's pool. */
 const MAX_STUCK = 3
 
@@ -45,33 +45,26 @@ export function sqlStore(database: Database): SqlStore {
     return results
   }
 
+  /** What chargeAlone leaves undone, others were in the way of. */
   async function decide(works: readonly Work[]): Promise<readonly Result[]> {
     const part = lonePart(works)
-    const verdict = part && (await chargeAlone(part))
-    return verdict ? [verdict] : inTransaction(works)
-  }
-
-  async function chargeAlone(part: Part): Promise<Verdict | undefined> {
     try {
-      return await database.chargeAlone(part)
+      const verdict = part && (await database.chargeAlone(part))
+      if (verdict) return [verdict]
     } catch (error) {
-      if (database.isTemporary(error)) return undefined
-      throw error
+      if (!database.isTemporary(error)) throw error
     }
+    return inTransaction(works)
   }
 
-  async function named<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run()
-    } catch (cause) {
-      throw asStoreError(database, cause)
-    }
+  function fail(cause: unknown): never {
+    throw asStoreError(database, cause)
   }
 
   const ask = batcher<Work, Result>(
     async (works, answer) => {
       purge.notice()
-      const results = await named(() => decide(works))
+      const results = await decide(works).catch(fail)
       for (const [place, result] of results.entries()) {
         answer(place, result instanceof Error ? asStoreError(database, result) : result)
       }
@@ -92,13 +85,7 @@ export function sqlStore(database: Database): SqlStore {
     async forget(held) {
       await ask(held.map((forget) => ({ forget })))
     },
-    prepare: () =>
-      named(() =>
-        attempts(
-          () => database.prepare(),
-          (error) => database.isTemporary(error), // others prepare as well
-        ),
-      ),
+    prepare: () => attempts(database.prepare, database.isTemporary).catch(fail), // others prepare as well
     close: () => purge.close(),
   }
 }

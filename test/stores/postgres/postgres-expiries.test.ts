@@ -1,0 +1,68 @@
+import { type Charge, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { part } from '../../conformance/kit.js'
+import { surroundings } from '../sql/kit.js'
+import { postgres } from '../sql/postgres-kind.js'
+
+/** So many a second: each comes back after 1.10 µs, which is 1.22 µs on the grid of a bucket's times. */
+const REFILL = 909_091
+
+/**
+ * How long windows are, in seconds. An expiry is rounded up to a multiple of a step that depends on the window, so it depends on the
+ * moment whether one that is too short shows. With many steps some do.
+ */
+const WINDOWS_S = [60, ...Array.from({ length: 30 }, (_, i) => 600 + 37 * i)]
+
+const bucketOf = (seconds: number) => tokenBucket({ capacity: REFILL * seconds, refill: REFILL, every: '1s' })
+
+const windowOf = (slices: number) => (seconds: number) =>
+  slidingWindow({ limit: 10, window: 1000 * seconds, slices })
+
+const KINDS: readonly (readonly [string, (seconds: number) => Policy])[] = [
+  ['a token bucket that rounding makes slower than its window', bucketOf],
+  ['a sliding window of 1 slice', windowOf(1)],
+  ['a sliding window of 3 slices', windowOf(3)],
+  ['a sliding window of 10 slices', windowOf(10)],
+]
+
+/** All that a policy has, taken in different ways. */
+const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => readonly Charge[]])[] = [
+  ['one charge that goes alone', (policy, key) => [[part(key, policy, policy.limit)]]],
+  [
+    'two charges, each of which goes alone',
+    (policy, key) => [[part(key, policy)], [part(key, policy, policy.limit - 1)]],
+  ],
+  [
+    'a charge of two parts',
+    (policy, key) => [[part(key, policy, policy.limit), part(`beside ${key}`, policy)]],
+  ],
+]
+
+describe.each(KINDS)('the row of %s', (_title, policyOf) => {
+  const around = surroundings(postgres)
+
+  test.each(TAKINGS)('is kept until all is there again, after %s', async (_taking, chargesOf) => {
+    const { store, pool, table } = await around.makeStore()
+    const tooEarlyMs: number[] = []
+    for (const seconds of WINDOWS_S) {
+      const key = `in ${seconds}`
+      let freshAtMs = 0
+      for (const charge of chargesOf(policyOf(seconds), key)) {
+        const [verdict] = await store.charge([charge])
+        expect(verdict?.allowed).toBe(true)
+        freshAtMs = (verdict?.atMs ?? 0) + (verdict?.parts[0]?.resetAfterMs ?? Number.NaN)
+      }
+      const [row] = await pool.run(`SELECT expires_at FROM ${table} WHERE key = '${key}'`)
+      const expiresAtMs = 1000 * Number(row?.expires_at)
+      expect(expiresAtMs - freshAtMs).toBeLessThan(2 * 1000 * Math.max(60, seconds)) // and not for ever
+      if (expiresAtMs < freshAtMs) tooEarlyMs.push(freshAtMs - expiresAtMs)
+    }
+    expect(tooEarlyMs).toEqual([])
+  })
+})
+
+test('such a bucket is filled in a tenth more than its window', () => {
+  for (const seconds of WINDOWS_S) {
+    const { resetAfterMs } = bucketOf(seconds).take(undefined, 0, REFILL * seconds)
+    expect(resetAfterMs / (1000 * seconds)).toBeCloseTo(1.11, 2)
+  }
+})

@@ -1,0 +1,79 @@
+import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { surroundings, type UserPool } from '../sql/kit.js'
+import { postgres } from '../sql/postgres-kind.js'
+
+const LIMIT = 6
+const PREPARED = 'SELECT name FROM pg_prepared_statements ORDER BY name'
+
+describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
+  const around = surroundings(postgres)
+
+  test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
+    const { store, pool } = await around.makeStore({ size: 1 })
+    const policy = policyOf(LIMIT)
+    const charge = async () => allowedCount(await store.charge([[part('key', policy)]]))
+    expect(await charge()).toBe(1)
+    await pool.run(sql)
+    for (const left of [4, 3, 2, 1, 0]) {
+      expect(await charge()).toBe(1)
+      expect(await remainingOf(store, policy, ['key'])).toEqual([left])
+    }
+    for (let i = 0; i < 3; i++) expect(await charge()).toBe(0)
+    await pool.end()
+  })
+
+  test.each(LONG_POLICIES)('looks and denials go on as well: %s', async (_title, policyOf) => {
+    const { store, pool } = await around.makeStore({ size: 1 })
+    const policy = policyOf(LIMIT)
+    await store.charge([[part('key', policy, LIMIT)]])
+    expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+    for (let i = 0; i < 3; i++) {
+      await pool.run(sql)
+      expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+      expect(allowedCount(await store.charge([[part('key', policy)]]))).toBe(0)
+    }
+    await pool.end()
+  })
+
+  test('as often as it is run, the limit holds, and no statement has a name again', async () => {
+    const { store, pool, table } = await around.makeStore({ size: 1 })
+    const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
+    const policy = policyOf(LIMIT)
+    await store.charge([[part('another', policy)]])
+    expect(await namesOf(pool)).toHaveLength(1)
+    let allowed = 0
+    for (let i = 0; i < 3 * LIMIT; i++) {
+      await pool.run(sql)
+      allowed += allowedCount(await store.charge([[part('key', policy)]]))
+      expect(await namesOf(pool)).toEqual([])
+    }
+    expect(allowed).toBe(LIMIT)
+    expect(await remainingOf(pool.makeStore({ table }), policy, ['key', 'another'])).toEqual([0, LIMIT - 1])
+    await pool.end()
+  })
+})
+
+describe('where a connection has a statement of that name already, as behind a pooler', () => {
+  const around = surroundings(postgres)
+
+  test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
+    const { store: first, pool, table } = await around.makeStore({ size: 1 })
+    const policy = policyOf(LIMIT)
+    await first.charge([[part('key', policy, 0)], [part('other', policy)]])
+    await first.charge([[part('key', policy, 0)]])
+    await first.charge([[part('key', policy)]])
+    const names = await namesOf(pool)
+    expect(names.length).toBeGreaterThan(1)
+    const later = around.open({ size: 1 })
+    for (const name of names) await later.run(`PREPARE "${name}" AS SELECT 1`)
+    const store = later.makeStore({ table })
+    let allowed = 1
+    for (let i = 0; i < 2 * LIMIT; i++) allowed += allowedCount(await store.charge([[part('key', policy)]]))
+    expect(allowed).toBe(LIMIT)
+    expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+  })
+})
+
+async function namesOf(pool: UserPool): Promise<string[]> {
+  return (await pool.run(PREPARED)).map(({ name }) => String(name))
+}

@@ -1,0 +1,98 @@
+import { consecutive } from 'headgate'
+import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { CALLS, failureOf } from './failures.js'
+import { surroundings } from './kit.js'
+import { mariadb } from './mariadb-kind.js'
+
+const policy = consecutive({ limit: 10_000 })
+const POOLS = 4
+const ROUNDS = 30
+const KEYS = ['a', 'b', 'c']
+
+const [CHARGE_ALONE, ...IN_TRANSACTIONS] = CALLS.filter(([title]) => title !== 'a look')
+
+describe('where the server writes its log by statement', () => {
+  const around = surroundings(mariadb, {
+    args: ['--log-bin=log', '--server-id=1', '--binlog-format=STATEMENT'],
+  })
+
+  test.each(IN_TRANSACTIONS)('%s says what to set, and that is enough', async (_title, call) => {
+    const { store, pool, table } = await around.makeStore()
+    const { message } = await failureOf(mariadb, call(store))
+    expect(message).toContain('Set binlog_format to ROW or MIXED on the server')
+    expect(await pool.run(`SELECT * FROM ${table}`)).toEqual([])
+    await pool.end()
+    for (const format of ['ROW', 'MIXED']) {
+      const set = around.open({ settings: [`binlog_format=${format}`] })
+      await call(set.makeStore({ table }))
+      await set.end()
+    }
+  })
+
+  test('a charge that goes alone is decided all the same', async () => {
+    const { store } = await around.makeStore()
+    for (let i = 0; i < 3; i++) await CHARGE_ALONE?.[1](store)
+  })
+})
+
+describe('where the server tells a transaction that its snapshot is old', () => {
+  const around = surroundings(mariadb, { args: ['--innodb-snapshot-isolation=ON'] })
+
+  test.each(['SERIALIZABLE', 'REPEATABLE-READ'])(
+    'charges of few keys by many pools are exact, and none fails: %s',
+    async (level) => {
+      const table = await around.makeTable()
+      const pools = Array.from({ length: POOLS }, () => {
+        return around.open({ size: 3, settings: [`tx_isolation='${level}'`] })
+      })
+      const ask = 'SELECT @@innodb_snapshot_isolation AS tells, @@tx_isolation AS level'
+      for (const pool of pools) expect(await pool.run(ask)).toEqual([{ tells: 1, level }])
+      await Promise.all(
+        pools.map(async (pool) => {
+          const store = pool.makeStore({ table })
+          for (let i = 0; i < ROUNDS; i++) {
+            for (const key of KEYS) expect(allowedCount(await store.charge([[part(key, policy)]]))).toBe(1)
+            const together = await store.charge(KEYS.map((key) => [part(key, policy)]))
+            expect(allowedCount(together)).toBe(KEYS.length)
+          }
+        }),
+      )
+      const [first] = pools
+      const left = await remainingOf((first as (typeof pools)[number]).makeStore({ table }), policy, KEYS)
+      expect(left).toEqual(KEYS.map(() => policy.limit - 2 * POOLS * ROUNDS))
+      await Promise.all(pools.map((pool) => pool.end()))
+    },
+  )
+})
+
+describe('where connections begin transactions by themselves, and one was left open', () => {
+  const around = surroundings(mariadb)
+
+  test.each(CALLS)('%s goes through, and what it does is committed', async (_title, call) => {
+    const { pool, table } = await around.makeStore({ size: 3, settings: ['autocommit=0'] })
+    const sessions = await Promise.all([1, 2, 3].map(() => pool.take()))
+    for (const session of sessions) {
+      await session.run(`SELECT count(*) FROM ${table}`)
+      expect(await session.run('SELECT @@in_transaction AS isOpen')).toEqual([{ isOpen: 1 }])
+    }
+    for (const session of sessions) session.release()
+    const others = around.open()
+    await others.makeStore({ table }).charge(KEYS.map((key) => [part(key, policy)]))
+    await call(pool.makeStore({ table }))
+    const seen = `SELECT * FROM ${table} ORDER BY \`key\``
+    const rows = await others.run(`${seen} FOR UPDATE`) // nobody holds one
+    expect(await others.run(seen)).toEqual(rows)
+    await pool.end()
+    await others.end()
+  })
+
+  test('charges that go together are counted once', async () => {
+    const { store, pool, table } = await around.makeStore({ size: 1, settings: ['autocommit=0'] })
+    for (let i = 1; i <= 5; i++) {
+      await pool.run(`SELECT count(*) FROM ${table}`)
+      expect(allowedCount(await store.charge([[part('a', policy)], [part('b', policy)]]))).toBe(2)
+      const left = await remainingOf(around.open({ size: 1 }).makeStore({ table }), policy, ['a', 'b'])
+      expect(left).toEqual([policy.limit - i, policy.limit - i])
+    }
+  })
+})

@@ -1,0 +1,79 @@
+import { type SqlStore, type StoreError, slidingWindow } from 'headgate'
+import {
+  allowedCount,
+  chargeOne,
+  held,
+  LONG,
+  LONG_POLICIES,
+  part,
+  remainingOf,
+} from '../../conformance/kit.js'
+import { failureOf } from './failures.js'
+import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
+
+const LIMIT = 5
+const anyPolicy = slidingWindow({ limit: LIMIT, window: LONG })
+
+/** What somebody else may have written, as it stands in SQL, and is no state of any policy. */
+const UNREADABLE: Readonly<Record<Kind['name'], readonly string[]>> = {
+  mysql: ["x'010203'", "x''", "x'0000000000000000FF'"],
+  postgres: ["'{}'", "'{NULL}'"],
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+
+  async function spoil(pool: UserPool, table: string, key: string, state: string): Promise<void> {
+    await pool.run(`INSERT INTO ${table} VALUES ('${key}', ${state}, 4000000000)`)
+  }
+
+  async function expectUnreadable(store: SqlStore, ...call: Parameters<SqlStore['charge']>): Promise<void> {
+    const { message } = await failureOf(kind, store.charge(...call))
+    expect(message).toContain('a row holds no state: something else writes to the table')
+  }
+
+  describe.each(UNREADABLE[kind.name])('a row that holds %s', (state) => {
+    describe.each(LONG_POLICIES)('of %s', (_policy, policyOf) => {
+      const policy = policyOf(LIMIT)
+
+      test('fails a charge that goes alone, however often, and a look', async () => {
+        const { store, pool, table } = await around.makeStore()
+        await spoil(pool, table, 'bad', state)
+        for (const cost of [1, LIMIT, 0, 1]) await expectUnreadable(store, [[part('bad', policy, cost)]])
+        await pool.end()
+      })
+
+      test('fails the charges of its key, and no others of the batch', async () => {
+        const { store, pool, table } = await around.makeStore()
+        await spoil(pool, table, 'bad', state)
+        const keys = ['a', 'bad', 'c', 'bad', 'd']
+        const settled = await Promise.allSettled(keys.map((key) => chargeOne(store, part(key, policy))))
+        expect(settled.map(({ status }) => status)).toEqual(
+          keys.map((key) => (key === 'bad' ? 'rejected' : 'fulfilled')),
+        )
+        for (const result of settled) {
+          if (result.status === 'fulfilled') expect(result.value.allowed).toBe(true)
+          else expect((result.reason as StoreError).message).toContain('a row holds no state')
+        }
+        expect(await remainingOf(store, policy, ['a', 'c', 'd'])).toEqual([4, 4, 4])
+        await pool.end()
+      })
+    })
+
+    test('fails a charge of several parts as a whole, and takes nothing of the others', async () => {
+      const { store, pool, table } = await around.makeStore()
+      await spoil(pool, table, 'bad', state)
+      await expectUnreadable(store, [[part('a', anyPolicy), part('bad', anyPolicy)]])
+      await expectUnreadable(store, [[part('bad', anyPolicy), part('a', anyPolicy)]])
+      expect(await remainingOf(store, anyPolicy, ['a'])).toEqual([LIMIT])
+    })
+
+    test('is gone when its key is forgotten', async () => {
+      const { store, pool, table } = await around.makeStore()
+      await spoil(pool, table, 'bad', state)
+      await store.forget(held(anyPolicy, 'bad'))
+      expect(allowedCount(await store.charge([[part('bad', anyPolicy)]]))).toBe(1)
+      expect(await remainingOf(store, anyPolicy, ['bad'])).toEqual([LIMIT - 1])
+    })
+  })
+})
