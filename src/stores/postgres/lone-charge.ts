@@ -26,8 +26,8 @@ export function loneCharge(
   /** Asks without a name once the prepared statements of a connection were lost: by `DISCARD ALL`, or by a pool on the way. */
   async function ask(connection: PostgresConnection, query: PostgresQuery): Promise<Sent | undefined> {
     try {
-      const { name, ...nameless } = query
-      const reply = (await connection.query(keepsStatements ? query : nameless)) as PostgresReply
+      if (!keepsStatements) query.name = undefined
+      const reply = (await connection.query(query)) as PostgresReply
       const [row] = reply.rows
       return row && readSent(row[0])
     } catch (error) {
