@@ -3,7 +3,13 @@ import { borrower } from '../sql/borrow.js'
 import type { Database, Found, Row } from '../sql/database.js'
 import { removeExpiredRows } from './expired-rows.js'
 import { loneCharge } from './lone-charge.js'
-import { type PostgresConnection, type PostgresPool, query, repliesOf } from './postgres-client.js'
+import {
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresReply,
+  query,
+  repliesOf,
+} from './postgres-client.js'
 import { isTemporary, mendFor } from './postgres-errors.js'
 import { quoted } from './postgres-schema.js'
 import { prepareTable } from './prepare-table.js'
@@ -30,19 +36,18 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     destroy: (connection) => connection.release(true),
   })
 
+  /** By the numbers of the keys, rows take fewer bytes than by the keys. */
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<Found> {
-    const byHex = new Map(keys.map((key) => [hex(key), key]))
-    const [, , rows, clock] = await repliesOf(connection, [
+    const [, , rows = NONE, clock = NONE] = await repliesOf(connection, [
       'BEGIN ISOLATION LEVEL READ COMMITTED',
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
-      `SELECT encode(key, 'hex'), ${sent('0', 'state')} FROM ${table} WHERE key = ANY(${byteaArray(byHex.keys())}) ORDER BY key FOR UPDATE`,
+      `SELECT r.number, ${sent('0', 't.state')} FROM unnest(${byteaArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
       `SELECT ${sent(CLOCK)}`,
     ])
-    const found = rows?.rows.map(([key, sent]) => [byHex.get(key ?? ''), stateIn(sent)] as const)
-    return {
-      states: new Map(found as [string, State | undefined][]),
-      nowMs: readSent(clock?.rows[0]?.[0]).nowMs,
-    }
+    const states = new Map(
+      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, stateIn(sent)]),
+    )
+    return { states, nowMs: readSent(clock.rows[0]?.[0]).nowMs }
   }
 
   const transact: Database['transact'] = (keys, work) =>
@@ -50,7 +55,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
       const { changed, added, removed } = work(await lock(connection, keys))
       const statements = ['COMMIT']
       if (removed.length > 0)
-        statements.unshift(`DELETE FROM ${table} WHERE key = ANY(${byteaArray(removed.map(hex))})`)
+        statements.unshift(`DELETE FROM ${table} WHERE key = ANY(${byteaArray(removed)})`)
       if (added.length > 0)
         statements.unshift(
           `INSERT INTO ${table} (key, state, expires_at) SELECT ${COLUMNS} FROM ${unnested(added)}`,
@@ -78,19 +83,26 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
 
 function ignore(): void {}
 
-function hex(key: string): string {
-  return Buffer.from(key).toString('hex')
-}
+const NONE: PostgresReply = { rows: [] }
+
+/** What stands for itself in an array of bytes in a string: ASCII without quotes and backslashes. */
+const PLAIN = /^[ -~]*$/
+const NOT_PLAIN = /["'\\]/
 
 /** Arrays are constants to the server, which takes them in sooner than lists of values. */
-function byteaArray(keysInHex: Iterable<string>): string {
-  return `E'{${Array.from(keysInHex, (key) => `"\\\\\\\\x${key}"`)}}'::bytea[]`
+function byteaArray(keys: readonly string[]): string {
+  return `E'{${keys.map(byteaElement)}}'::bytea[]`
+}
+
+function byteaElement(key: string): string {
+  if (PLAIN.test(key) && !NOT_PLAIN.test(key)) return `"${key}"`
+  return `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`
 }
 
 /** Rows as a table `r`, and its columns as those of ours. */
 const COLUMNS = ['r.key', 'r.state::float8[]', 'r.expires_at']
 function unnested(rows: readonly Row[]): string {
-  const keys = byteaArray(rows.map(({ key }) => hex(key)))
+  const keys = byteaArray(rows.map(({ key }) => key))
   const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`
   const expiries = `'{${rows.map(({ expiresAtS }) => expiresAtS)}}'::bigint[]`
   return `unnest(${keys}, ${states}, ${expiries}) AS r (key, state, expires_at)`
