@@ -1,3 +1,4 @@
+import { patience } from './patience.js'
 import { picker } from './pick-batch.js'
 
 /** How a batcher gathers. */
@@ -13,7 +14,7 @@ export interface BatcherOptions<Item> {
    * done, so that batches on their way never stand in each other's way. Default: nothing.
    */
   readonly holds?: (item: Item) => readonly string[]
-  /** The most batches that may be stuck at once; while so many are, none is sent. Default: any number. */
+  /** The most batches that may be stuck at once, and with some that are stuck, those on their way included. Default: any number. */
   readonly maxStuck?: number
 }
 
@@ -33,21 +34,8 @@ interface Waiting<Item, Answer> {
   readonly reject: (reason: unknown) => void
 }
 
-/** A batch on its way. */
-interface Flight {
-  readonly leftAtMs: number
-}
-
 /** Fewer items than this are not split to have more batches on their way. */
 const MIN_SHARE = 16
-
-/**
- * How long a full set of batches may be without any answer until it holds up others no more: so many times as long as the last batch
- * took, and at least so long. Before the first is there, connections may have to be made.
- */
-const PATIENCE_TIMES = 4
-const MIN_PATIENCE_MS = 25
-const FIRST_PATIENCE_MS = 250
 
 /**
  * Stands before a remote store: items of one turn of the event loop, and those that come while batches are on their way,
@@ -65,7 +53,7 @@ export function batcher<Item, Answer>(
     maxWeight,
     maxInFlight,
     weigh = () => 1,
-    holds = () => [],
+    holds,
     maxStuck = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
@@ -74,17 +62,20 @@ export function batcher<Item, Answer>(
     weigh: ({ item }) => weigh(item),
     holds: holds && (({ item }) => holds(item)),
   })
+  const patient = patience()
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<Flight>()
-  const stuck = new Set<Flight>()
+  const inFlight = new Set<symbol>()
+  const stuck = new Set<symbol>()
   let landed = 0
-  let patienceMs = FIRST_PATIENCE_MS
   let isScheduled = false
   let isWatched = false
 
+  /** How many batches may leave now. */
+  const room = () => Math.min(maxInFlight, maxStuck - stuck.size) - inFlight.size
+
   function schedule(): void {
-    if (isScheduled || waiting.length === 0 || stuck.size >= maxStuck) return
-    if (inFlight.size >= maxInFlight) {
+    if (isScheduled || waiting.length === 0) return
+    if (room() <= 0) {
       watch()
       return
     }
@@ -95,8 +86,8 @@ export function batcher<Item, Answer>(
 
   function flush(): void {
     isScheduled = false
-    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / (maxInFlight - inFlight.size)))
-    while (waiting.length > 0 && inFlight.size < maxInFlight) {
+    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / Math.max(1, room())))
+    while (waiting.length > 0 && room() > 0) {
       const [batch, rest] = pick(waiting, share)
       if (batch.length === 0) return // those that wait do so for what is on its way
       waiting = rest
@@ -107,7 +98,7 @@ export function batcher<Item, Answer>(
 
   /** Lets those that wait go when no batch has been answered for a while. */
   function watch(): void {
-    if (isWatched) return
+    if (isWatched || inFlight.size === 0) return
     isWatched = true
     const landedBefore = landed
     setTimeout(() => {
@@ -117,25 +108,25 @@ export function batcher<Item, Answer>(
         inFlight.clear()
       }
       schedule()
-    }, patienceMs)
+    }, patient.ms)
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    const flight: Flight = { leftAtMs: performance.now() }
+    const flight = Symbol('batch')
+    const leftAtMs = performance.now()
     inFlight.add(flight)
     const land = () => {
       landed++
-      if (!inFlight.delete(flight)) return
-      patienceMs = Math.max(MIN_PATIENCE_MS, PATIENCE_TIMES * (performance.now() - flight.leftAtMs))
-      schedule()
+      if (inFlight.delete(flight) || stuck.delete(flight)) schedule()
     }
     try {
       await send(
         batch.map(({ item }) => item),
         (place, answer) => {
-          const one = batch[place] as Waiting<Item, Answer>
-          if (answer instanceof Error) one.reject(answer)
-          else one.resolve([answer])
+          const { resolve, reject } = batch[place] as Waiting<Item, Answer>
+          if (answer instanceof Error) reject(answer)
+          else resolve([answer])
+          if (inFlight.has(flight) || stuck.has(flight)) patient.learn(performance.now() - leftAtMs)
           land()
         },
       )
@@ -144,7 +135,6 @@ export function batcher<Item, Answer>(
     }
     release(batch)
     land()
-    stuck.delete(flight)
     schedule()
   }
 

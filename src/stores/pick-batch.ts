@@ -47,23 +47,23 @@ function free<Item>(
     pick(waiting, most) {
       const batch: Item[] = []
       const rest: Item[] = []
+      const own = new Set<string>()
       const awaited = new Set<string>()
       let weight = 0
-      let at = 0
-      for (; at < waiting.length && batch.length < most; at++) {
-        const item = waiting[at] as Item
+      for (const item of waiting) {
         const needs = holds(item)
-        if (needs.some((name) => held.has(name) || awaited.has(name))) {
+        const isFree = !needs.some((name) => held.has(name) || awaited.has(name))
+        const isWelcome = batch.length < most || needs.every((name) => own.has(name)) // it would have to wait for this batch
+        if (isFree && isWelcome && (batch.length === 0 || weight + weigh(item) <= maxWeight)) {
+          batch.push(item)
+          weight += weigh(item)
+          for (const name of needs) own.add(name)
+        } else {
           rest.push(item)
           for (const name of needs) awaited.add(name)
-          continue
         }
-        weight += weigh(item)
-        if (weight > maxWeight && batch.length > 0) break
-        batch.push(item)
       }
-      for (; at < waiting.length; at++) rest.push(waiting[at] as Item)
-      for (const item of batch) for (const name of holds(item)) held.add(name)
+      for (const name of own) held.add(name)
       return [batch, rest]
     },
     release(batch) {

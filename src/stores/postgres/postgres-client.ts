@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 
+/** How long a row is waited for that somebody else has locked. */
+export const LOCK_TIMEOUT_MS = 1000
+
 /** A query as pg takes it. */
 export interface PostgresQuery {
   readonly text: string
@@ -48,8 +51,7 @@ export type Prepared = (values: unknown[]) => PostgresQuery
 /** A statement that each connection prepares once, by a name of its own. */
 export function preparing(text: string): Prepared {
   const name = `headgate-${createHash('sha256').update(text).digest('hex').slice(0, 16)}` // at most 63 bytes
-  const statement: PostgresQuery = { name, text, rowMode: 'array', types }
-  return (values) => Object.assign(Object.create(statement), { values }) // pg 8.23 copies own properties, which takes long
+  return (values) => ({ name, text, values, rowMode: 'array', types })
 }
 
 /** Sends statements in one query, each with a reply. */

@@ -1,9 +1,10 @@
 import type { State } from '../../policies/policy.js'
 import { borrower } from '../sql/borrow.js'
-import type { Database, Found, Row } from '../sql/database.js'
+import type { Database, Found } from '../sql/database.js'
 import { removeExpiredRows } from './expired-rows.js'
 import { loneCharge } from './lone-charge.js'
 import {
+  LOCK_TIMEOUT_MS,
   type PostgresConnection,
   type PostgresPool,
   type PostgresReply,
@@ -13,10 +14,8 @@ import {
 import { isTemporary, mendFor } from './postgres-errors.js'
 import { quoted } from './postgres-schema.js'
 import { prepareTable } from './prepare-table.js'
+import { byteaArray, COLUMNS, unnested } from './row-arrays.js'
 import { CLOCK, readSent, sent } from './sent.js'
-
-/** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
-const LOCK_TIMEOUT_MS = 1000
 
 /** What the store asks of PostgreSQL. Statements that need no answer in between go together in one query. */
 export function postgresDatabase(pool: PostgresPool, names: readonly string[]): Database {
@@ -45,7 +44,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
       `SELECT ${sent(CLOCK)}`,
     ])
     const states = new Map(
-      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, stateIn(sent)]),
+      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, stateSent(sent)]),
     )
     return { states, nowMs: readSent(clock.rows[0]?.[0]).nowMs }
   }
@@ -85,31 +84,8 @@ function ignore(): void {}
 
 const NONE: PostgresReply = { rows: [] }
 
-/** What stands for itself in an array of bytes in a string: ASCII without quotes and backslashes. */
-const PLAIN = /^[ -~]*$/
-const NOT_PLAIN = /["'\\]/
-
-/** Arrays are constants to the server, which takes them in sooner than lists of values. */
-function byteaArray(keys: readonly string[]): string {
-  return `E'{${keys.map(byteaElement)}}'::bytea[]`
-}
-
-function byteaElement(key: string): string {
-  if (PLAIN.test(key) && !NOT_PLAIN.test(key)) return `"${key}"`
-  return `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`
-}
-
-/** Rows as a table `r`, and its columns as those of ours. */
-const COLUMNS = ['r.key', 'r.state::float8[]', 'r.expires_at']
-function unnested(rows: readonly Row[]): string {
-  const keys = byteaArray(rows.map(({ key }) => key))
-  const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`
-  const expiries = `'{${rows.map(({ expiresAtS }) => expiresAtS)}}'::bigint[]`
-  return `unnest(${keys}, ${states}, ${expiries}) AS r (key, state, expires_at)`
-}
-
 /** Nothing for a state that is none. */
-function stateIn(sent: string | null | undefined): State | undefined {
+function stateSent(sent: string | null | undefined): State | undefined {
   try {
     return readSent(sent).state
   } catch {

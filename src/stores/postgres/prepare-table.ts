@@ -10,18 +10,21 @@ export async function prepareTable(connection: PostgresConnection, names: readon
   const name = names.join('.')
   const alone = `SELECT pg_advisory_xact_lock(hashtext('headgate prepare ${name}'))` // IF NOT EXISTS races
   await repliesOf(connection, ['BEGIN', alone])
-  if (!(await hasIndex(connection, names))) {
+  if (!(await hasIndexes(connection, names))) {
     await repliesOf(connection, [postgresSchema(name)])
-    if (!(await hasIndex(connection, names))) throw new OtherTable('it has no index of expires_at')
+    if (!(await hasIndexes(connection, names))) {
+      throw new OtherTable('its keys are not unique, or it has no index of expires_at')
+    }
   }
   await repliesOf(connection, ['COMMIT'])
 }
 
-/** Whether the table is there, and an index for the purge. Whoever does not own the table could not ask for it by IF NOT EXISTS. */
-async function hasIndex(connection: PostgresConnection, names: readonly string[]): Promise<boolean> {
-  const column = `a.attrelid = i.indrelid AND a.attnum = i.indkey[0] AND a.attname = 'expires_at'`
+/** Whether the table is there with what it needs. Whoever does not own it could not ask for the index by IF NOT EXISTS. */
+async function hasIndexes(connection: PostgresConnection, names: readonly string[]): Promise<boolean> {
   const [found] = await repliesOf(connection, [
-    `SELECT 1 FROM pg_index i JOIN pg_attribute a ON ${column} WHERE i.indrelid = to_regclass('${quoted(names)}')`,
+    `SELECT a.attname, i.indisunique AND i.indnkeyatts = 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = to_regclass('${quoted(names)}') AND i.indisvalid AND i.indpred IS NULL`,
   ])
-  return (found?.rows.length ?? 0) > 0
+  const rows = found?.rows ?? []
+  const isUnique = rows.some(([column, isAlone]) => column === 'key' && isAlone === 't')
+  return isUnique && rows.some(([column]) => column === 'expires_at')
 }

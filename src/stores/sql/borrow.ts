@@ -30,13 +30,15 @@ export function borrower<Connection>(lending: Lending<Connection>): Borrow<Conne
   const inTime = deadline(DEADLINE_MS)
 
   function destroy(loan: Loan<Connection>): void {
-    if (loan.connection !== undefined && !loan.isOver) lending.destroy(loan.connection)
+    const { connection, isOver } = loan
     loan.isOver = true
+    if (connection !== undefined && !isOver) lending.destroy(connection)
   }
 
   function release(loan: Loan<Connection>): void {
-    if (loan.connection !== undefined && !loan.isOver) lending.release(loan.connection)
+    const { connection, isOver } = loan
     loan.isOver = true
+    if (connection !== undefined && !isOver) lending.release(connection)
   }
 
   async function giveBackAfterFailure(loan: Loan<Connection>): Promise<void> {

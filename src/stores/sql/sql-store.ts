@@ -5,13 +5,13 @@ import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { attempts } from './attempts.js'
 import type { Database } from './database.js'
 import { purger } from './purge.js'
-import { doWork, keysIn, keysOf, type Result, type Work, weightOf } from './work.js'
+import { doWork, namesHeldBy, type Result, rowKeysOf, type Work, weightOf } from './work.js'
 
 /** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
 const MAX_ROWS = 256
 /** While the server decides one batch, this process makes the next one. They share no rows. */
 const MAX_IN_FLIGHT = 2
-/** Batches that wait for rows which somebody else has locked each keep a connection of the user's pool. */
+/** Batches that wait for rows which somebody else has locked keep a connection of the user's pool each. */
 const MAX_STUCK = 3
 
 /** A store on a database, whose table has to be there before it is used. */
@@ -27,10 +27,10 @@ export interface SqlStore extends Store {
 /** Decides batches in transactions on the database, and a lone charge by what is faster there. */
 export function sqlStore(database: Database): SqlStore {
   const owner = `${database.name}Store`
-  const purge = purger((most) => database.removeExpired(most))
+  const purge = purger((most) => attempts(() => database.removeExpired(most), database.isTemporary))
 
   async function inTransaction(works: readonly Work[]): Promise<readonly Result[]> {
-    const keys = keysOf(works)
+    const keys = rowKeysOf(works)
     if (keys.length === 0) return emptyVerdicts(works)
     let results: readonly Result[] = []
     await attempts(
@@ -69,7 +69,13 @@ export function sqlStore(database: Database): SqlStore {
         answer(place, result instanceof Error ? asStoreError(database, result) : result)
       }
     },
-    { maxWeight: MAX_ROWS, maxInFlight: MAX_IN_FLIGHT, maxStuck: MAX_STUCK, weigh: weightOf, holds: keysIn },
+    {
+      maxWeight: MAX_ROWS,
+      maxInFlight: MAX_IN_FLIGHT,
+      maxStuck: MAX_STUCK,
+      weigh: weightOf,
+      holds: namesHeldBy,
+    },
   )
 
   return {

@@ -22,12 +22,12 @@ export function weightOf(work: Work): number {
 }
 
 /** The keys of one, as they came. */
-export function keysIn(work: Work): readonly string[] {
+export function namesHeldBy(work: Work): readonly string[] {
   return heldBy(work).map(({ key }) => key)
 }
 
 /** The keys of all rows that the work needs, each once, in one order for all processes, so that they do not wait for each other in a circle. */
-export function keysOf(works: readonly Work[]): string[] {
+export function rowKeysOf(works: readonly Work[]): string[] {
   return [...new Set(works.flatMap((work) => heldBy(work).map(({ key }) => rowKey(key))))].sort()
 }
 

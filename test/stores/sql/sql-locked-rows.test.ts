@@ -87,6 +87,17 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await remainingOf(pool.makeStore({ table }), policy, ['a free one', 'locked'])).toEqual([98, 99])
   })
 
+  test('a lone charge of a row that stays locked fails in the end, and is not counted later', async () => {
+    const { store, table } = await around.makeStore()
+    await store.charge([[part('locked', policy)]])
+    await whileLocked(table, 'locked', async () => {
+      const { message } = await failureOf(kind, store.charge([[part('locked', policy)]]), 8000)
+      expect(message).toMatch(/lock/i)
+    })
+    await pause(200)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([99])
+  })
+
   test('steady traffic on a locked row leaves connections of the pool to others', async () => {
     const { store, pool, table } = await around.makeStore({ size: 5 })
     await store.charge([[part('locked', policy)]])
