@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { expiryStepS, NEVER_S } from '../sql/expiry.js'
-import { LOCK_TIMEOUT_MS, type PostgresQuery, type Prepared, preparing } from './postgres-client.js'
+import { type PostgresQuery, type Prepared, preparing } from './postgres-client.js'
 import { NOW, sent } from './sent.js'
 
 /**
@@ -102,13 +102,9 @@ export function takingStatements(
   }
 }
 
-/**
- * The row is kept for so many steps of $2 seconds from the one in which it is written: $3. Where somebody else has locked it, the
- * statement waits no longer than a transaction does: the setting, which is over with the statement, comes before the wait.
- */
+/** The row is kept for so many steps of $2 seconds from the one in which it is written: $3. */
 function textOf(table: string, { first, next, isAllowed }: Taking): string {
-  const steps = "(floor(date_part('epoch', now()) / $2::float8) + $3::float8) * $2::float8"
-  const expiry = `CASE WHEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> '' THEN ${steps} END`
+  const expiry = "(floor(date_part('epoch', now()) / $2::float8) + $3::float8) * $2::float8"
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) VALUES ($1, ${first}, ${expiry})`,
     `ON CONFLICT (key) DO UPDATE SET state = ${next}, expires_at = excluded.expires_at`,

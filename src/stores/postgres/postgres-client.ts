@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** How long a row is waited for that somebody else has locked. */
-export const LOCK_TIMEOUT_MS = 1000
-
 /** A query as pg takes it. */
 export interface PostgresQuery {
   readonly text: string

@@ -4,7 +4,6 @@ import type { Database, Found } from '../sql/database.js'
 import { removeExpiredRows } from './expired-rows.js'
 import { loneCharge } from './lone-charge.js'
 import {
-  LOCK_TIMEOUT_MS,
   type PostgresConnection,
   type PostgresPool,
   type PostgresReply,
@@ -16,6 +15,9 @@ import { quoted } from './postgres-schema.js'
 import { prepareTable } from './prepare-table.js'
 import { byteaArray, COLUMNS, unnested } from './row-arrays.js'
 import { CLOCK, readSent, sent } from './sent.js'
+
+/** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
+const LOCK_TIMEOUT_MS = 1000
 
 /** What the store asks of PostgreSQL. Statements that need no answer in between go together in one query. */
 export function postgresDatabase(pool: PostgresPool, names: readonly string[]): Database {

@@ -14,6 +14,9 @@ const MAX_IN_FLIGHT = 2
 /** Batches that wait for rows which somebody else has locked keep a connection of the user's pool each. */
 const MAX_STUCK = 3
 
+/** A lone charge waits for a locked row for as long as the server lets it. After one has failed, they all go by transactions for a while. */
+const CAREFUL_MS = 60_000
+
 /** A store on a database, whose table has to be there before it is used. */
 export interface SqlStore extends Store {
   /**
@@ -28,6 +31,8 @@ export interface SqlStore extends Store {
 export function sqlStore(database: Database): SqlStore {
   const owner = `${database.name}Store`
   const purge = purger((most) => attempts(() => database.removeExpired(most), database.isTemporary))
+
+  let carefulUntilMs = 0
 
   async function inTransaction(works: readonly Work[]): Promise<readonly Result[]> {
     const keys = rowKeysOf(works)
@@ -47,12 +52,15 @@ export function sqlStore(database: Database): SqlStore {
 
   /** What chargeAlone leaves undone, others were in the way of. */
   async function decide(works: readonly Work[]): Promise<readonly Result[]> {
-    const part = lonePart(works)
+    const part = performance.now() < carefulUntilMs ? undefined : lonePart(works)
     try {
       const verdict = part && (await database.chargeAlone(part))
       if (verdict) return [verdict]
     } catch (error) {
-      if (!database.isTemporary(error)) throw error
+      if (!database.isTemporary(error)) {
+        carefulUntilMs = performance.now() + CAREFUL_MS
+        throw error
+      }
     }
     return inTransaction(works)
   }
