@@ -6,8 +6,8 @@ interface UnderWay {
 
 /**
  * Rejects work that takes longer than `deadlineMs`, and calls `onLate`. What has come while the process was busy is read first. One
- * timer serves all that is under way and is set once per `deadlineMs` at the most, since almost everything is in time. It does not
- * keep the process running: what is waited for does.
+ * timer serves all that is under way, and is rarely set, since almost everything is in time. It does not keep the process running:
+ * what is waited for does.
  */
 export function deadline(deadlineMs: number): <T>(work: Promise<T>, onLate?: () => void) => Promise<T> {
   const underWay = new Set<UnderWay>() // in the order in which it is due
