@@ -57,6 +57,8 @@ const NO_INDEX = 'it has no index of expires_at'
 const LACKING: readonly (readonly [string, indexes: string, message: string])[] = [
   ['no index at all', '', NOT_UNIQUE],
   ['no primary key', ', KEY (expires_at)', NOT_UNIQUE],
+  ['a primary key of two columns', ', PRIMARY KEY (`key`, expires_at), KEY (expires_at)', NOT_UNIQUE],
+  ['keys whose first letters are unique', ', UNIQUE KEY (`key`(10)), KEY (expires_at)', NOT_UNIQUE],
   ['an index of keys that may be there twice', ', KEY (`key`), KEY (expires_at)', NOT_UNIQUE],
   ['a primary key that begins with another column', ', PRIMARY KEY (expires_at, `key`)', NOT_UNIQUE],
   ['no index of expires_at', ', PRIMARY KEY (`key`)', NO_INDEX],

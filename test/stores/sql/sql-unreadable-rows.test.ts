@@ -16,8 +16,8 @@ const anyPolicy = slidingWindow({ limit: LIMIT, window: LONG })
 
 /** What somebody else may have written, as it stands in SQL, and is no state of any policy. */
 const UNREADABLE: Readonly<Record<Kind['name'], readonly string[]>> = {
-  mysql: ["x'010203'", "x''", "x'0000000000000000FF'"],
-  postgres: ["'{}'", "'{NULL}'"],
+  mysql: ["x'010203'", "x''", "x'0000000000000000FF'", "x'000000000000F87F'"],
+  postgres: ["'{}'", "'{NULL}'", "'{NaN}'", "'{{1,2}}'"],
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
