@@ -9,9 +9,9 @@ export function bytesOf(state: State): Buffer {
   return bytes
 }
 
-/** The state in bytes; nothing for bytes that are none. */
-export function stateIn(bytes: Buffer): State | undefined {
-  if (bytes.length === 0 || bytes.length % 8 !== 0) return undefined
+/** The state in bytes; nothing for what is none. */
+export function stateIn(bytes: unknown): State | undefined {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0 || bytes.length % 8 !== 0) return undefined
   const state = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
   return state.every(Number.isFinite) ? state : undefined
 }

@@ -1,4 +1,5 @@
-import { begin, COMMIT, type MysqlConnection, removeRows, text } from './mysql-client.js'
+import { type MysqlConnection, text } from './mysql-client.js'
+import { begin, COMMIT, removeRows } from './statements.js'
 
 /** Removes some expired rows, at most so many, unless another process is at it; tells how many. */
 export async function removeExpiredRows(

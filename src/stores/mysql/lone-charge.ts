@@ -6,8 +6,9 @@ import { unreadable } from '../sql/unreadable.js'
 import { bytesOf, stateIn } from '../state-bytes.js'
 import type { Part, Verdict } from '../store.js'
 import { BEGUN } from './clock.js'
-import { type MysqlConnection, prepared, ROLLBACK, text } from './mysql-client.js'
+import { type MysqlConnection, prepared, text } from './mysql-client.js'
 import { isDuplicate } from './mysql-errors.js'
+import { ROLLBACK } from './statements.js'
 
 /** MariaDB reads this; MySQL has its `innodb_lock_wait_timeout` alone. */
 const IMPATIENTLY = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ '
@@ -35,7 +36,7 @@ export function loneCharge(
       await text(connection, ROLLBACK)
       return undefined
     }
-    const state = Buffer.isBuffer(found) ? stateIn(found) : undefined
+    const state = stateIn(found)
     if (state === undefined && found !== null) throw unreadable()
     return { state, nowMs: Number(micros) / 1000 }
   }

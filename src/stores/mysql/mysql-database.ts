@@ -1,24 +1,14 @@
-import type { State } from '../../policies/policy.js'
 import { borrower } from '../sql/borrow.js'
 import type { Database, Found, Row } from '../sql/database.js'
 import { bytesOf, stateIn } from '../state-bytes.js'
 import { BEGUN, CLOCK } from './clock.js'
 import { removeExpiredRows } from './expired-rows.js'
 import { loneCharge } from './lone-charge.js'
-import {
-  begin,
-  COMMIT,
-  connectionOf,
-  hex,
-  type MysqlCallbackPool,
-  type MysqlConnection,
-  ROLLBACK,
-  removeRows,
-  text,
-} from './mysql-client.js'
+import { connectionOf, type MysqlCallbackPool, type MysqlConnection, text } from './mysql-client.js'
 import { isTemporary, mendFor } from './mysql-errors.js'
 import { quoted } from './mysql-schema.js'
 import { prepareTable } from './prepare-table.js'
+import { begin, COMMIT, hex, ROLLBACK, removeRows } from './statements.js'
 
 /**
  * How many seconds a transaction waits for a row that somebody else has locked, while it holds others itself: MariaDB reads this, and
@@ -40,7 +30,7 @@ export function mysqlDatabase(pool: MysqlCallbackPool, names: readonly string[])
   async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<Found> {
     const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${PATIENCE}`
     const rows = await text(connection, sql)
-    const states = new Map(rows.map(([key, state]) => [String(key), stateOf(state)]))
+    const states = new Map(rows.map(([key, state]) => [String(key), stateIn(state)]))
     const clocks = rows.length > 0 ? rows.map(([, , micros]) => micros) : await readClock(connection)
     return { states, nowMs: Math.max(...clocks.map(Number)) / 1000 } // that of the row which was locked last
   }
@@ -79,9 +69,4 @@ export function mysqlDatabase(pool: MysqlCallbackPool, names: readonly string[])
     mendFor: (error) => mendFor(error, table),
     prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
-}
-
-/** Nothing for bytes that are no state. */
-function stateOf(bytes: unknown): State | undefined {
-  return Buffer.isBuffer(bytes) ? stateIn(bytes) : undefined
 }

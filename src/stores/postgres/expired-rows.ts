@@ -11,9 +11,12 @@ export async function removeExpiredRows(
     'BEGIN ISOLATION LEVEL READ COMMITTED',
     `SELECT pg_try_advisory_xact_lock(hashtext('${lockName}'))`,
   ])
-  const isOurs = locked?.rows[0]?.[0] === 't'
+  if (locked?.rows[0]?.[0] !== 't') {
+    await repliesOf(connection, ['ROLLBACK'])
+    return 0
+  }
   const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED`
   const removing = `DELETE FROM ${table} WHERE key = ANY(ARRAY(${expired})) RETURNING 1`
-  const [gone] = await repliesOf(connection, isOurs ? [removing, 'COMMIT'] : ['ROLLBACK', 'SELECT 1 LIMIT 0'])
+  const [gone] = await repliesOf(connection, [removing, 'COMMIT'])
   return gone?.rows.length ?? 0
 }

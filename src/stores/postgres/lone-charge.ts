@@ -1,6 +1,7 @@
 import type { Policy } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import { rowKey } from '../sql/row-key.js'
+import { unreadable } from '../sql/unreadable.js'
 import type { Part, Verdict } from '../store.js'
 import { takingStatements } from './one-statement.js'
 import {
@@ -29,7 +30,9 @@ export function loneCharge(
       if (!keepsStatements) query.name = undefined
       const reply = (await connection.query(query)) as PostgresReply
       const [row] = reply.rows
-      return row && readSent(row[0])
+      const sent = row && readSent(row[0])
+      if (sent?.isThere && sent.state === undefined) throw unreadable()
+      return sent
     } catch (error) {
       if (isStatementLost(error)) keepsStatements = false
       throw error

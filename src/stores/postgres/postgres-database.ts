@@ -1,4 +1,3 @@
-import type { State } from '../../policies/policy.js'
 import { borrower } from '../sql/borrow.js'
 import type { Database, Found } from '../sql/database.js'
 import { removeExpiredRows } from './expired-rows.js'
@@ -13,7 +12,7 @@ import {
 import { isTemporary, mendFor } from './postgres-errors.js'
 import { quoted } from './postgres-schema.js'
 import { prepareTable } from './prepare-table.js'
-import { byteaArray, COLUMNS, unnested } from './row-arrays.js'
+import { byteaArray, deleting, inserting, updating } from './row-arrays.js'
 import { CLOCK, readSent, sent } from './sent.js'
 
 /** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
@@ -46,7 +45,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
       `SELECT ${sent(CLOCK)}`,
     ])
     const states = new Map(
-      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, stateSent(sent)]),
+      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, readSent(sent).state]),
     )
     return { states, nowMs: readSent(clock.rows[0]?.[0]).nowMs }
   }
@@ -54,20 +53,12 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
   const transact: Database['transact'] = (keys, work) =>
     borrow(async (connection) => {
       const { changed, added, removed } = work(await lock(connection, keys))
-      const statements = ['COMMIT']
-      if (removed.length > 0)
-        statements.unshift(`DELETE FROM ${table} WHERE key = ANY(${byteaArray(removed)})`)
-      if (added.length > 0)
-        statements.unshift(
-          `INSERT INTO ${table} (key, state, expires_at) SELECT ${COLUMNS} FROM ${unnested(added)}`,
-        )
-      if (changed.length > 0) {
-        const [, state, expiresAt] = COLUMNS
-        statements.unshift(
-          `UPDATE ${table} AS t SET state = ${state}, expires_at = ${expiresAt} FROM ${unnested(changed)} WHERE t.key = r.key`,
-        )
-      }
-      await repliesOf(connection, statements)
+      await repliesOf(connection, [
+        ...(changed.length > 0 ? [updating(table, changed)] : []),
+        ...(added.length > 0 ? [inserting(table, added)] : []),
+        ...(removed.length > 0 ? [deleting(table, removed)] : []),
+        'COMMIT',
+      ])
     })
 
   return {
@@ -85,12 +76,3 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
 function ignore(): void {}
 
 const NONE: PostgresReply = { rows: [] }
-
-/** Nothing for a state that is none. */
-function stateSent(sent: string | null | undefined): State | undefined {
-  try {
-    return readSent(sent).state
-  } catch {
-    return undefined // the charge that needs it says so
-  }
-}

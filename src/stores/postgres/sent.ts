@@ -1,5 +1,4 @@
 import type { State } from '../../policies/policy.js'
-import { unreadable } from '../sql/unreadable.js'
 
 /*
  * How numbers come from the server: as hexadecimal digits of their bytes, since how it writes a number as text depends on
@@ -19,7 +18,9 @@ export function sent(time: string, state?: string): string {
 
 export interface Sent {
   readonly nowMs: number
-  /** Nothing where there is none. */
+  /** Whether something was sent for a state. */
+  readonly isThere: boolean
+  /** Nothing where there is none, and for one without numbers or with other things among them. */
   readonly state: State | undefined
 }
 
@@ -28,15 +29,18 @@ const TIME_BYTES = 8
 const ARRAY_HEAD_BYTES = 20
 const NUMBER_BYTES = 4 + 8
 
-/** Reads what `sent` gives. Throws for a state that is none: without numbers, or with other things among them. */
+/** Reads what `sent` gives. */
 export function readSent(hexadecimal: string | null | undefined): Sent {
   const bytes = Buffer.from(hexadecimal ?? '', 'hex')
-  const nowMs = bytes.readDoubleBE(0)
-  if (bytes.length === TIME_BYTES) return { nowMs, state: undefined }
-  const first = TIME_BYTES + ARRAY_HEAD_BYTES
-  const count = (bytes.length - first) / NUMBER_BYTES
-  if (!Number.isInteger(count) || bytes.readInt32BE(TIME_BYTES) !== 1) throw unreadable()
-  const state = Array.from({ length: count }, (_, i) => bytes.readDoubleBE(first + i * NUMBER_BYTES + 4))
-  if (!state.every(Number.isFinite)) throw unreadable()
-  return { nowMs, state }
+  const array = bytes.subarray(TIME_BYTES)
+  return { nowMs: bytes.readDoubleBE(0), isThere: array.length > 0, state: stateIn(array) }
+}
+
+function stateIn(array: Buffer): State | undefined {
+  const count = (array.length - ARRAY_HEAD_BYTES) / NUMBER_BYTES
+  if (count < 1 || !Number.isInteger(count) || array.readInt32BE(0) !== 1) return undefined
+  const state = Array.from({ length: count }, (_, i) => {
+    return array.readDoubleBE(ARRAY_HEAD_BYTES + i * NUMBER_BYTES + 4)
+  })
+  return state.every(Number.isFinite) ? state : undefined
 }

@@ -29,26 +29,21 @@ interface Loan<Connection> {
 export function borrower<Connection>(lending: Lending<Connection>): Borrow<Connection> {
   const inTime = deadline(DEADLINE_MS)
 
-  function destroy(loan: Loan<Connection>): void {
+  /** Ends a loan, once. */
+  function end(loan: Loan<Connection>, part: (connection: Connection) => void): void {
     const { connection, isOver } = loan
     loan.isOver = true
-    if (connection !== undefined && !isOver) lending.destroy(connection)
-  }
-
-  function release(loan: Loan<Connection>): void {
-    const { connection, isOver } = loan
-    loan.isOver = true
-    if (connection !== undefined && !isOver) lending.release(connection)
+    if (connection !== undefined && !isOver) part(connection)
   }
 
   async function giveBackAfterFailure(loan: Loan<Connection>): Promise<void> {
     const { connection, isOver } = loan
     if (connection === undefined || isOver) return
     try {
-      await inTime(lending.rollback(connection), () => destroy(loan))
-      release(loan)
+      await inTime(lending.rollback(connection), () => end(loan, lending.destroy))
+      end(loan, lending.release)
     } catch {
-      destroy(loan) // the work has failed, and told why
+      end(loan, lending.destroy) // the work has failed, and told why
     }
   }
 
@@ -61,7 +56,7 @@ export function borrower<Connection>(lending: Lending<Connection>): Borrow<Conne
     loan.connection = connection
     try {
       const result = await work(connection)
-      release(loan)
+      end(loan, lending.release)
       return result
     } catch (error) {
       await giveBackAfterFailure(loan)
@@ -71,6 +66,6 @@ export function borrower<Connection>(lending: Lending<Connection>): Borrow<Conne
 
   return (work) => {
     const loan: Loan<Connection> = { isOver: false }
-    return inTime(run(loan, work), () => destroy(loan))
+    return inTime(run(loan, work), () => end(loan, lending.destroy))
   }
 }

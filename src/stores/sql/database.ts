@@ -43,7 +43,7 @@ export interface Database {
   isTemporary(error: unknown): boolean
   /** What the operator can do about an error, where that is known. */
   mendFor(error: unknown): string | undefined
-  /** Creates the table where there is none. */
+  /** Creates the table where there is none. Rejects where the one that is there lacks an index. */
   prepare(): Promise<void>
   /** Removes some expired rows, at most so many, unless another process is at it; tells how many. */
   removeExpired(most: number): Promise<number>

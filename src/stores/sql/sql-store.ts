@@ -13,7 +13,6 @@ const MAX_ROWS = 256
 const MAX_IN_FLIGHT = 2
 /** Batches that wait for rows which somebody else has locked keep a connection of the user's pool each. */
 const MAX_STUCK = 3
-
 /** A lone charge waits for a locked row for as long as the server lets it. After one has failed, they all go by transactions for a while. */
 const CAREFUL_MS = 60_000
 
@@ -31,7 +30,6 @@ export interface SqlStore extends Store {
 export function sqlStore(database: Database): SqlStore {
   const owner = `${database.name}Store`
   const purge = purger((most) => attempts(() => database.removeExpired(most), database.isTemporary))
-
   let carefulUntilMs = 0
 
   async function inTransaction(works: readonly Work[]): Promise<readonly Result[]> {
@@ -45,7 +43,7 @@ export function sqlStore(database: Database): SqlStore {
           results = done.results
           return done.changes
         }),
-      (error) => database.isTemporary(error),
+      database.isTemporary,
     )
     return results
   }
