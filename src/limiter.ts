@@ -2,9 +2,10 @@ import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
 import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, redeem, UNLIMITED } from './decision.js'
 import { StoreError } from './errors.js'
+import { type Health, healthOf } from './health.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
-import { type LimiterEvents, tellLimited, tellStoreError } from './observe/events.js'
+import { type LimiterEvents, tellLimited, tellStoreError, tellStoreState } from './observe/events.js'
 import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
 import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
@@ -32,7 +33,9 @@ export interface Limiter<Subject> {
    * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`.
    */
   forget(subject: Subject | Record<string, unknown>): MaybePromise<void>
-  /** Closes what the store opened itself; never the user's client. */
+  /** Asks the store without taking anything, for readiness probes. Never rejects. */
+  health(): Promise<Health>
+  /** Waits for what is under way, by `timeoutMs` at the latest, and closes what the store opened itself; never the user's client. */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>
 }
@@ -47,8 +50,11 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
   const { limits, timeoutMs, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
-  const store = guard(settings.store, timeoutMs)
-  const standIn = guard(memoryStore(), timeoutMs)
+  const store = guard(settings.store, {
+    timeoutMs,
+    onChange: (state, cause) => tellStoreState(events, state, cause),
+  })
+  const standIn = guard(memoryStore(), { timeoutMs })
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
     const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
@@ -93,7 +99,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    tellStoreError(events, error)
+    if (!(error.cause instanceof StoreError)) tellStoreError(events, error) // else it was told before, and not asked now
     return whenKnown(chooseOnStoreError(error, subject), (choice) => {
       if (choice === 'allow') return OPEN
       if (choice === 'deny') return CLOSED
@@ -117,7 +123,11 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     peek: (subject) => decideFor(subject, 0),
     refund,
     forget,
-    close: async () => settings.store.close?.(),
+    health: () => healthOf(store),
+    close: async () => {
+      await store.settled()
+      await settings.store.close?.()
+    },
     events,
   }
 }

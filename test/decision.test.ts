@@ -3,7 +3,7 @@ import { CLOSED, decisionOf, OPEN, redeem, UNLIMITED } from '../src/decision.js'
 import { guard } from '../src/stores/guard.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
-const store = guard(memoryStore(), 100)
+const store = guard(memoryStore(), { timeoutMs: 100 })
 const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
 const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }

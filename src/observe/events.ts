@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { show } from '../checks.js'
 import type { Decision } from '../decision.js'
 import type { StoreError } from '../errors.js'
+import type { BreakerState } from '../stores/breaker.js'
 import { warnOnce } from '../warn-once.js'
 
 /** What a limiter tells those who listen, and with what. */
@@ -10,6 +11,11 @@ export interface LimiterEvents<Subject> {
   limited: [decision: Decision, subject: Subject]
   /** The store could not tell; what happened instead is in the decision's `source`. */
   storeError: [error: StoreError]
+  /**
+   * The store is not asked any more (`open`), is probed by one charge (`half-open`), or works again (`closed`). Once for each change,
+   * with what it failed with last.
+   */
+  storeState: [state: BreakerState, cause: StoreError | undefined]
   /** Units could not be given back: a `count` function threw, or the store failed. They stay taken. */
   refundFailed: [error: unknown, decision: Decision]
 }
@@ -26,6 +32,15 @@ export function tellStoreError<Subject>(events: Events<Subject>, error: StoreErr
     'HEADGATE_STORE_ERROR',
     `headgate: the store could not decide a request (${error.message}). ${mend('storeError')}`,
   )
+}
+
+/** Emits that the store is asked no more, or again. */
+export function tellStoreState<Subject>(
+  events: Events<Subject>,
+  state: BreakerState,
+  cause: StoreError | undefined,
+): void {
+  emit(events, 'storeState', [state, cause])
 }
 
 /** Emits that units could not be given back; where nobody listens, it is a process warning, once. */

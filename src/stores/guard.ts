@@ -1,52 +1,112 @@
 import { show } from '../checks.js'
 import { StoreError } from '../errors.js'
 import { isPromise, type MaybePromise } from '../maybe-promise.js'
+import { type BreakerState, breaker, type OnBreakerChange } from './breaker.js'
+import { deadline } from './deadline.js'
 import type { Charge, Held, PartVerdict, Refund, Store, Verdict } from './store.js'
 
 /** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
 export interface GuardedStore {
+  readonly name: string
+  /** Whether it is asked at present. */
+  readonly state: BreakerState
   charge(charge: Charge): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(held: readonly Held[]): MaybePromise<void>
+  /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
+  settled(): Promise<void>
+}
+
+/** How a store is guarded. */
+export interface GuardOptions {
+  /** The longest that an answer is waited for, from when it was asked for. */
+  readonly timeoutMs: number
+  readonly onChange?: OnBreakerChange
 }
 
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
- * `StoreError`, and so does an answer that makes no sense. An answer that comes too late is dropped; what it took stays
- * taken. A synchronous store costs no promise and no timer.
+ * `StoreError`, and so does an answer that makes no sense. A store that fails again and again is not asked for a while: a
+ * `StoreError` whose cause is a `StoreError` comes at once. An answer that comes too late is dropped; what it took stays taken. A
+ * synchronous store costs no promise and no timer.
  */
-export function guard(store: Store, timeoutMs: number): GuardedStore {
-  function charge(wanted: Charge): MaybePromise<Verdict> {
-    const answer = asked(store, timeoutMs, () => store.charge([wanted]))
-    if (isPromise(answer)) return answer.then((verdicts) => checked(store, wanted, verdicts))
-    return checked(store, wanted, answer)
+export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
+  const inTime = deadline(timeoutMs)
+  const fuse = breaker(onChange)
+  const underWay = new Set<Promise<unknown>>()
+
+  function asked<T, R>(question: () => MaybePromise<T>, read: (answer: T) => R): MaybePromise<R> {
+    if (!fuse.admits()) throw notAsked(store, fuse.cause)
+    let late: Promise<T> | undefined
+    let here: T | undefined
+    try {
+      const answer = question()
+      if (isPromise(answer)) late = Promise.resolve(answer)
+      else here = answer
+    } catch (cause) {
+      throw failure(cause)
+    }
+    return late ? waited(late, read) : understood(here as T, read)
+  }
+
+  async function waited<T, R>(answer: Promise<T>, read: (answer: T) => R): Promise<R> {
+    const ended = inTime(answer)
+    underWay.add(ended)
+    let value: T
+    try {
+      value = await ended
+    } catch (cause) {
+      throw failure(cause)
+    } finally {
+      underWay.delete(ended)
+    }
+    return understood(value, read)
+  }
+
+  function understood<T, R>(answer: T, read: (answer: T) => R): R {
+    let result: R
+    try {
+      result = read(answer)
+    } catch (cause) {
+      throw failure(cause)
+    }
+    fuse.succeeded()
+    return result
+  }
+
+  function failure(cause: unknown): StoreError {
+    const error = asStoreError(store, cause)
+    if (error.answered) fuse.succeeded()
+    else fuse.failed(error)
+    return error
   }
 
   return {
-    charge,
-    refund: (refunds) => asked(store, timeoutMs, () => store.refund(refunds)),
-    forget: (held) => asked(store, timeoutMs, () => store.forget(held)),
+    name: store.name,
+    get state() {
+      return fuse.state
+    },
+    charge: (wanted) =>
+      asked(
+        () => store.charge([wanted]),
+        (answer) => checked(store, wanted, answer),
+      ),
+    refund: (refunds) => asked(() => store.refund(refunds), nothing),
+    forget: (held) => asked(() => store.forget(held), nothing),
+    settled: async () => {
+      await Promise.allSettled(underWay)
+    },
   }
 }
 
-/** Asks, with the deadline where the answer has to be waited for. */
-function asked<T>(store: Store, timeoutMs: number, question: () => MaybePromise<T>): MaybePromise<T> {
-  try {
-    const answer = question()
-    return isPromise(answer) ? inTime(store, answer, timeoutMs) : answer
-  } catch (cause) {
-    throw asStoreError(store, cause)
-  }
-}
+function nothing(): void {}
 
-function inTime<T>(store: Store, answer: PromiseLike<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const tooLate = () => reject(new StoreError(store.name, `no answer within ${timeoutMs} ms`))
-    const timer = setTimeout(tooLate, timeoutMs)
-    Promise.resolve(answer)
-      .then(resolve, (cause: unknown) => reject(asStoreError(store, cause)))
-      .finally(() => clearTimeout(timer))
-  })
+function notAsked(store: Store, cause: StoreError | undefined): StoreError {
+  return new StoreError(
+    store.name,
+    `not asked for a moment, since it failed again and again (${cause?.message})`,
+    { cause },
+  )
 }
 
 function asStoreError(store: Store, cause: unknown): StoreError {

@@ -12,7 +12,7 @@ const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
 
 function ask(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
-  return guard(store as unknown as Store, 100).charge(charge)
+  return guard(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
 }
 
 const withPart = (fields: object) => [{ ...verdict, parts: [part, { ...part, ...fields }] }]

@@ -105,7 +105,10 @@ export function swapping(
       if (results !== undefined) return results
     }
     const message = `others changed the key ${key} at each of ${MAX_ATTEMPTS} attempts`
-    throw new StoreError('memcached', message, { cause: new Error('compare-and-swap failed') })
+    throw new StoreError('memcached', message, {
+      cause: new Error('compare-and-swap failed'),
+      answered: true,
+    })
 
     /** What came of the work on a state; nothing where it has changed meanwhile, or may have. */
     async function attemptOn(seen: Seen, isRead = false): Promise<readonly KeyResult[] | undefined> {

@@ -2,7 +2,7 @@ import type { State } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import { expiryS } from '../sql/expiry.js'
 import { rowKey } from '../sql/row-key.js'
-import { unreadable } from '../sql/unreadable.js'
+import { Unreadable } from '../sql/unreadable.js'
 import { bytesOf, stateIn } from '../state-bytes.js'
 import type { Part, Verdict } from '../store.js'
 import { BEGUN } from './clock.js'
@@ -37,7 +37,7 @@ export function loneCharge(
       return undefined
     }
     const state = stateIn(found)
-    if (state === undefined && found !== null) throw unreadable()
+    if (state === undefined && found !== null) throw new Unreadable()
     return { state, nowMs: Number(micros) / 1000 }
   }
 

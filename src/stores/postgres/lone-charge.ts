@@ -1,7 +1,7 @@
 import type { Policy } from '../../policies/policy.js'
 import { decideParts } from '../decide-parts.js'
 import { rowKey } from '../sql/row-key.js'
-import { unreadable } from '../sql/unreadable.js'
+import { Unreadable } from '../sql/unreadable.js'
 import type { Part, Verdict } from '../store.js'
 import { takingStatements } from './one-statement.js'
 import {
@@ -31,7 +31,7 @@ export function loneCharge(
       const reply = (await connection.query(query)) as PostgresReply
       const [row] = reply.rows
       const sent = row && readSent(row[0])
-      if (sent?.isThere && sent.state === undefined) throw unreadable()
+      if (sent?.isThere && sent.state === undefined) throw new Unreadable()
       return sent
     } catch (error) {
       if (isStatementLost(error)) keepsStatements = false

@@ -41,7 +41,9 @@ export function readReply<Result>(
 }
 
 function refusalOf(message: string): StoreError | undefined {
-  return message === '' ? undefined : new StoreError('redis', message, { cause: new Error(message) })
+  return message === ''
+    ? undefined
+    : new StoreError('redis', message, { cause: new Error(message), answered: true })
 }
 
 /** The time at which a script read its states. */
@@ -60,5 +62,5 @@ export function stateIn(numbers: Buffer, before: number, width: number): State {
 export function foreignKey(key: string): StoreError {
   const cause = new Error(`WRONGTYPE ${key} holds something that is no state of its policy`)
   const message = `the key ${key} is somebody else's. Give the limiter another prefix.`
-  return new StoreError('redis', message, { cause })
+  return new StoreError('redis', message, { cause, answered: true })
 }

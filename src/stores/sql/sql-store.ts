@@ -5,6 +5,7 @@ import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { attempts } from './attempts.js'
 import type { Database } from './database.js'
 import { purger } from './purge.js'
+import { Unreadable } from './unreadable.js'
 import { doWork, namesHeldBy, type Result, rowKeysOf, type Work, weightOf } from './work.js'
 
 /** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
@@ -116,5 +117,6 @@ function asStoreError(database: Database, cause: unknown): StoreError {
   const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? [] // one for each address of a host
   const message = first instanceof Error ? first.message : String(first)
   const mend = database.mendFor(cause)
-  return new StoreError(database.name, mend ? `${message}. ${mend}` : message, { cause })
+  const answered = cause instanceof Unreadable
+  return new StoreError(database.name, mend ? `${message}. ${mend}` : message, { cause, answered })
 }

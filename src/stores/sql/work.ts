@@ -4,7 +4,7 @@ import type { Charge, Held, Refund, Verdict } from '../store.js'
 import type { Changes, Found, Row } from './database.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './row-key.js'
-import { unreadable } from './unreadable.js'
+import { Unreadable } from './unreadable.js'
 
 /** One of the things that a transaction can do. */
 export type Work = { readonly charge: Charge } | { readonly refund: Refund } | { readonly forget: Held }
@@ -44,7 +44,7 @@ export function doWork(
     const written = after.get(row)
     if (written !== undefined) return written.state
     const state = states.get(row)
-    if (state === undefined && states.has(row)) throw unreadable()
+    if (state === undefined && states.has(row)) throw new Unreadable()
     return state
   }
 

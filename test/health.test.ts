@@ -1,0 +1,54 @@
+import { createLimiter, memoryStore, type Store, StoreError } from 'headgate'
+
+const limits = { limit: 5, window: '1m', key: () => 'somebody' }
+
+test('a store that answers is healthy, and nothing is taken', async () => {
+  const limiter = createLimiter({ ...limits, store: memoryStore() })
+  expect(await limiter.health()).toEqual({
+    isHealthy: true,
+    store: 'memory',
+    state: 'closed',
+    tookMs: expect.any(Number),
+  })
+  expect(await limiter.charge({})).toMatchObject({ remaining: 4 })
+})
+
+/** A store that fails until it is told to work. */
+function brokenStore() {
+  const works = memoryStore()
+  const made = { isBroken: true }
+  const charge: Store['charge'] = (charges) => {
+    if (made.isBroken) throw new Error('connection refused')
+    return works.charge(charges)
+  }
+  return Object.assign(made, { store: { ...works, name: 'fake', charge } satisfies Store })
+}
+
+test('a store that fails is not, and the cause is told; when it works again, one question finds out', async () => {
+  const broken = brokenStore()
+  const limiter = createLimiter({ ...limits, store: broken.store })
+  for (let i = 0; i < 4; i++) {
+    expect(await limiter.health()).toMatchObject({ isHealthy: false, store: 'fake', state: 'closed' })
+  }
+  const { cause, state } = await limiter.health()
+  expect(cause).toBeInstanceOf(StoreError)
+  expect([cause?.message, state]).toEqual(['fake: connection refused', 'open'])
+  broken.isBroken = false
+  for (const endMs = performance.now() + 3000; performance.now() < endMs; ) {
+    if ((await limiter.health()).isHealthy) break
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
+})
+
+test('each change of state is told once, with its cause', async () => {
+  const broken = brokenStore()
+  const limiter = createLimiter({ ...limits, store: broken.store })
+  const states: unknown[] = []
+  limiter.events.on('storeState', (...change) => states.push(change))
+  const errors: StoreError[] = []
+  limiter.events.on('storeError', (error) => errors.push(error))
+  for (let i = 0; i < 100; i++) expect(await limiter.charge({})).toMatchObject({ source: 'open' })
+  expect(states).toEqual([['open', expect.objectContaining({ message: 'fake: connection refused' })]])
+  expect(errors).toHaveLength(5)
+})

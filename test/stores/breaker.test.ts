@@ -1,0 +1,129 @@
+import { StoreError } from 'headgate'
+import { type BreakerState, breaker } from '../../src/stores/breaker.js'
+
+const cause = new StoreError('redis', 'connection refused')
+
+function watched() {
+  const changes: [BreakerState, StoreError | undefined][] = []
+  const made = breaker((...change) => changes.push(change))
+  return { made, changes }
+}
+
+/** One that has opened. */
+function opened() {
+  const { made, changes } = watched()
+  for (let i = 0; i < 5; i++) made.failed(cause)
+  return { made, changes }
+}
+
+/** How long an open one admits nothing; then it is half-open. */
+function openForMs({ admits }: { admits(): boolean }): number {
+  for (let ms = 0; ms <= 2000; ms++) {
+    if (admits()) return ms
+    jest.advanceTimersByTime(1)
+  }
+  throw new Error('It stayed open.')
+}
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test('it admits all until five failures in a row', () => {
+  const { made, changes } = watched()
+  for (let i = 0; i < 4; i++) made.failed(cause)
+  expect(made.admits()).toBe(true)
+  made.succeeded()
+  for (let i = 0; i < 4; i++) made.failed(cause)
+  expect(made.admits()).toBe(true)
+  expect(changes).toEqual([])
+  made.failed(cause)
+  expect(made).toMatchObject({ state: 'open', cause })
+  expect(made.admits()).toBe(false)
+  expect(changes).toEqual([['open', cause]])
+})
+
+test('it opens when half of at least twenty answers are failures', () => {
+  const { made } = watched()
+  for (let i = 0; i < 9; i++) {
+    made.succeeded()
+    made.failed(cause)
+  }
+  made.succeeded()
+  expect(made.state).toBe('closed')
+  made.failed(cause)
+  expect(made.state).toBe('open')
+})
+
+test('it stays closed while fewer than half fail, however many they are', () => {
+  const { made, changes } = watched()
+  for (let i = 0; i < 1000; i++) {
+    made.succeeded()
+    made.succeeded()
+    made.failed(cause)
+    jest.advanceTimersByTime(1)
+  }
+  expect(changes).toEqual([])
+})
+
+test('failures of long ago count no more', () => {
+  const { made } = watched()
+  for (let i = 0; i < 200; i++) {
+    made.succeeded()
+    made.failed(cause)
+    jest.advanceTimersByTime(150)
+  }
+  expect(made.state).toBe('closed')
+})
+
+test('it is open for half a second to a second, and not always for as long', () => {
+  const times = Array.from({ length: 50 }, () => openForMs(opened().made))
+  expect(Math.min(...times)).toBeGreaterThanOrEqual(500)
+  expect(Math.max(...times)).toBeLessThanOrEqual(1001)
+  expect(new Set(times).size).toBeGreaterThan(10)
+})
+
+test('half-open, it admits one, and closes when that succeeds', () => {
+  const { made, changes } = opened()
+  openForMs(made)
+  expect(made).toMatchObject({ state: 'half-open', cause })
+  for (let i = 0; i < 100; i++) expect(made.admits()).toBe(false)
+  made.succeeded()
+  expect(made).toMatchObject({ state: 'closed', cause: undefined })
+  expect(made.admits()).toBe(true)
+  expect(changes.map(([state]) => state)).toEqual(['open', 'half-open', 'closed'])
+})
+
+test('half-open, it opens again when the one fails, with the new cause', () => {
+  const { made, changes } = opened()
+  openForMs(made)
+  const again = new StoreError('redis', 'no answer within 100 ms')
+  made.failed(again)
+  expect(made).toMatchObject({ state: 'open', cause: again })
+  expect(openForMs(made)).toBeGreaterThanOrEqual(500)
+  made.succeeded()
+  expect(changes).toEqual([
+    ['open', cause],
+    ['half-open', cause],
+    ['open', again],
+    ['half-open', again],
+    ['closed', undefined],
+  ])
+})
+
+test('what comes in late while it is open changes nothing', () => {
+  const { made, changes } = opened()
+  for (let i = 0; i < 100; i++) made.failed(cause)
+  made.succeeded()
+  expect(made.state).toBe('open')
+  expect(changes).toHaveLength(1)
+})
+
+test('closed again, it takes five failures to open', () => {
+  const { made } = opened()
+  openForMs(made)
+  made.succeeded()
+  for (let i = 0; i < 4; i++) made.failed(cause)
+  expect(made.state).toBe('closed')
+  made.failed(cause)
+  expect(made.state).toBe('open')
+})
