@@ -1,5 +1,5 @@
 import { keyName, knownOptions, wholeNumber } from '../checks.js'
-import type { Policy, State, Step } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 
 /** What a limit without a window is made of. */
 export interface ConsecutiveOptions {
@@ -20,15 +20,24 @@ export interface ConsecutiveOptions {
 export function consecutive(options: ConsecutiveOptions): Policy {
   knownOptions('consecutive', options, ['limit', 'name'], { max: 'limit' })
   const limit = wholeNumber('consecutive', 'limit', options.limit)
+  const name = options.name === undefined ? `${limit}-in-a-row` : keyName('consecutive', 'name', options.name)
+  return makeConsecutive(name, limit, 0)
+}
+
+/** A count that may go beyond its quota by up to `overdraft`. */
+function makeConsecutive(name: string, quota: number, overdraft: number): Policy {
+  const limit = quota + overdraft
+  let overdrawn: Policy | undefined
 
   function take(state: State | undefined, _nowMs: number, cost: number): Step {
     const count = state === undefined ? 0 : (state[0] as number)
-    const allowed = count + cost <= limit
+    const allowed = cost === 0 || count + cost <= limit
     const after = allowed ? count + cost : count
     const resetAfterMs = after === 0 ? 0 : Number.POSITIVE_INFINITY
     const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
     const next = allowed && cost > 0 ? [after] : undefined
-    return { allowed, remaining: limit - after, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+    const remaining = Math.max(0, limit - after)
+    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }
 
   function refund(state: State, _nowMs: number, cost: number): State | undefined {
@@ -37,13 +46,19 @@ export function consecutive(options: ConsecutiveOptions): Policy {
     return count > cost ? [count - cost] : undefined
   }
 
-  return Object.freeze({
+  const policy: Policy = Object.freeze({
     kind: 'consecutive' as const,
-    name: options.name === undefined ? `${limit}-in-a-row` : keyName('consecutive', 'name', options.name),
+    name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
     params: Object.freeze([limit]),
     take,
     refund,
+    overdrawing() {
+      overdrawn ??= overdraft > 0 ? policy : makeConsecutive(name, quota, quota)
+      return overdrawn
+    },
+    scaled: (share: number) => makeConsecutive(name, shareOf(quota, share), 0),
   })
+  return policy
 }

@@ -1,4 +1,4 @@
-import type { Policy, State, Step } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { readWindowOptions, type WindowOptions } from './window-options.js'
 
 /** What a fixed window is made of. */
@@ -18,6 +18,13 @@ export type FixedWindowOptions = WindowOptions
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, windowMs, name } = readWindowOptions('fixedWindow', options, [])
+  return makeFixedWindow(name, limit, windowMs, 0)
+}
+
+/** A window in which up to `overdraft` units may be counted beyond its quota. */
+function makeFixedWindow(name: string, quota: number, windowMs: number, overdraft: number): Policy {
+  const limit = quota + overdraft
+  let overdrawn: Policy | undefined
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const nowIndex = Math.floor(nowMs / windowMs)
@@ -26,10 +33,10 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
     const index = fromFarAhead ? nowIndex + 1 : Math.max(stateIndex, nowIndex)
     const count = state !== undefined && stateIndex >= nowIndex ? (state[1] as number) : 0
     const endsAfterMs = (index + 1) * windowMs - nowMs
-    if (count + cost <= limit) {
+    if (cost === 0 || count + cost <= limit) {
       const resetAfterMs = count + cost === 0 ? 0 : endsAfterMs
       const next = cost === 0 ? undefined : [index, count + cost]
-      const remaining = limit - count - cost
+      const remaining = Math.max(0, limit - count - cost)
       return { allowed: true, remaining, resetAfterMs, retryAfterMs: 0, moreAfterMs: resetAfterMs, next }
     }
     const resetAfterMs = count === 0 ? 0 : endsAfterMs
@@ -37,7 +44,7 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
     const next = fromFarAhead ? [index, count] : undefined
     return {
       allowed: false,
-      remaining: limit - count,
+      remaining: Math.max(0, limit - count),
       resetAfterMs,
       retryAfterMs,
       moreAfterMs: resetAfterMs,
@@ -51,7 +58,7 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
     return count > cost ? [index, count - cost] : undefined
   }
 
-  return Object.freeze({
+  const policy: Policy = Object.freeze({
     kind: 'fixed-window' as const,
     name,
     limit,
@@ -59,5 +66,11 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
     params: Object.freeze([limit, windowMs]),
     take,
     refund,
+    overdrawing() {
+      overdrawn ??= overdraft > 0 ? policy : makeFixedWindow(name, quota, windowMs, quota)
+      return overdrawn
+    },
+    scaled: (share: number) => makeFixedWindow(name, shareOf(quota, share), windowMs, 0),
   })
+  return policy
 }

@@ -30,6 +30,7 @@ export interface Step {
  *    the policy's documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
  * 7. Rates from one a day to 10,000 a second are kept within 0.2 % over the long run.
+ * 8. A state may be overdrawn, by up to a whole `limit` (see `overdrawing`): then nothing is left, and the times tell when there is.
  */
 export interface Policy {
   readonly kind: 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
@@ -50,6 +51,18 @@ export interface Policy {
    * that the state was fresh before.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
+  /**
+   * The policy by which units are taken that were let through already, from the same states: it goes on when nothing is left, until
+   * `limit` units more are taken than there were. Its own `limit` is twice this one's.
+   */
+  overdrawing(): Policy
+  /** A policy of its own, with a share of this one's limit, at least 1, in the same window. */
+  scaled(share: number): Policy
+}
+
+/** A share of a limit, in whole units, and at least one. What rounding leaves below a whole number is one. */
+export function shareOf(limit: number, share: number): number {
+  return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
 /** Whether a value can serve as a policy, for checks of what a user's function returned. */
@@ -59,6 +72,8 @@ export function isPolicy(value: unknown): value is Policy {
     typeof policy === 'object' &&
     policy !== null &&
     typeof policy.take === 'function' &&
+    typeof policy.overdrawing === 'function' &&
+    typeof policy.scaled === 'function' &&
     Array.isArray(policy.params)
   )
 }

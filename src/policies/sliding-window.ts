@@ -1,5 +1,5 @@
 import { given, wholeNumber, wrongOption } from '../checks.js'
-import type { Policy, State, Step } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { readWindowOptions, type WindowOptions } from './window-options.js'
 
 /** What a sliding window is made of. */
@@ -29,15 +29,23 @@ export function slidingWindow(options: SlidingWindowOptions): Policy {
   if (slices > windowMs) {
     throw wrongOption('slidingWindow', 'slices', 'at most one per millisecond of the window', slices)
   }
-  return makeSlidingWindow(name, limit, windowMs, slices)
+  return makeSlidingWindow(name, limit, windowMs, slices, 0)
 }
 
 /*
  * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all arithmetic is on
- * whole numbers, whatever the window and the number of slices.
+ * whole numbers, whatever the window and the number of slices. Up to `overdraft` units may be counted beyond the quota.
  */
-function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
+function makeSlidingWindow(
+  name: string,
+  quota: number,
+  windowMs: number,
+  slices: number,
+  overdraft: number,
+): Policy {
   const sliceTicks = windowMs
+  const limit = quota + overdraft
+  let overdrawn: Policy | undefined
 
   /** A state as seen at one moment: its counters, copied, moved to the slice of now. */
   interface View {
@@ -93,7 +101,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const at = view(state, nowMs)
     const count = used(at)
-    if (count + cost > limit) {
+    if (cost > 0 && count + cost > limit) {
       const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : afterMs(at, nowMs, limit - cost)
       return figures(false, at, nowMs, count, retryAfterMs, at.moved)
     }
@@ -110,9 +118,9 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     keep: boolean,
   ): Step {
     const resetAfterMs = count === 0 ? 0 : afterMs(at, nowMs, 0)
-    const moreAfterMs = count === 0 ? 0 : afterMs(at, nowMs, count - 1)
+    const moreAfterMs = count === 0 ? 0 : afterMs(at, nowMs, Math.min(count, limit) - 1)
     const next = keep ? [at.index, ...at.counts] : undefined
-    return { allowed, remaining: limit - count, resetAfterMs, retryAfterMs, moreAfterMs, next }
+    return { allowed, remaining: Math.max(0, limit - count), resetAfterMs, retryAfterMs, moreAfterMs, next }
   }
 
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
@@ -124,7 +132,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     return used(view(next, nowMs)) === 0 ? undefined : next
   }
 
-  return Object.freeze({
+  const policy: Policy = Object.freeze({
     kind: 'sliding-window' as const,
     name,
     limit,
@@ -132,5 +140,11 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,
+    overdrawing() {
+      overdrawn ??= overdraft > 0 ? policy : makeSlidingWindow(name, quota, windowMs, slices, quota)
+      return overdrawn
+    },
+    scaled: (share: number) => makeSlidingWindow(name, shareOf(quota, share), windowMs, slices, 0),
   })
+  return policy
 }

@@ -1,6 +1,6 @@
 import { keyName, knownOptions, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
-import type { Policy, State, Step } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 
 /** What a token bucket is made of. */
 export interface TokenBucketOptions {
@@ -31,7 +31,8 @@ const GRID = 4096
  * The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by at most 0.13 % at
  * 10,000 a second, less in proportion at lower rates.
  *
- * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
+ * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket twice: a bucket may be
+ * overdrawn by as much as it holds, and nothing tells the two apart.
  *
  * **Refunds** give back what the refill has not given back yet. Had the bucket been full at some moment since the taking,
  * the units would have come back by then; so at most the time is given back that was left until the bucket would have been
@@ -52,7 +53,7 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
   checkRange(capacity, refill, everyMs, intervalMs)
   const fallback = `${refill}-in-${shortDuration(everyMs)}${capacity === refill ? '' : `-burst-${capacity}`}`
   const name = options.name === undefined ? fallback : keyName('tokenBucket', 'name', options.name)
-  return makeTokenBucket(name, capacity, intervalMs, (capacity * everyMs) / refill)
+  return makeTokenBucket(name, capacity, intervalMs, (capacity * everyMs) / refill, 0)
 }
 
 function checkRange(capacity: number, refill: number, everyMs: number, intervalMs: number): void {
@@ -72,22 +73,33 @@ function checkRange(capacity: number, refill: number, everyMs: number, intervalM
   }
 }
 
-function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
+/** A bucket from which up to `overdraft` tokens may be taken that it does not hold. */
+function makeTokenBucket(
+  name: string,
+  capacity: number,
+  intervalMs: number,
+  windowMs: number,
+  overdraft: number,
+): Policy {
   const spanMs = capacity * intervalMs // from empty to full: windowMs, on the grid
+  const limit = capacity + overdraft
+  const roomMs = limit * intervalMs
+  let overdrawn: Policy | undefined
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const now = Math.floor(nowMs * GRID) / GRID
     const owedMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
-    const debtMs = Math.min(owedMs, spanMs) // more than empty comes from a clock that was ahead
+    const debtMs = Math.min(owedMs, 2 * spanMs) // more than that comes from a clock that was ahead
     const afterMs = debtMs + cost * intervalMs
-    if (afterMs <= spanMs) return figures(true, afterMs, 0, cost === 0 ? undefined : [now + afterMs])
-    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
-    return figures(false, debtMs, retryAfterMs, owedMs > spanMs ? [now + spanMs] : undefined)
+    if (cost === 0) return figures(true, debtMs, 0, undefined)
+    if (afterMs <= roomMs) return figures(true, afterMs, 0, [now + afterMs])
+    const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : afterMs - roomMs
+    return figures(false, debtMs, retryAfterMs, owedMs > 2 * spanMs ? [now + 2 * spanMs] : undefined)
   }
 
   function figures(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
-    const remaining = Math.floor((spanMs - debtMs) / intervalMs)
-    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (capacity - remaining - 1) * intervalMs
+    const remaining = Math.max(0, Math.floor((roomMs - debtMs) / intervalMs))
+    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (limit - remaining - 1) * intervalMs
     return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
   }
 
@@ -100,17 +112,26 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
   ): State | undefined {
     const giveMs = Math.floor(Math.min(cost * intervalMs, resetAtMs - nowMs) * GRID) / GRID
     if (giveMs <= 0) return state
-    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + spanMs) - giveMs
+    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + 2 * spanMs) - giveMs
     return fullAtMs <= nowMs ? undefined : [fullAtMs]
   }
 
-  return Object.freeze({
+  const policy: Policy = Object.freeze({
     kind: 'token-bucket' as const,
     name,
-    limit: capacity,
+    limit,
     windowMs,
-    params: Object.freeze([capacity, intervalMs]),
+    params: Object.freeze(overdraft > 0 ? [capacity, intervalMs, overdraft] : [capacity, intervalMs]),
     take,
     refund,
+    overdrawing() {
+      overdrawn ??= overdraft > 0 ? policy : makeTokenBucket(name, capacity, intervalMs, windowMs, capacity)
+      return overdrawn
+    },
+    scaled(share: number) {
+      const slowerMs = Math.round((intervalMs / share) * GRID) / GRID
+      return makeTokenBucket(name, shareOf(capacity, share), slowerMs, windowMs, 0)
+    },
   })
+  return policy
 }

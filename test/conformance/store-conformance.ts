@@ -5,6 +5,7 @@ import { testExpiry } from './expiry.js'
 import { testKeys } from './key-names.js'
 import { type ConformanceSetup, usingStores } from './kit.js'
 import { testManyParts } from './many-parts.js'
+import { testOverdraft } from './overdraft.js'
 import { testReturns } from './returns.js'
 
 export type { Capabilities, ConformanceSetup, StoreUnderTest } from './kit.js'
@@ -17,6 +18,7 @@ export function describeStoreConformance(name: string, setup: ConformanceSetup):
     testManyParts(using)
     testBatches(using, setup.capabilities)
     testReturns(using)
+    testOverdraft(using)
     testKeys(using, setup.capabilities)
     testExpiry(using, setup.capabilities)
     if (setup.capabilities.settableClock) testDifferential(using)

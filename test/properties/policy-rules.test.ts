@@ -147,6 +147,9 @@ test('rule 6: dropping a state that equals a fresh one changes no decision', () 
   )
 })
 
+/** A trace may go beyond 2039, where doubles of epoch milliseconds are so far apart. */
+const SPACING_MS = 1 / 2048
+
 /** Takes one unit at each first moment that allows it; gives the units per window, after a start of two windows. */
 function greedyRate(policy: Policy, startMs: number, windows: number): number {
   let state: State | undefined
@@ -156,7 +159,7 @@ function greedyRate(policy: Policy, startMs: number, windows: number): number {
     const step = policy.take(state, nowMs, 1)
     state = kept(state, step.next)
     if (step.allowed) taken++
-    else if (step.retryAfterMs > 0) nowMs += step.retryAfterMs
+    else if (step.retryAfterMs > 0) nowMs += Math.max(step.retryAfterMs, SPACING_MS)
     else throw new Error('denied without a time to wait')
     if (step.allowed && taken === policy.limit * 2) steadyFromMs = nowMs
   }

@@ -33,10 +33,10 @@ export function decideOn(
   { next, older }: Neighbours,
   nowMs: number,
 ): readonly Result[] {
-  const { limit } = policyOf(works[0] as ChargeOrLook)
-  const state = counters.stateOf(slice, [Math.min(before + next, limit), ...older])
+  const most = policyOf(works[0] as ChargeOrLook).overdrawing().limit // others may have counted more, and not yet given it back
+  const state = counters.stateOf(slice, [Math.min(before + next, most), ...older])
   const results = noRoom ? workUnwritten(state, works, nowMs, noRoom) : workOn(state, works, nowMs).results
-  return (results as Result[]).map(sound)
+  return results as Result[]
 }
 
 export function isDenial(result: Result): boolean {
@@ -54,11 +54,4 @@ export function takenBy(works: readonly ChargeOrLook[], results: readonly Result
 
 function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
-}
-
-/** What others have counted and not yet given back may be above the limit for a moment; nothing less than nothing is left. */
-function sound(result: Result): Result {
-  if (result instanceof StoreError || result.parts.every(({ remaining }) => remaining >= 0)) return result
-  const parts = result.parts.map((part) => ({ ...part, remaining: Math.max(0, part.remaining) }))
-  return { ...result, parts }
 }

@@ -25,18 +25,18 @@ local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, m
 const TOKEN_BUCKET: LuaPolicy = {
   width: () => 1,
   take: `
-    local span = p[3] * p[4]
+    local most = 2 * p[3] * p[4] -- more than that comes from a clock that was ahead
     local at = floor(now * 4096) / 4096
     local owed = max(0, state[1] - at)
-    local after = min(owed, span) + cost * p[4]
-    allowed = after <= span
-    changed = allowed and cost > 0 or not allowed and owed > span -- that much comes from a clock that was ahead
-    if changed then state[1] = at + (allowed and after or span) end`,
+    local after = min(owed, most) + cost * p[4]
+    allowed = cost == 0 or after <= (p[3] + (p[5] or 0)) * p[4] -- p[5] is how far it may be overdrawn
+    changed = allowed and cost > 0 or not allowed and owed > most
+    if changed then state[1] = at + (allowed and after or most) end`,
   refund: `
     local give = min(cost * p[4], (reset_at or taken_at + cost * p[4]) - now)
     give = floor(give * 4096) / 4096
     changed = give > 0
-    if changed then state[1] = min(state[1], floor(now * 4096) / 4096 + p[3] * p[4]) - give end
+    if changed then state[1] = min(state[1], floor(now * 4096) / 4096 + 2 * p[3] * p[4]) - give end
     is_fresh = state[1] <= now`,
   expiry: `
     local grid = p[3] * p[4] / 16
@@ -50,7 +50,7 @@ const FIXED_WINDOW: LuaPolicy = {
     local index = state[1]
     local count = index >= now_index and state[2] or 0
     local is_far_ahead = index > now_index + 1
-    allowed = count + cost <= p[3]
+    allowed = cost == 0 or count + cost <= p[3]
     changed = allowed and cost > 0 or not allowed and is_far_ahead
     if changed then
       state[1] = is_far_ahead and now_index + 1 or max(index, now_index)
@@ -67,7 +67,7 @@ const FIXED_WINDOW: LuaPolicy = {
 const CONSECUTIVE: LuaPolicy = {
   width: () => 1,
   take: `
-    allowed = state[1] + cost <= p[3]
+    allowed = cost == 0 or state[1] + cost <= p[3]
     changed = allowed and cost > 0
     if changed then state[1] = state[1] + cost end`,
   refund: `
@@ -89,7 +89,7 @@ const SLIDING_WINDOW: LuaPolicy = {
     local tick = ahead > 0 and 0 or ticks - now_index * window
     local used = shift > slices and 0 or floor(state[slices - shift + 2] * (window - tick) / window)
     for i = shift, slices - 1 do used = used + state[i - shift + 2] end
-    allowed = used + cost <= p[3]
+    allowed = cost == 0 or used + cost <= p[3]
     changed = allowed and cost > 0 or not allowed and ahead > slices
     if changed then
       state[1] = now_index + min(max(0, ahead), slices)

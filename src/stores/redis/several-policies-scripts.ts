@@ -95,8 +95,8 @@ local function decide(charge)
   if #denied > 0 then
     touched = {}
     for k, state in pairs(before) do states[k] = state end
-    for _, i in ipairs(denied) do -- more than the limit is never allowed: this only puts right what a clock left behind
-      local _, is_changed = take_part(charge, i, policies[charge[i + 1]][3] + 1)
+    for _, i in ipairs(denied) do -- so much is never allowed: this only puts right what a clock left behind
+      local _, is_changed = take_part(charge, i, huge)
       if is_changed then touched[charge[i]] = true end
     end
   end
