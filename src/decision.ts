@@ -1,4 +1,4 @@
-import type { GuardedStore } from './stores/guard.js'
+import type { MaybePromise } from './maybe-promise.js'
 import type { Charge, Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 
 /**
@@ -48,15 +48,11 @@ export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** What a refund needs to know of a decision: where its units went, and when. */
-interface Receipt {
-  readonly store: GuardedStore
-  readonly charge: Charge
-  readonly atMs: number
-}
+/** Gives back what a decision took. */
+export type GiveBack = () => MaybePromise<void>
 
-/** A decision that a store made. It keeps its receipt to itself, so that it is plain data to everybody else. */
-class StoreDecision implements Decision {
+/** A decision that took something. It keeps to itself how that is given back, so that it is plain data to everybody else. */
+class TakingDecision implements Decision {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -66,14 +62,14 @@ class StoreDecision implements Decision {
   readonly policy: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
-  #receipt: Receipt | undefined
+  #giveBack: GiveBack | undefined
 
   constructor(
     allowed: boolean,
-    telling: PartDecision,
+    telling: Omit<PartDecision, 'allowed'>,
     parts: readonly PartDecision[],
     source: DecisionSource,
-    receipt: Receipt | undefined,
+    giveBack: GiveBack | undefined,
   ) {
     this.allowed = allowed
     this.limit = telling.limit
@@ -84,24 +80,24 @@ class StoreDecision implements Decision {
     this.policy = telling.name
     this.parts = parts
     this.source = source
-    this.#receipt = receipt
+    this.#giveBack = giveBack
   }
 
-  /** Hands out the receipt, once. */
-  static receiptOf(decision: Decision): Receipt | undefined {
-    if (!(#receipt in decision)) return undefined
-    const receipt = decision.#receipt
-    decision.#receipt = undefined
-    return receipt
+  /** Hands out what gives it back, once. */
+  static redeem(decision: Decision): GiveBack | undefined {
+    if (!(#giveBack in decision)) return undefined
+    const giveBack = decision.#giveBack
+    decision.#giveBack = undefined
+    return giveBack
   }
 }
 
-/** Makes the decision that a store's verdict on a charge means. */
+/** Makes the decision that a store's verdict on a charge means. `giveBack` is for what an allowed charge took. */
 export function decisionOf(
   charge: readonly NamedPart[],
-  { allowed, atMs, parts: verdicts }: Verdict,
+  { allowed, parts: verdicts }: Verdict,
   source: 'store' | 'local',
-  store: GuardedStore,
+  giveBack: GiveBack,
 ): Decision {
   const first = partDecision(charge[0] as NamedPart, verdicts[0] as PartVerdict)
   const parts = [first]
@@ -109,7 +105,7 @@ export function decisionOf(
     parts.push(partDecision(charge[i] as NamedPart, verdicts[i] as PartVerdict))
   }
   const telling = parts.length === 1 ? first : tellingPart(parts, allowed)
-  return new StoreDecision(allowed, telling, parts, source, allowed ? { store, charge, atMs } : undefined)
+  return new TakingDecision(allowed, telling, parts, source, allowed ? giveBack : undefined)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -155,16 +151,25 @@ export const CLOSED: Decision = Object.freeze({
   source: 'closed' as const,
 })
 
-/** What a decision took and has not given back yet. It is handed out once; `undefined` where there is nothing. */
-export function redeem(decision: Decision): { store: GuardedStore; refunds: Refund[] } | undefined {
-  const receipt = StoreDecision.receiptOf(decision)
-  if (receipt === undefined) return undefined
-  const { store, charge, atMs } = receipt
+/** As `OPEN`, for a request whose units the store may take later all the same. */
+export function openDecision(giveBack: GiveBack): Decision {
+  const { limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs, policy: name } = OPEN
+  const figures = { name, limit, windowMs: 0, cost: 0, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  return new TakingDecision(true, figures, OPEN.parts, 'open', giveBack)
+}
+
+/** Gives back what a decision took, once. */
+export function redeem(decision: Decision): MaybePromise<void> {
+  return TakingDecision.redeem(decision)?.()
+}
+
+/** What gives back all that a charge took. */
+export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
   const refunds: Refund[] = []
   charge.forEach(({ key, policy, cost }, i) => {
     if (cost === 0) return
-    const resetAtMs = atMs + (decision.parts[i]?.resetAfterMs ?? 0)
+    const resetAtMs = atMs + (parts[i]?.resetAfterMs ?? 0)
     refunds.push({ key, policy, cost, takenAtMs: atMs, resetAtMs })
   })
-  return { store, refunds }
+  return refunds
 }

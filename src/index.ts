@@ -25,7 +25,7 @@ export { type TokenBucketOptions, tokenBucket } from './policies/token-bucket.js
 export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-limit.js'
 export type { BreakerState } from './stores/breaker.js'
 export type { MemcachedClient, MemcachedReply, MemcachedServer } from './stores/memcached/memcached-client.js'
-export { type MemcachedStoreOptions, memcachedStore } from './stores/memcached/memcached-store.js'
+export { memcachedStore } from './stores/memcached/memcached-store.js'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
 export type {
   MysqlCallbackPool,

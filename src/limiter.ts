@@ -1,17 +1,25 @@
 import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
-import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, redeem, UNLIMITED } from './decision.js'
+import { type Decision, decisionOf, type NamedPart, redeem, refundsOf, UNLIMITED } from './decision.js'
 import { StoreError } from './errors.js'
 import { type Health, healthOf } from './health.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
-import { type LimiterEvents, tellLimited, tellStoreError, tellStoreState } from './observe/events.js'
+import {
+  type LimiterEvents,
+  tellLimited,
+  tellLimitsLost,
+  tellStoreError,
+  tellStoreState,
+} from './observe/events.js'
 import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
 import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
-import { guard } from './stores/guard.js'
-import { memoryStore } from './stores/memory-store.js'
+import { deadline } from './stores/deadline.js'
+import { guard, Overdue } from './stores/guard.js'
+import { standInFor } from './stores/stand-in.js'
 import type { Verdict } from './stores/store.js'
+import { decideWithoutStore, type Replacement } from './without-store.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -48,13 +56,28 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, timeoutMs, chooseOnStoreError } = settings
+  const { limits, timeoutMs, share, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const store = guard(settings.store, {
     timeoutMs,
-    onChange: (state, cause) => tellStoreState(events, state, cause),
+    onChange: (state, cause) => {
+      if (state === 'closed') isUnnotedTold = false
+      tellStoreState(events, state, cause)
+    },
   })
-  const standIn = guard(memoryStore(), { timeoutMs })
+  const standIn = standInFor(settings.store, share)
+  const replacement: Replacement = { store, standIn, onUnnoted }
+  let isUnnotedTold = false
+  settings.store.onLimitsLost?.((error) => tellLimitsLost(events, error))
+
+  /** Once for each time that the store is away. */
+  function onUnnoted(): void {
+    if (isUnnotedTold) return
+    isUnnotedTold = true
+    const message =
+      'too many clients came while it was away: it will not be charged with all that was let through'
+    tellLimitsLost(events, new StoreError(store.name, message))
+  }
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
     const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
@@ -72,23 +95,29 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     const parts = readParts(limits, subject, cost)
     if (!isPromise(parts)) return decide(parts, subject)
     addressOfSocket(subject) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
-    return parts.then((read) => decide(read, subject))
+    const arrivedMs = performance.now()
+    return parts.then((read) => decide(read, subject, arrivedMs))
   }
 
-  function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {
+  function decide(parts: readonly NamedPart[], subject: Subject, arrivedMs?: number): MaybePromise<Decision> {
     if (parts.length === 0) return UNLIMITED
-    const answer = ask(parts)
+    const answer = ask(parts, arrivedMs)
     if (answer instanceof StoreError) return decideWithout(answer, parts, subject)
-    if (!isPromise(answer)) return decisionOf(parts, answer, 'store', store)
+    if (!isPromise(answer)) return decided(parts, answer)
     return answer.then(
-      (verdict) => decisionOf(parts, verdict, 'store', store),
+      (verdict) => decided(parts, verdict),
       (error: StoreError) => decideWithout(error, parts, subject),
     )
   }
 
-  function ask(parts: readonly NamedPart[]): MaybePromise<Verdict> | StoreError {
+  function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
+    if (standIn.isOwing) standIn.settle()
+    return decisionOf(parts, verdict, 'store', () => store.refund(refundsOf(parts, verdict)))
+  }
+
+  function ask(parts: readonly NamedPart[], arrivedMs?: number): MaybePromise<Verdict> | StoreError {
     try {
-      return store.charge(parts)
+      return store.charge(parts, arrivedMs)
     } catch (error) {
       return error as StoreError // guard lets nothing else through
     }
@@ -100,32 +129,27 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject,
   ): MaybePromise<Decision> {
     if (!(error.cause instanceof StoreError)) tellStoreError(events, error) // else it was told before, and not asked now
+    const answer = error instanceof Overdue ? (error.answer as Promise<Verdict>) : undefined
     return whenKnown(chooseOnStoreError(error, subject), (choice) => {
-      if (choice === 'allow') return OPEN
-      if (choice === 'deny') return CLOSED
-      return whenKnown(standIn.charge(parts), (verdict) => decisionOf(parts, verdict, 'local', standIn))
+      return decideWithoutStore(replacement, choice, parts, answer)
     })
-  }
-
-  function refund(decision: Decision): MaybePromise<void> {
-    const owed = redeem(decision)
-    return owed?.store.refund(owed.refunds)
   }
 
   function forget(subject: Subject | Record<string, unknown>): MaybePromise<void> {
     return whenKnown(readParts(limits, subject, 0), (parts) => {
-      return whenKnown(standIn.forget(parts), () => store.forget(parts))
+      standIn.forget(parts)
+      return store.forget(parts)
     })
   }
 
   return {
     charge,
     peek: (subject) => decideFor(subject, 0),
-    refund,
+    refund: redeem,
     forget,
     health: () => healthOf(store),
     close: async () => {
-      await store.settled()
+      await Promise.allSettled([store.settled(), deadline(timeoutMs)(standIn.settle())])
       await settings.store.close?.()
     },
     events,

@@ -40,11 +40,16 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** Makes the hashes of identities in keys HMAC-SHA-256, addresses included. At least 16 characters. */
   secret?: string
   /**
-   * What to do when the store cannot tell: `'allow'` (the default), `'deny'` (the middleware answers 503), `'local'` (a
-   * memory store of this process stands in), or a function that says which.
+   * What to do when the store cannot tell: `'allow'` (the default), `'deny'` (the middleware answers 503), `'local'` (this process's
+   * memory stands in, and the store is charged with what it let through when it is back), or a function that says which.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
-  /** The longest that a charge waits for the store, in milliseconds. Default 100. */
+  /**
+   * Which share of each limit this process has while its memory stands in for the store: above 0, at most 1. With four processes 1/4.
+   * Default 1.
+   */
+  share?: number
+  /** The longest that a charge waits, in milliseconds, async functions among the options included. Default 100. */
   timeoutMs?: number
 }
 
@@ -60,6 +65,7 @@ export const LIMITER_OPTIONS = [
   'prefix',
   'secret',
   'onStoreError',
+  'share',
   'timeoutMs',
 ] as const
 

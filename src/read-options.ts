@@ -1,4 +1,4 @@
-import { given, keyName, oneOf, show, wholeNumber } from './checks.js'
+import { given, keyName, oneOf, show, wholeNumber, wrongOption } from './checks.js'
 import { readStore } from './claimed-store.js'
 import type { StoreError } from './errors.js'
 import type { KeyFunction } from './keys/key.js'
@@ -12,6 +12,7 @@ export interface LimiterSettings {
   readonly limits: readonly Limit[]
   readonly store: Store
   readonly timeoutMs: number
+  readonly share: number
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
 }
 
@@ -35,8 +36,9 @@ export function readLimiterOptions<Subject>(
   const limits = entries.map((entry, i) => readLimit(context, entry, keys[i] as readonly KeyFunction[], name))
   const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
   const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
+  const share = readShare(owner, options)
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
-  return { limits, store, timeoutMs, chooseOnStoreError }
+  return { limits, store, timeoutMs, share, chooseOnStoreError }
 }
 
 function readSecret(owner: string, secret: unknown): string | undefined {
@@ -45,6 +47,27 @@ function readSecret(owner: string, secret: unknown): string | undefined {
   const shown = typeof secret === 'string' ? `one of ${secret.length}` : isNumber ? 'a number' : show(secret)
   const must = `secret must be a string of at least 16 characters, got ${shown}`
   throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+}
+
+function readShare(
+  owner: string,
+  { share = 1, onStoreError }: Pick<LimiterOptions<never>, 'share' | 'onStoreError'>,
+): number {
+  if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
+    throw wrongOption(
+      owner,
+      'share',
+      'a number above 0 and at most 1',
+      share,
+      'With four processes write share: 1 / 4.',
+    )
+  }
+  if (share < 1 && onStoreError !== 'local' && typeof onStoreError !== 'function') {
+    throw new TypeError(
+      `${owner}: share is for onStoreError: 'local', which stands in for the store. Give that, or leave share out.`,
+    )
+  }
+  return share
 }
 
 function readChoice(owner: string, value: unknown): LimiterSettings['chooseOnStoreError'] {

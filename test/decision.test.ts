@@ -1,9 +1,7 @@
-import { memoryStore, type PartVerdict, tokenBucket } from 'headgate'
-import { CLOSED, decisionOf, OPEN, redeem, UNLIMITED } from '../src/decision.js'
-import { guard } from '../src/stores/guard.js'
+import { type PartVerdict, tokenBucket } from 'headgate'
+import { CLOSED, decisionOf, OPEN, redeem, refundsOf, UNLIMITED } from '../src/decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
-const store = guard(memoryStore(), { timeoutMs: 100 })
 const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
 const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
@@ -14,7 +12,7 @@ const decide = (...parts: PartVerdict[]) => {
     parts.map((_, i) => part(`n${i}`)),
     { allowed, atMs: 5, parts },
     'store',
-    store,
+    () => {},
   )
 }
 
@@ -70,12 +68,14 @@ test('a decision says nothing of keys, in JSON or to those who list its properti
 
 test('what was taken is redeemed once, with the time it was taken, and without parts of cost 0', () => {
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
-  const decision = decisionOf([part('a', 2), part('b', 0)], verdict, 'local', store)
-  expect(redeem(decision)).toEqual({
-    store,
-    refunds: [{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }],
+  const charge = [part('a', 2), part('b', 0)]
+  const given: unknown[] = []
+  const decision = decisionOf(charge, verdict, 'local', () => {
+    given.push(refundsOf(charge, verdict))
   })
-  expect(redeem(decision)).toBeUndefined()
+  redeem(decision)
+  redeem(decision)
+  expect(given).toEqual([[{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }]])
 })
 
 test.each([

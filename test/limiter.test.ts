@@ -205,3 +205,21 @@ test('no promise is left behind when an async key fails together with another fu
   await expect((async () => limiter.charge({}))()).rejects.toThrow('no such user')
   await nextTurn() // an unhandled rejection would end this test
 })
+
+test.each([
+  ['what is left of timeoutMs, when its functions took some of it', 60, 100],
+  ['a quarter of timeoutMs, when its functions took more than all of it', 150, 175],
+])('a charge waits for the store for %s', async (_what, keyTakesMs, expectedMs) => {
+  const limiter = createLimiter<object>({
+    limit: 1,
+    window: '1m',
+    key: () => new Promise((resolve) => setTimeout(() => resolve('ada'), keyTakesMs)),
+    store: { name: 'hanging', charge: () => new Promise(() => undefined), refund() {}, forget() {} },
+  })
+  limiter.events.on('storeError', () => undefined)
+  const fromMs = performance.now()
+  expect(await limiter.charge({})).toMatchObject({ source: 'open' })
+  const tookMs = performance.now() - fromMs
+  expect(tookMs).toBeGreaterThan(expectedMs - 5)
+  expect(tookMs).toBeLessThan(expectedMs + 40)
+})

@@ -16,6 +16,8 @@ export interface LimiterEvents<Subject> {
    * with what it failed with last.
    */
   storeState: [state: BreakerState, cause: StoreError | undefined]
+  /** Counts are gone, or could not be kept: for a while, more than a limit may be let through. */
+  limitsLost: [error: StoreError]
   /** Units could not be given back: a `count` function threw, or the store failed. They stay taken. */
   refundFailed: [error: unknown, decision: Decision]
 }
@@ -41,6 +43,12 @@ export function tellStoreState<Subject>(
   cause: StoreError | undefined,
 ): void {
   emit(events, 'storeState', [state, cause])
+}
+
+/** Emits that counts are gone; where nobody listens, it is a process warning, once. */
+export function tellLimitsLost<Subject>(events: Events<Subject>, error: StoreError): void {
+  if (emit(events, 'limitsLost', [error])) return
+  warnOnce('HEADGATE_LIMITS_LOST', `headgate: limits were lost (${error.message}). ${mend('limitsLost')}`)
 }
 
 /** Emits that units could not be given back; where nobody listens, it is a process warning, once. */

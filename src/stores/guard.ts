@@ -10,12 +10,27 @@ export interface GuardedStore {
   readonly name: string
   /** Whether it is asked at present. */
   readonly state: BreakerState
-  charge(charge: Charge): MaybePromise<Verdict>
+  /** What is asked of it since `sinceMs` (of `performance.now()`, default now) has so much less time. */
+  charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(held: readonly Held[]): MaybePromise<void>
   /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
   settled(): Promise<void>
 }
+
+/** The store has not answered in time. It may answer later. */
+export class Overdue extends StoreError {
+  readonly answer: Promise<unknown>
+
+  constructor(store: string, message: string, answer: Promise<unknown>) {
+    super(store, message)
+    this.answer = answer
+    answer.catch(() => {}) // perhaps nobody listens any more
+  }
+}
+
+/** What has used up its time before the store is asked waits for this share of it all the same: slow key functions limit, too. */
+const LEAST_SHARE = 0.25
 
 /** How a store is guarded. */
 export interface GuardOptions {
@@ -27,15 +42,19 @@ export interface GuardOptions {
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
  * `StoreError`, and so does an answer that makes no sense. A store that fails again and again is not asked for a while: a
- * `StoreError` whose cause is a `StoreError` comes at once. An answer that comes too late is dropped; what it took stays taken. A
- * synchronous store costs no promise and no timer.
+ * `StoreError` whose cause is a `StoreError` comes at once. What comes too late is told by `Overdue.answer`. A synchronous store costs
+ * no promise and no timer.
  */
 export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
   const inTime = deadline(timeoutMs)
   const fuse = breaker(onChange)
   const underWay = new Set<Promise<unknown>>()
 
-  function asked<T, R>(question: () => MaybePromise<T>, read: (answer: T) => R): MaybePromise<R> {
+  function asked<T, R>(
+    question: () => MaybePromise<T>,
+    read: (answer: T) => R,
+    sinceMs?: number,
+  ): MaybePromise<R> {
     if (!fuse.admits()) throw notAsked(store, fuse.cause)
     let late: Promise<T> | undefined
     let here: T | undefined
@@ -46,21 +65,29 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     } catch (cause) {
       throw failure(cause)
     }
-    return late ? waited(late, read) : understood(here as T, read)
+    return late ? waited(late, read, sinceMs) : understood(here as T, read)
   }
 
-  async function waited<T, R>(answer: Promise<T>, read: (answer: T) => R): Promise<R> {
-    const ended = inTime(answer)
+  async function waited<T, R>(answer: Promise<T>, read: (answer: T) => R, sinceMs?: number): Promise<R> {
+    let isOverdue = false
+    const onLate = () => {
+      isOverdue = true
+    }
+    const ended = sinceMs === undefined ? inTime(answer, onLate) : deadline(msLeft(sinceMs))(answer, onLate)
     underWay.add(ended)
     let value: T
     try {
       value = await ended
     } catch (cause) {
-      throw failure(cause)
+      throw failure(isOverdue ? new Overdue(store.name, textOf(cause), answer.then(read)) : cause)
     } finally {
       underWay.delete(ended)
     }
     return understood(value, read)
+  }
+
+  function msLeft(sinceMs: number): number {
+    return Math.max(timeoutMs * LEAST_SHARE, timeoutMs - Math.round(performance.now() - sinceMs))
   }
 
   function understood<T, R>(answer: T, read: (answer: T) => R): R {
@@ -86,10 +113,11 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     get state() {
       return fuse.state
     },
-    charge: (wanted) =>
+    charge: (wanted, sinceMs) =>
       asked(
         () => store.charge([wanted]),
         (answer) => checked(store, wanted, answer),
+        sinceMs,
       ),
     refund: (refunds) => asked(() => store.refund(refunds), nothing),
     forget: (held) => asked(() => store.forget(held), nothing),

@@ -28,11 +28,7 @@ export interface Flood {
 export async function flood(url: string, policy: Policy, isAsking: boolean): Promise<Flood> {
   const client = Client.create(url)
   try {
-    return await floodBy(
-      headgateOn(memcachedStore(client, { onLimitsLost: () => {} }), policy),
-      policy,
-      isAsking,
-    )
+    return await floodBy(headgateOn(memcachedStore(client), policy), policy, isAsking)
   } finally {
     client.close()
   }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { warnOnce } from '../../warn-once.js'
 import { askAlone, type Link } from './link.js'
 import { type MemcachedClient, type MemcachedServer, nameOf, serverFor } from './memcached-client.js'
 import { get, lengthOfSwapped, STATUS, swap } from './wire.js'
@@ -85,11 +84,7 @@ export function lossWatch(
   /** What the same loss has done to the other canaries is not told again. */
   function onLoss(server: MemcachedServer): void {
     for (const canary of [...(byServer.get(server)?.values() ?? [])].flat()) canary.value = undefined
-    try {
-      tell(nameOf(server))
-    } catch (error) {
-      warnOnce('HEADGATE_LISTENER_FAILED', `headgate: onLimitsLost threw (${error}). Charges go on.`)
-    }
+    tell(nameOf(server))
   }
 
   async function readValue(key: string): Promise<string | undefined> {

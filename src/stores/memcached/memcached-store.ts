@@ -1,4 +1,4 @@
-import { knownOptions, optionalFunction, show, wrongOption } from '../../checks.js'
+import { show, wrongOption } from '../../checks.js'
 import { StoreError } from '../../errors.js'
 import { spreadCharges } from '../charge-spread.js'
 import { checkRefunds } from '../check-items.js'
@@ -14,15 +14,6 @@ import { isMemcachedClient, type MemcachedClient, serverFor } from './memcached-
 import { tellNotGivenBack } from './not-given-back.js'
 import { swapping } from './swap.js'
 
-/** What a memcached store can be told. */
-export interface MemcachedStoreOptions {
-  /**
-   * Called once for each time that live limits were lost (evicted, flushed, or gone with a restart), with the server's `host:port`.
-   * Nobody is blocked for it. Default: a process warning, `HEADGATE_MEMCACHED_LIMITS_LOST`.
-   */
-  onLimitsLost?: (server: string) => void
-}
-
 /**
  * Keeps states in memcached, for any number of processes, without locks.
  *
@@ -35,19 +26,17 @@ export interface MemcachedStoreOptions {
  * - Items expire at the earliest when their state equals a fresh one, one to three seconds later as a rule.
  * - `client` is the user's memjs client, version 1.3. It is never closed. Nothing is sent twice, whatever its `retries` are.
  *
- * Throws a `TypeError` for what is no such client, and for wrong options.
+ * Throws a `TypeError` for what is no such client.
  */
-export function memcachedStore(client: MemcachedClient, options: MemcachedStoreOptions = {}): Store {
+export function memcachedStore(client: MemcachedClient): Store {
   if (!isMemcachedClient(client)) {
     const mend = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
     throw wrongOption('memcachedStore', 'client', 'a memjs client', client, mend)
   }
-  knownOptions('memcachedStore', options, ['onLimitsLost'])
-  const { onLimitsLost = tellLimitsLost } = options
-  optionalFunction('memcachedStore', 'onLimitsLost', onLimitsLost)
   const now = Date.now
   const ask = link(client)
-  const watch = lossWatch(client, ask, onLimitsLost, now)
+  const lossListeners: ((error: StoreError) => void)[] = []
+  const watch = lossWatch(client, ask, (server) => tell(lossListeners, server), now)
   const counted = counting(ask, watch)
   const swapped = swapping(ask, watch, (key) => connectionOf(serverFor(client, key)))
 
@@ -93,6 +82,9 @@ export function memcachedStore(client: MemcachedClient, options: MemcachedStoreO
     },
     refund,
     forget,
+    onLimitsLost: (listener) => {
+      lossListeners.push(listener)
+    },
   }
 }
 
@@ -104,10 +96,7 @@ function checkWhole(parts: readonly Part[]): void {
   }
 }
 
-function tellLimitsLost(server: string): void {
-  process.emitWarning(
-    `headgate: memcached at ${server} has lost live limits: it evicted them, was flushed or restarted. Give it more memory, or ` +
-      'give the limits a memcached of their own.',
-    { type: 'HeadgateWarning', code: 'HEADGATE_MEMCACHED_LIMITS_LOST' },
-  )
+function tell(listeners: readonly ((error: StoreError) => void)[], server: string): void {
+  const message = `${server} has lost live limits: it evicted them, was flushed or restarted`
+  for (const listener of listeners) listener(new StoreError('memcached', message, { answered: true }))
 }

@@ -1,4 +1,4 @@
-import { fixedWindow, type MemcachedClient, type MemcachedStoreOptions, memcachedStore } from 'headgate'
+import { fixedWindow, type MemcachedClient, memcachedStore } from 'headgate'
 import { Client, Server } from 'memjs'
 import { LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
@@ -34,34 +34,6 @@ test.each<[string, unknown]>([
   expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(
     /memcachedStore: client must be a memjs client, got .*\. Write memcachedStore\(Client\.create\('127\.0\.0\.1:11211'\)\)/,
   )
-})
-
-test.each<[string, unknown, RegExp]>([
-  ['an unknown option', { onLimitLost: call }, /memcachedStore: .*onLimitLost.*Did you mean .*onLimitsLost/],
-  [
-    'a text as a callback',
-    { onLimitsLost: 'log' },
-    /memcachedStore: onLimitsLost must be a function, got "log"/,
-  ],
-  [
-    'a flag as a callback',
-    { onLimitsLost: true },
-    /memcachedStore: onLimitsLost must be a function, got true/,
-  ],
-  ['null as a callback', { onLimitsLost: null }, /memcachedStore: onLimitsLost must be a function, got null/],
-  ['null', null, /memcachedStore: .*got null/],
-  ['a text', 'fast', /memcachedStore: .*got "fast"/],
-  ['a function', call, /memcachedStore: .*got/],
-])('%s instead of options is a TypeError with the mend', (_, wrong, message) => {
-  const make = () => memcachedStore(open('127.0.0.1:1'), wrong as MemcachedStoreOptions)
-  expect(make).toThrow(TypeError)
-  expect(make).toThrow(message)
-})
-
-test('no options, empty ones and ones without a value are the default', () => {
-  for (const options of [undefined, {}, { onLimitsLost: undefined }]) {
-    expect(memcachedStore(open('127.0.0.1:1'), options as MemcachedStoreOptions).name).toBe('memcached')
-  }
 })
 
 describe('a client', () => {
