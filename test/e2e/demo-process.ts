@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Bundle, bundle } from '../servers/bundle.js'
 
 /** The demo as `npm start` runs it: a process of its own. */
 export interface DemoProcess {
@@ -13,15 +15,26 @@ export interface DemoProcess {
   readonly ended: Promise<number | null>
 }
 
-/** Starts the demo on the port and, where one is given, the server for its limits that the environment variables name. */
-export function startDemo({
-  PORT = '0',
-  REDIS_URL = '',
-  MEMCACHED_URL = '',
-  DATABASE_URL = '',
-}): DemoProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo/main.ts'], {
-    cwd: join(__dirname, '../..'),
+const ROOT = join(__dirname, '../..')
+const FROM_SOURCES = ['--import', 'tsx', 'examples/demo/main.ts']
+
+/** The demo in one file: for tests that start it often, as it is there sooner. */
+export async function bundleDemo(): Promise<Bundle> {
+  const made = await bundle('examples/demo/main.ts')
+  await symlink(join(ROOT, 'examples/demo/page'), join(made.folder, 'page'))
+  return made
+}
+
+/**
+ * Starts the demo on the port and, where one is given, the server for its limits that the environment variables name:
+ * from its sources, as `npm start` does, or from a bundle of them.
+ */
+export function startDemo(
+  { PORT = '0', REDIS_URL = '', MEMCACHED_URL = '', DATABASE_URL = '' },
+  bundled?: Bundle,
+): DemoProcess {
+  const child = spawn(process.execPath, bundled ? [bundled.path] : FROM_SOURCES, {
+    cwd: ROOT,
     env: { ...process.env, PORT, REDIS_URL, MEMCACHED_URL, DATABASE_URL },
   })
   const printed = { out: '', err: '' }

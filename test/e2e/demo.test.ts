@@ -2,8 +2,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { memoryStore } from 'headgate'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { demoApp } from '../../examples/demo/app.js'
+import type { Bundle } from '../servers/bundle.js'
 import { launchChromium } from '../servers/chromium.js'
-import { startDemo } from './demo-process.js'
+import { testTogether } from '../servers/together.js'
+import { bundleDemo, startDemo } from './demo-process.js'
 
 jest.setTimeout(60_000)
 
@@ -16,9 +18,11 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close())
 
-afterEach(async () => {
+async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
+}
+
+afterEach(cleanUp)
 
 /** Opens the page of a demo of its own. `troubles` gathers what the console and the page complain of. */
 async function openDemo(options: BrowserContextOptions = {}, store = memoryStore()) {
@@ -143,16 +147,6 @@ describe('the playground', () => {
     expect(await marks(page, 'allowed')).toBe(0)
   })
 
-  test.each(['Sliding window', 'Fixed window'])('%s: denies, and brings its quota back', async (policy) => {
-    const { page, troubles } = await openDemo()
-    await page.getByRole('radio', { name: policy }).check()
-    for (let i = 0; i < 3; i++) await press(page, 'Send ten') // more than two windows let through
-    await answered(page, 30)
-    expect(await count(page, 'denied')).toBeGreaterThan(0)
-    await remaining(page, 10)
-    expect(troubles).toEqual([])
-  })
-
   test('streams at the rate chosen until it is stopped', async () => {
     const { page, troubles } = await openDemo()
     await page.getByLabel('Stream rate').fill('20')
@@ -162,6 +156,21 @@ describe('the playground', () => {
     await press(page, 'Stop stream')
     await remaining(page, 2) // the stream would have taken them
     expect(troubles).toEqual([])
+  })
+
+  async function comesBack(policy: string): Promise<void> {
+    const { page, troubles } = await openDemo()
+    await page.getByRole('radio', { name: policy }).check()
+    for (let i = 0; i < 3; i++) await press(page, 'Send ten') // more than two windows let through
+    await answered(page, 30)
+    expect(await count(page, 'denied')).toBeGreaterThan(0)
+    await remaining(page, 10)
+    expect(troubles).toEqual([])
+  }
+
+  describe('denies, and brings its quota back', () => {
+    testTogether(['Sliding window', 'Fixed window'].map((policy) => [policy, () => comesBack(policy)]))
+    afterAll(cleanUp)
   })
 })
 
@@ -247,8 +256,16 @@ describe('the page', () => {
 })
 
 describe('npm start', () => {
-  function start(PORT: string) {
-    const demo = startDemo({ PORT })
+  let bundled: Bundle
+
+  beforeAll(async () => {
+    bundled = await bundleDemo()
+  })
+
+  afterAll(() => bundled?.remove())
+
+  function start(PORT: string, program?: Bundle) {
+    const demo = startDemo({ PORT }, program)
     cleanups.push(() => demo.stop('SIGKILL'))
     return demo
   }
@@ -270,13 +287,13 @@ describe('npm start', () => {
     cleanups.push(() => other.close())
     await new Promise((resolve) => other.once('listening', resolve))
     const { port } = other.address() as AddressInfo
-    const { ended, printed } = start(String(port))
+    const { ended, printed } = start(String(port), bundled)
     expect(await ended).toBe(1)
     expect(printed.err).toBe(`Port ${port} is in use. Choose another one: PORT=3001 npm start\n`)
   })
 
   test.each(['http', '65536', '-1', '3000.5', '0x50'])('refuses PORT=%s', async (value) => {
-    const { ended, printed } = start(value)
+    const { ended, printed } = start(value, bundled)
     expect(await ended).toBe(1)
     const must = 'PORT must be a whole number from 0 to 65535 (0 = any free port)'
     expect(printed.err).toBe(`${must}, got "${value}".\n`)

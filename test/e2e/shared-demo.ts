@@ -1,7 +1,8 @@
+import type { Bundle } from '../servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../servers/install.js'
 import type { Server } from '../servers/server.js'
 import { until } from '../servers/wait.js'
-import { type DemoProcess, startDemo } from './demo-process.js'
+import { bundleDemo, type DemoProcess, startDemo } from './demo-process.js'
 
 /** A kind of server on which demos can share their limits. */
 export interface SharedPlace<S extends Server> {
@@ -29,12 +30,17 @@ async function logIn(url: string | undefined, password: string): Promise<number>
 export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
   const demos: DemoProcess[] = []
   let server: S
+  let program: Bundle
 
   beforeAll(async () => {
     server = await place.start()
+    program = await bundleDemo()
   }, INSTALL_TIMEOUT_MS)
 
-  afterAll(() => server?.stop())
+  afterAll(async () => {
+    await server?.stop()
+    await program?.remove()
+  })
 
   afterEach(async () => {
     await Promise.all(demos.splice(0).map((demo) => demo.stop('SIGKILL')))
@@ -43,7 +49,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
 
   /** Starts the demo on a free port and a server, and gives its address: by number, so that all demos see one client. */
   async function open(on: Server = server) {
-    const demo = startDemo({ [place.variable]: on.url })
+    const demo = startDemo({ [place.variable]: on.url }, program)
     demos.push(demo)
     const url = (await demo.listening())?.replace('localhost', '127.0.0.1')
     if (on === server) await fetch(`${url}/play/fixed-window/quota`) // its first request may be too slow for the deadline
@@ -112,7 +118,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
   })
 
   test.each(place.refused)(`refuses ${place.variable}=%s`, async (value) => {
-    const { ended, printed } = startDemo({ [place.variable]: value })
+    const { ended, printed } = startDemo({ [place.variable]: value }, program)
     expect(await ended).toBe(1)
     expect(printed.err).toBe(`${place.refusal}\n`)
   })

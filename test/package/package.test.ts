@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { canFetch, MAJORS, nodeOf } from './nodes.js'
+import { type Case, testTogether } from '../servers/together.js'
+import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
 import { installInto, packCopy } from './packed.js'
 import { mustRun, ROOT, run } from './run.js'
 
@@ -23,6 +24,15 @@ afterAll(() => {
     if (folder) rmSync(folder, { recursive: true, force: true })
   }
 })
+
+const nodes = new Map<string, Promise<NodeBinary>>()
+
+/** A Node.js of this major, which is fetched at most once. */
+function fetched(major: string): Promise<NodeBinary> {
+  const node = nodes.get(major) ?? nodeOf(major)
+  nodes.set(major, node)
+  return node
+}
 
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name)
 const outputOf = async (command: string, args: readonly string[]) => {
@@ -84,12 +94,15 @@ describe('in another project', () => {
   ]
 
   describe.each(MAJORS)('on Node %s', (major) => {
-    test.each(consumers)('$file limits its callers', async ({ file, prepare, servers }) => {
-      const node = await nodeOf(major)
+    async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
+      const node = await fetched(major)
       await prepare()
       const output = await mustRun(node.path, ['--trace-deprecation', file], project)
       const statuses = Array(servers).fill('200 200 429').join(', ')
       expect(output.trim()).toMatch(new RegExp(`^v${major}\\.\\d+\\.\\d+ ${statuses}$`))
-    })
+    }
+
+    const cases = consumers.map((each): Case => [`${each.file} limits its callers`, () => limits(each)])
+    testTogether(cases, { atOnce: 2, timeoutMs: 300_000 })
   })
 })

@@ -11,6 +11,7 @@ import {
   useGivenSql,
   withQuery,
 } from './databases.js'
+import { layFirstData } from './first-data.js'
 import { findOrInstall } from './install.js'
 import { type Place, startProcess } from './processes.js'
 import { HOST, ownServer } from './server.js'
@@ -34,6 +35,8 @@ const OPTIONS = [
   '--skip-name-resolve',
   '--character-set-server=utf8mb4',
 ]
+const INSTALL_OPTIONS = ['--skip-test-db', ...OPTIONS]
+const DATA = 'data'
 
 /**
  * Starts a MariaDB server with an empty database and a user who may do everything. Where the environment variable
@@ -58,7 +61,12 @@ async function startOwn(args: readonly string[]): Promise<SqlServer> {
     program,
     user,
     async prepare({ folder }) {
-      await run(installer, [...livesIn(folder), '--skip-test-db', ...OPTIONS], { cwd: folder, ...user })
+      await layFirstData(folder, {
+        program,
+        settings: INSTALL_OPTIONS,
+        files: [DATA],
+        make: () => run(installer, [...livesIn(folder), ...INSTALL_OPTIONS], { cwd: folder, ...user }),
+      })
       await writeFile(initFileIn(folder), initFile(password))
     },
     args: (place) => [...listen(place), ...OPTIONS, ...args],
@@ -79,7 +87,7 @@ const initFileIn = (folder: string) => join(folder, 'init.sql')
 
 /** Its user may not be allowed to write where `TMPDIR` says. */
 function livesIn(folder: string): string[] {
-  return ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`]
+  return ['--no-defaults', `--datadir=${join(folder, DATA)}`, `--tmpdir=${folder}`]
 }
 
 function listen({ port, folder }: Place): string[] {

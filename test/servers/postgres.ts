@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdir, realpath, writeFile } from 'node:fs/promises'
+import { readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
@@ -11,6 +11,7 @@ import {
   useGivenSql,
   withQuery,
 } from './databases.js'
+import { layFirstData } from './first-data.js'
 import { findOrInstall } from './install.js'
 import { type Place, type ServerProcess, startProcess } from './processes.js'
 import { HOST, ownServer } from './server.js'
@@ -32,6 +33,19 @@ const VERSIONS = '/usr/lib/postgresql'
 /** Without the waits for the disk that a machine's failure would need; what was committed outlives SIGKILL. */
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'shared_buffers=64MB', `listen_addresses=${HOST}`]
 
+const INITDB_OPTIONS = [
+  '--username=headgate',
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--no-locale',
+  '--no-sync',
+  '--no-instructions',
+]
+
+/** The password is made with the data: nobody but the user who runs the tests can read either. */
+const DATA = 'data'
+const PASSWORD = 'password'
+
 /**
  * Starts a PostgreSQL server with an empty database and a user who may do everything. Where the environment variable
  * `POSTGRES_URL` names a server, a database is made there instead, unless the test needs options (such as
@@ -48,15 +62,24 @@ export async function startPostgres({
 async function startOwn(args: readonly string[]): Promise<SqlServer> {
   const { initdb, postgres } = await findPostgres()
   const user = await serviceUser('postgres')
-  const password = freshPassword()
+  let password = ''
   const urlOf = ({ port }: Place) => `postgres://headgate:${password}@${HOST}:${port}/postgres`
   const server = await startProcess({
     name: 'postgres',
     program: postgres,
     user,
     async prepare({ folder }) {
-      await writeFile(join(folder, 'password'), password)
-      await run(initdb, initdbArgs(folder), { cwd: folder, ...user })
+      await layFirstData(folder, {
+        program: postgres,
+        settings: INITDB_OPTIONS,
+        files: [DATA, PASSWORD],
+        async make() {
+          await writeFile(passwordIn(folder), freshPassword())
+          const args = ['-D', dataIn(folder), `--pwfile=${passwordIn(folder)}`, ...INITDB_OPTIONS]
+          await run(initdb, args, { cwd: folder, ...user })
+        },
+      })
+      password = await readFile(passwordIn(folder), 'utf8')
     },
     args: ({ port, folder }) => {
       const settings = [...SETTINGS, `unix_socket_directories=${folder}`].flatMap((each) => ['-c', each])
@@ -92,12 +115,9 @@ async function findPostgres(): Promise<{ initdb: string; postgres: string }> {
   return { initdb, postgres: join(dirname(await realpath(initdb)), 'postgres') }
 }
 
-const dataIn = (folder: string) => join(folder, 'data')
+const dataIn = (folder: string) => join(folder, DATA)
 
-function initdbArgs(folder: string): string[] {
-  const user = ['--username=headgate', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
-  return ['-D', dataIn(folder), ...user, '--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions']
-}
+const passwordIn = (folder: string) => join(folder, PASSWORD)
 
 const runSql: RunSql = async (url, sql) => {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })

@@ -113,7 +113,8 @@ describe('nothing survives', () => {
 
   afterEach(() => rm(temporary, { recursive: true }))
 
-  const folders = () => readdirSync(temporary).filter((name) => name.startsWith('headgate-'))
+  const foldersOf = (kind: string) =>
+    readdirSync(temporary).filter((name) => name.startsWith(`headgate-${kind}-`))
 
   async function abandon(kind: string, ending: string): Promise<void> {
     const script = join(__dirname, 'abandon.ts')
@@ -126,11 +127,11 @@ describe('nothing survives', () => {
     const port = Number(told[0])
     expect(port).toBeGreaterThan(1) // and not the code of a process that could not start it
     if (ending === 'hang') {
-      expect([await isListening(port), folders().length]).toEqual([true, 1])
+      expect([await isListening(port), foldersOf(kind).length]).toEqual([true, 1])
       parent.kill('SIGKILL')
     }
     await ended
-    await until(`${kind} is gone`, async () => !(await isListening(port)) && folders().length === 0)
+    await until(`${kind} is gone`, async () => !(await isListening(port)) && foldersOf(kind).length === 0)
   }
 
   test.each([

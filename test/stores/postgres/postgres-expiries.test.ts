@@ -37,9 +37,9 @@ const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => read
   ],
 ]
 
-describe.each(KINDS)('the row of %s', (_title, policyOf) => {
-  const around = surroundings(postgres)
+const around = surroundings(postgres)
 
+describe.each(KINDS)('the row of %s', (_title, policyOf) => {
   test.each(TAKINGS)('is kept until all is there again, after %s', async (_taking, chargesOf) => {
     const { store, pool, table } = await around.makeStore()
     const tooEarlyMs: number[] = []

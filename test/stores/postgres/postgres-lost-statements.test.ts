@@ -5,9 +5,9 @@ import { postgres } from '../sql/postgres-kind.js'
 const LIMIT = 6
 const PREPARED = 'SELECT name FROM pg_prepared_statements ORDER BY name'
 
-describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
-  const around = surroundings(postgres)
+const around = surroundings(postgres)
 
+describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
   test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
     const { store, pool } = await around.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
@@ -54,8 +54,6 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
 })
 
 describe('where a connection has a statement of that name already, as behind a pooler', () => {
-  const around = surroundings(postgres)
-
   test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
     const { store: first, pool, table } = await around.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)

@@ -29,8 +29,9 @@ const SHIFTS: readonly (readonly [shiftS: number, waitedS: number])[] = [
 /** What the connection may be set to. */
 const ZONES = ['+00:00', '+05:45', '-11:00']
 
+const around = surroundings(mariadb)
+
 describe.each(ZONES)('in the time zone %s', (zone) => {
-  const around = surroundings(mariadb)
   let session: Session
 
   beforeAll(async () => {

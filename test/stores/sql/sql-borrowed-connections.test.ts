@@ -1,6 +1,7 @@
 import { consecutive, type MaybePromise, type Policy, type SqlStore, StoreError } from 'headgate'
 import type { Database } from '../../../src/stores/sql/database.js'
 import { part } from '../../conformance/kit.js'
+import { testTogether } from '../../servers/together.js'
 import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
 
 const POOL = 4
@@ -90,7 +91,7 @@ describe.each(DATABASES)('on %s, the connections of a pool go back as they were'
     for (const each of sessions) each.release()
   }
 
-  test.each(USES)('after %s', async (_title, use) => {
+  async function expectUsed(use: Use): Promise<void> {
     const { store, pool, table } = await around.makeStore({ size: POOL, settings })
     await store.charge([[part('full', policy, policy.limit)], [part('a', policy, 3)]])
     const stores = Array.from({ length: POOL }, () => pool.makeStore({ table }))
@@ -101,7 +102,9 @@ describe.each(DATABASES)('on %s, the connections of a pool go back as they were'
       await expectAsBefore(pool, table)
     }
     await pool.end()
-  })
+  }
+
+  testTogether(USES.map(([title, use]) => [`after ${title}`, () => expectUsed(use)]))
 })
 
 function expiredRow({ literal }: Kind, table: string, key: string): string {

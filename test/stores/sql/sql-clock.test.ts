@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Charge, tokenBucket, type Verdict } from 'headgate'
+import { type Charge, tokenBucket } from 'headgate'
 import { chargeOne, part } from '../../conformance/kit.js'
 import { DATABASES, surroundings, type UserPool } from './kit.js'
 
@@ -32,23 +32,34 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     return { takenAtMs: atMs, verdicts: await waiting }
   }
 
-  describe.each(CHARGES)('where a row was locked for a second, %s', (_title, charges) => {
-    let takenAtMs: number
-    let verdicts: readonly Verdict[]
-    let after: Verdict
+  /** What came of charges that waited, of the other's, and of a look afterwards. */
+  async function wait(charges: readonly Charge[]) {
+    const { store, pool, table } = await around.makeStore()
+    await store.charge([[part('key', policy)], [part('other', policy)]])
+    const waited = await chargeWhileAnotherTakesAll(pool, table, charges)
+    return { ...waited, after: await chargeOne(store, part('key', policy, 0)) }
+  }
 
-    beforeAll(async () => {
-      const { store, pool, table } = await around.makeStore()
-      await store.charge([[part('key', policy)], [part('other', policy)]])
-      ;({ takenAtMs, verdicts } = await chargeWhileAnotherTakesAll(pool, table, charges))
-      after = await chargeOne(store, part('key', policy, 0))
-    })
+  const waits = new Map<string, Awaited<ReturnType<typeof wait>>>() // by title
+
+  beforeAll(async () => {
+    await Promise.all(CHARGES.map(async ([title, charges]) => waits.set(title, await wait(charges))))
+  })
+
+  describe.each(CHARGES)('where a row was locked for a second, %s', (title) => {
+    function waited() {
+      const found = waits.get(title)
+      if (found === undefined) throw new Error('Nothing was waited for.')
+      return found
+    }
 
     test('is decided at the time when the lock is gone', () => {
+      const { takenAtMs, verdicts } = waited()
       for (const { atMs } of verdicts) expect(atMs).toBeGreaterThanOrEqual(takenAtMs)
     })
 
     test('is denied where another has taken all, and that gives nothing back', () => {
+      const { takenAtMs, verdicts, after } = waited()
       expect(verdicts[0]?.allowed).toBe(false)
       const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)
       expect(after.parts[0]?.remaining).toBeLessThanOrEqual(refilled)

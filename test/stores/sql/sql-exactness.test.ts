@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { remainingOf } from '../../conformance/kit.js'
-import { type Child, startChildren } from '../memcached/children.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
+import { type Children, startChildren } from './children.js'
 import type { Counts } from './exactness-child.js'
 import { DATABASES, surroundings } from './kit.js'
-import { childArgs } from './open-in-child.js'
 
 const PROCESSES = 4
 const CALLERS = 200
@@ -16,27 +14,23 @@ const PAIRS = NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typ
 
 describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) => {
   const around = surroundings(kind)
-  let children: Child[] = []
+  let children: Children
   let table: string
 
   beforeAll(async () => {
     table = await around.makeTable()
-    const module = join(__dirname, 'exactness-child.ts')
-    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    const place = { kind, url: around.server.url, table }
+    children = await startChildren('exactness-child.ts', PROCESSES, place)
     await chargeInAll([], 0) // all are there
   }, 60_000)
 
-  afterAll(() => {
-    for (const child of children) child.end()
-  })
+  afterAll(() => children?.end())
 
   /** Has all processes charge at the same time, every other one with the parts in reverse. */
   async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> {
-    const answers = children.map((child, i) => {
-      const order: Order = { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
-      return child.ask<Counts>(order)
+    const counts = await children.ask<Counts>((i): Order => {
+      return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
     })
-    const counts = await Promise.all(answers)
     const sum = (name: keyof Counts) => counts.reduce((total, count) => total + count[name], 0)
     return { allowed: sum('allowed'), denied: sum('denied') }
   }

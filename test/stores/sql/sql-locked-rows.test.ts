@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
 import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { type Case, testTogether } from '../../servers/together.js'
 import { failureOf } from './failures.js'
 import { DATABASES, type Kind, surroundings } from './kit.js'
 
@@ -21,6 +22,7 @@ const CHARGINGS: readonly (readonly [string, Charging])[] = [
   ['charges that go together', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
 ]
 
+/** Each has a table of its own, and most of them only wait: so they do it together. */
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
 
@@ -38,29 +40,26 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     }
   }
 
-  test.each(CHARGINGS)(
-    '%s of a locked row waits, and later batches go on meanwhile',
-    async (_title, charge) => {
-      const { store, table } = await around.makeStore()
-      await store.charge([[part('locked', policy)]])
-      let isDecided = false
-      let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
-      await whileLocked(table, 'locked', async () => {
-        waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
-          isDecided = true
-        })
-        const took = await chargeOthers(store)
-        expect(took.length).toBeGreaterThan(20)
-        expect(Math.max(...took)).toBeLessThan(500)
-        expect(isDecided).toBe(false)
+  async function waits(charge: Charging): Promise<void> {
+    const { store, table } = await around.makeStore()
+    await store.charge([[part('locked', policy)]])
+    let isDecided = false
+    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    await whileLocked(table, 'locked', async () => {
+      waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
+        isDecided = true
       })
-      const verdicts = await waiting
-      expect(allowedCount(verdicts)).toBe(verdicts.length)
-      expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
-    },
-  )
+      const took = await chargeOthers(store)
+      expect(took.length).toBeGreaterThan(20)
+      expect(Math.max(...took)).toBeLessThan(500)
+      expect(isDecided).toBe(false)
+    })
+    const verdicts = await waiting
+    expect(allowedCount(verdicts)).toBe(verdicts.length)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
+  }
 
-  test.each(CHARGINGS)('%s waits also where the server gives a lock up sooner', async (_title, charge) => {
+  async function waitsLonger(charge: Charging): Promise<void> {
     const { store, table } = await around.makeStore({ settings: [IMPATIENT[kind.name]] })
     await store.charge([[part('locked', policy)]])
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
@@ -72,9 +71,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const verdicts = await waiting
     expect(allowedCount(verdicts)).toBe(verdicts.length)
     expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
-  })
+  }
 
-  test('a charge of a row that stays locked fails in the end, takes nothing, and lets go of other rows', async () => {
+  async function failsAsAWhole(): Promise<void> {
     const { store, pool, table } = await around.makeStore()
     const others = around.open({ size: 1 }).makeStore({ table })
     await store.charge([[part('a free one', policy), part('locked', policy)]])
@@ -85,9 +84,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       expect(allowedCount(await others.charge([[part('a free one', policy)]]))).toBe(1)
     })
     expect(await remainingOf(pool.makeStore({ table }), policy, ['a free one', 'locked'])).toEqual([98, 99])
-  })
+  }
 
-  test('a lone charge of a row that stays locked fails in the end, and the next ones by their lock time-out', async () => {
+  async function failsAlone(): Promise<void> {
     const { store, table } = await around.makeStore()
     await store.charge([[part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
@@ -98,9 +97,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await pause(200)
     const [left] = await remainingOf(store, policy, ['locked'])
     expect([98, 99]).toContain(left) // the first one may be counted when it gets the row
-  })
+  }
 
-  test('steady traffic on a locked row leaves connections of the pool to others', async () => {
+  async function leavesConnections(): Promise<void> {
     const { store, pool, table } = await around.makeStore({ size: 5 })
     await store.charge([[part('locked', policy)]])
     const waiting: Promise<unknown>[] = []
@@ -115,7 +114,25 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
     await Promise.all(waiting)
     expect(await remainingOf(store, policy, ['locked'])).toEqual([49])
-  })
+  }
+
+  testTogether([
+    ...CHARGINGS.map(([title, charge]): Case => {
+      return [`${title} of a locked row waits, and later batches go on meanwhile`, () => waits(charge)]
+    }),
+    ...CHARGINGS.map(([title, charge]): Case => {
+      return [`${title} waits also where the server gives a lock up sooner`, () => waitsLonger(charge)]
+    }),
+    [
+      'a charge of a row that stays locked fails in the end, takes nothing, and lets go of other rows',
+      failsAsAWhole,
+    ],
+    [
+      'a lone charge of a row that stays locked fails in the end, and the next ones by their lock time-out',
+      failsAlone,
+    ],
+    ['steady traffic on a locked row leaves connections of the pool to others', leavesConnections],
+  ])
 })
 
 /** Charges other keys for a while, beginning a little later, and tells how long each took. */

@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import type { Store } from 'headgate'
 import { chargeOne, part } from '../../conformance/kit.js'
-import { type Child, startChildren } from '../memcached/children.js'
+import { type Children, startChildren } from './children.js'
 import { DATABASES, surroundings } from './kit.js'
 import { isForgotten, type MixedCounts, type MixedOrder, policyOf, type Taken } from './mixed-traffic.js'
-import { childArgs } from './open-in-child.js'
 
 const PROCESSES = 4
 const CALLERS = 100
@@ -13,22 +11,20 @@ const DECISIONS = 60_000
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
-  let children: Child[] = []
+  let children: Children
   let table: string
 
   beforeAll(async () => {
     table = await around.makeTable()
-    const module = join(__dirname, 'mixed-child.ts')
-    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    const place = { kind, url: around.server.url, table }
+    children = await startChildren('mixed-child.ts', PROCESSES, place)
     await askAll({ decisions: 0, callers: 0 }) // all are there
   }, 60_000)
 
-  afterAll(() => {
-    for (const child of children) child.end()
-  })
+  afterAll(() => children?.end())
 
   function askAll(order: Omit<MixedOrder, 'process'>): Promise<MixedCounts[]> {
-    return Promise.all(children.map((child, process) => child.ask<MixedCounts>({ ...order, process })))
+    return children.ask((process) => ({ ...order, process }))
   }
 
   test('ten minutes of mixed traffic from four processes bring no error to a caller, and what is taken is what was allowed', async () => {

@@ -1,10 +1,10 @@
 import { mysqlStore } from 'headgate'
 import { createPool } from 'mysql2'
 import { types } from 'pg'
-import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
-import { startMariadb } from '../../servers/mariadb.js'
+import { type Case, testTogether } from '../../servers/together.js'
 import { expectKeptApart, expectWholeFigures } from './kept-apart.js'
 import { DATABASES, type Kind, type PoolOptions, type Surroundings, surroundings } from './kit.js'
+import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
 
 /** boolean, bytea, bigint, integer, text, real, double precision, its arrays, numeric. */
@@ -88,6 +88,11 @@ const CHOICES: Readonly<Record<Kind['name'], readonly PoolOptions[]>> = {
   ],
 }
 
+const AROUND: Readonly<Record<Kind['name'], Surroundings>> = {
+  mysql: surroundings(mariadb),
+  postgres: surroundings(postgres),
+}
+
 async function expectUsual(around: Surroundings, options: PoolOptions = {}): Promise<void> {
   const { store, pool, table } = await around.makeStore({ ...options, size: 3 })
   const others = around.open({ size: 3 })
@@ -101,35 +106,27 @@ async function expectUsual(around: Surroundings, options: PoolOptions = {}): Pro
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
-
-  test.each(CHOICES[kind.name].map((options) => [nameOf(options), options] as const))(
-    'keys and figures are what they always are where the pool has %s',
-    (_title, options) => expectUsual(around, options),
-  )
+  const caseOf = (options: PoolOptions): Case => [
+    `keys and figures are what they always are where the pool has ${nameOf(options)}`,
+    () => expectUsual(AROUND[kind.name], options),
+  ]
+  testTogether(CHOICES[kind.name].map(caseOf))
 })
 
-test(
-  'a pool of callbacks does as one of promises',
-  async () => {
-    const server = await startMariadb()
-    const pool = createPool(server.url)
-    try {
-      const store = mysqlStore(pool)
-      await store.prepare()
-      await expectKeptApart(store)
-      await expectWholeFigures(store)
-      await store.close()
-    } finally {
-      await pool.promise().end()
-      await server.stop()
-    }
-  },
-  INSTALL_TIMEOUT_MS,
-)
+test('a pool of callbacks does as one of promises', async () => {
+  const pool = createPool(AROUND.mysql.server.url)
+  try {
+    const store = mysqlStore(pool)
+    await store.prepare()
+    await expectKeptApart(store)
+    await expectWholeFigures(store)
+    await store.close()
+  } finally {
+    await pool.promise().end()
+  }
+})
 
 describe('on PostgreSQL, where the process reads its types in ways of its own', () => {
-  const around = surroundings(postgres)
   const usual = OIDS.map((oid) => [oid, types.getTypeParser(oid)] as const)
 
   beforeAll(() => {
@@ -140,7 +137,7 @@ describe('on PostgreSQL, where the process reads its types in ways of its own', 
     for (const [oid, parse] of usual) types.setTypeParser(oid, parse)
   })
 
-  test('keys and figures are what they always are', () => expectUsual(around))
+  test('keys and figures are what they always are', () => expectUsual(AROUND.postgres))
 })
 
 function nameOf({ settings = [], driver = {} }: PoolOptions): string {

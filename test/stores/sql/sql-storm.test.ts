@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import {
   addUp,
@@ -8,9 +7,8 @@ import {
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
 import { chargeOne, part } from '../../conformance/kit.js'
-import { type Child, startChildren } from '../memcached/children.js'
+import { type Children, startChildren } from './children.js'
 import { DATABASES, surroundings } from './kit.js'
-import { childArgs } from './open-in-child.js'
 
 const PROCESSES = 4
 const FOR_MS = 2000
@@ -24,23 +22,21 @@ const STORMS: readonly (readonly [string, Storm])[] = [
 
 describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) => {
   const around = surroundings(kind)
-  let children: Child[] = []
+  let children: Children
   let table: string
 
   beforeAll(async () => {
     table = await around.makeTable()
-    const module = join(__dirname, 'storm-child.ts')
-    children = startChildren(module, PROCESSES, childArgs(kind, around.server.url, table))
+    const place = { kind, url: around.server.url, table }
+    children = await startChildren('storm-child.ts', PROCESSES, place)
     await rage({ key: 'none', capacity: 1, refill: 1, everyMs: 1, callers: 0, forMs: 0 }) // all are there
   }, 60_000)
 
-  afterAll(() => {
-    for (const child of children) child.end()
-  })
+  afterAll(() => children?.end())
 
   /** What came of a storm, in each process. */
   function rage(question: StormQuestion): Promise<StormCounts[]> {
-    return Promise.all(children.map((child) => child.ask<StormCounts>(question)))
+    return children.ask(() => question)
   }
 
   test.each(STORMS)('on one bucket that is %s is never over its limit', async (key, storm) => {

@@ -1,0 +1,31 @@
+/** A test's title, and what it does. */
+export type Case = readonly [title: string, run: () => Promise<unknown>]
+
+/**
+ * Tests that mostly wait, and do it together: a hook runs them all, some at a time, and each test tells what came of its
+ * own. `test.concurrent` will not do: whenever one of its tests has ended, the others may load no module (jest 30.5),
+ * and drivers load some late.
+ */
+export function testTogether(cases: readonly Case[], { atOnce = 5, timeoutMs = 120_000 } = {}): void {
+  const outcomes: { readonly error?: unknown }[] = []
+
+  beforeAll(async () => {
+    const left = cases.entries()
+    async function work(): Promise<void> {
+      for (const [i, [, run]] of left)
+        outcomes[i] = await run().then(
+          () => ({}),
+          (error: unknown) => ({ error }),
+        )
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+  }, timeoutMs)
+
+  for (const [i, [title]] of cases.entries()) {
+    test(title, () => {
+      const outcome = outcomes[i]
+      if (outcome === undefined) throw new Error('It was not run.')
+      if ('error' in outcome) throw outcome.error
+    })
+  }
+}
