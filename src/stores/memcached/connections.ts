@@ -1,7 +1,8 @@
+import type { Socket } from 'node:net'
 import type { MemcachedServer } from './memcached-client.js'
 
-const closing = new WeakSet<MemcachedServer>()
 const counts = new WeakMap<MemcachedServer, { made: number }>()
+const apart = new WeakSet<Socket>()
 
 /**
  * The number of a server's present connection; `undefined` while there is none. A server that was restarted has another one, and counts
@@ -29,15 +30,27 @@ function countOf(server: MemcachedServer): { made: number } {
   return count
 }
 
-/** Drops the present connection, and tells all that wait for it why. */
-export function drop(server: MemcachedServer, reason: Error): void {
-  closing.add(server)
-  setImmediate(() => closing.delete(server))
-  server.error(reason)
+/**
+ * Gives the connection over which was written last. From now on its end is its own: memjs 1.3.2 takes the end of one that it gave up
+ * for the end of the one that it has now, which is left open for good then, or whose requests fail.
+ */
+export function socketOf(server: MemcachedServer): Socket | undefined {
+  const socket = server._socket
+  if (socket === undefined || apart.has(socket)) return socket
+  apart.add(socket)
+  for (const event of ['error', 'close']) {
+    const listeners = socket.listeners(event)
+    socket.removeAllListeners(event).on(event, (...args: unknown[]) => {
+      const present = server._socket
+      if (event === 'close' && present === undefined) server.connected = false
+      else if (present === undefined || present === socket)
+        for (const listener of listeners) Reflect.apply(listener, socket, args)
+    })
+  }
+  return socket
 }
 
-/** Runs at once, as a rule; or when a connection that was dropped is closed, since memjs 1.3.2 then forgets one that was made meanwhile. */
-export function whenClosed(server: MemcachedServer, run: () => void): void {
-  if (closing.has(server)) setImmediate(run)
-  else run()
+/** Lets go of a connection that memjs has given up: it only ends its own half of it, and a server that hangs never ends the other. */
+export function letGo(server: MemcachedServer, socket: Socket | undefined): void {
+  if (server._socket !== socket) socket?.destroy()
 }

@@ -13,7 +13,7 @@ import { refusal } from './refusal.js'
 import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 
 /** How often a counter that others make at the same time is asked for. */
-const MAX_ATTEMPTS = 10
+const MAX_ATTEMPTS = 30
 /** memcached 1.6.18 does not take an increment for use, and so would evict busy counters like idle ones: one charge in so many reads. */
 const READ_ONE_IN = 16
 const QUIET_MS = 60_000

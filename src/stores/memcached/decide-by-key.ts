@@ -14,6 +14,8 @@ import type { Swapping } from './swap.js'
 const MAX_CHARGES = 256
 /** One batch is on its way while the next one is gathered. */
 const MAX_IN_FLIGHT = 2
+/** But where the server is far away, more are on their way: who comes waits no longer than this for others. */
+const PATIENCE_MS = 3
 
 /** The two ways to decide work on keys. */
 export interface KeyDecider {
@@ -60,7 +62,7 @@ export function decideByKey(counted: Counting, swapped: Swapping, now: () => num
           })
         }
       }),
-    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT },
+    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, patienceMs: PATIENCE_MS },
   )
 
   return { decide, swapInTurn }

@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net'
 import { StoreError } from '../../errors.js'
-import { connectionFor, connectionOf, drop, whenClosed } from './connections.js'
+import { connectionFor, connectionOf, letGo, socketOf } from './connections.js'
 import {
   type MemcachedClient,
   type MemcachedReply,
@@ -33,6 +34,7 @@ export function exchange(
 ): void {
   let answered = 0
   const connection = connectionFor(server)
+  let socket: Socket | undefined
   const timer = setTimeout(() => setImmediate(giveUp), DEADLINE_MS) // what has come while the process was busy is read first
 
   function end(failure?: StoreError): void {
@@ -45,6 +47,7 @@ export function exchange(
     const unanswered = asks.slice(answered)
     answered = asks.length
     const failure = noReply(cause, server)
+    letGo(server, socket)
     for (const { done } of unanswered) done(failure)
     end(failure)
   }
@@ -52,7 +55,7 @@ export function exchange(
   function giveUp(): void {
     if (answered === asks.length) return
     const late = new Error(`no reply within ${DEADLINE_MS} ms`)
-    if (connectionOf(server) === connection) drop(server, late) // it hangs, or is out of step
+    if (connectionOf(server) === connection) server.error(late) // it hangs, or is out of step
     fail(late)
   }
 
@@ -69,13 +72,12 @@ export function exchange(
   // Replies come in order, and memjs forgets whom to tell of an error when the reply is there.
   server.onError(seqs.at(-1) as number, fail)
   const requests = asks.map(({ ask }) => ask)
-  whenClosed(server, () => {
-    try {
-      server.write(encode(requests, seqs))
-    } catch (cause) {
-      fail(cause) // such as a port that is none
-    }
-  })
+  try {
+    server.write(encode(requests, seqs))
+    socket = socketOf(server)
+  } catch (cause) {
+    fail(cause) // such as a port that is none
+  }
 }
 
 /** Why there is no reply. */

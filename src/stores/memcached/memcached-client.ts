@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 /** A reply in memcached's binary protocol, as memjs parses it. */
 export interface MemcachedReply {
   readonly header: { readonly status: number; readonly cas: Buffer }
@@ -10,7 +12,9 @@ export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
   /** Whether requests go out at once. */
-  readonly connected: boolean
+  connected: boolean
+  /** The present connection, also while it is being made. */
+  readonly _socket?: Socket | undefined
   onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
   onError(seq: number, callback: (error: unknown) => void): void
   write(request: Buffer): void
