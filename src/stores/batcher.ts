@@ -14,6 +14,11 @@ export interface BatcherOptions<Item> {
    * done, so that batches on their way never stand in each other's way. Default: nothing.
    */
   readonly holds?: (item: Item) => readonly string[]
+  /**
+   * How long a batch keeps others from leaving, in milliseconds; then it is held to be stuck. Default: four times as long as the last
+   * one took, within bounds.
+   */
+  readonly patienceMs?: number
   /** The most batches that may be stuck at once, and with some that are stuck, those on their way included. Default: any number. */
   readonly maxStuck?: number
 }
@@ -54,6 +59,7 @@ export function batcher<Item, Answer>(
     maxInFlight,
     weigh = () => 1,
     holds,
+    patienceMs,
     maxStuck = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
@@ -62,11 +68,11 @@ export function batcher<Item, Answer>(
     weigh: ({ item }) => weigh(item),
     holds: holds && (({ item }) => holds(item)),
   })
-  const patient = patience()
+  const patient = patience(patienceMs)
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<symbol>()
+  /** When each has left, in order. */
+  const inFlight = new Map<symbol, number>()
   const stuck = new Set<symbol>()
-  let landed = 0
   let isScheduled = false
   let isWatched = false
 
@@ -96,27 +102,30 @@ export function batcher<Item, Answer>(
     schedule()
   }
 
-  /** Lets those that wait go when no batch has been answered for a while. */
+  /** Lets those that wait go when a batch has not been answered for a while. */
   function watch(): void {
-    if (isWatched || inFlight.size === 0) return
+    const [oldestLeftAtMs] = inFlight.values()
+    if (isWatched || oldestLeftAtMs === undefined) return
     isWatched = true
-    const landedBefore = landed
-    setTimeout(() => {
-      isWatched = false
-      if (landed === landedBefore) {
-        for (const flight of inFlight) stuck.add(flight)
-        inFlight.clear()
-      }
-      schedule()
-    }, patient.ms)
+    setTimeout(look, Math.max(1, oldestLeftAtMs + patient.ms - performance.now()))
+  }
+
+  function look(): void {
+    isWatched = false
+    const longAgoMs = performance.now() - patient.ms
+    for (const [flight, leftAtMs] of inFlight) {
+      if (leftAtMs > longAgoMs) break
+      inFlight.delete(flight)
+      stuck.add(flight)
+    }
+    schedule()
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
     const flight = Symbol('batch')
     const leftAtMs = performance.now()
-    inFlight.add(flight)
+    inFlight.set(flight, leftAtMs)
     const land = () => {
-      landed++
       if (inFlight.delete(flight) || stuck.delete(flight)) schedule()
     }
     try {

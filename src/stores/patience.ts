@@ -11,14 +11,15 @@ export interface Patience {
   learn(tookMs: number): void
 }
 
-export function patience(): Patience {
-  let ms = FIRST_MS
+/** Learns from what batches take, unless it is given. */
+export function patience(givenMs?: number): Patience {
+  let ms = givenMs ?? FIRST_MS
   return {
     get ms() {
       return ms
     },
     learn(tookMs) {
-      ms = Math.min(Math.max(MIN_MS, TIMES * tookMs), MAX_MS)
+      ms = givenMs ?? Math.min(Math.max(MIN_MS, TIMES * tookMs), MAX_MS)
     },
   }
 }

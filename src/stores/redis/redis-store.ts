@@ -16,6 +16,8 @@ import { LOOKING, REFUNDING, TAKING } from './work.js'
 const MAX_KEYS = 256
 /** One batch is decided while the next one is on its way. They go over one connection, so the order is kept. */
 const MAX_IN_FLIGHT = 2
+/** But where the server is far away, more are on their way: who comes waits no longer than this for others. */
+const PATIENCE_MS = 3
 
 /**
  * Keeps states in Redis or Valkey, for any number of processes: one script call decides a whole batch of charges.
@@ -39,7 +41,7 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
     throw wrongOption('redisStore', 'client', 'an ioredis client', client, mend)
   }
   const courier = isClusterClient(client) ? clusterCourier(client) : serverCourier(client)
-  const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT }
+  const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT, patienceMs: PATIENCE_MS }
   const byCharge = { ...bounds, weigh: ({ length }: Charge) => length }
   const take = batcher(runScript(courier, TAKING), byCharge)
   const look = batcher(runScript(courier, LOOKING), byCharge)
