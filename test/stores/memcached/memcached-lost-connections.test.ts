@@ -1,28 +1,28 @@
 import { readFile } from 'node:fs/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import { held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { type Behaviour, type FaultyProxy, startProxy } from '../../faults/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { freePort } from '../../servers/ports.js'
 import { until } from '../../servers/wait.js'
-import { type Cutter, startCutter } from './cutter.js'
 import { causeOf, connections, failuresOf } from './kit.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(10))
 
 const { open, closeAll } = connections()
 let server: MemcachedServer
-let cutter: Cutter
+let proxy: FaultyProxy
 
 beforeAll(async () => {
   server = await startMemcached({ own: true })
-  cutter = await startCutter(server)
+  proxy = await startProxy(server)
 }, INSTALL_TIMEOUT_MS)
 
 afterEach(closeAll)
 
 afterAll(async () => {
-  await cutter?.stop()
+  await proxy?.stop()
   await server?.stop()
 })
 
@@ -97,16 +97,19 @@ describe.each([
     await expectToWork(store)
   })
 
-  test.each(['close', 'swallow'] as const)(
+  test.each<[string, Behaviour]>([
+    ['it hears nothing', { onRequest: () => 'close' }],
+    ['it hears all', { cutReplyAt: 0 }],
+  ])(
     'a server that closes connections instead of a reply rejects all in time, and nothing is counted twice: %s',
-    async (way) => {
+    async (_way, behaviour) => {
       const calls = await everyCall(memcachedStore(open(server.url)))
-      cutter.way = way
-      const store = memcachedStore(open(cutter.url, options))
+      proxy.behave(behaviour)
+      const store = memcachedStore(open(proxy.url, options))
       for (const { message } of await failuresOf(calls(store), 1500)) {
         expect(message).toMatch(/127\.0\.0\.1:\d+: (no reply within 1000 ms|socket timed out)/)
       }
-      cutter.way = 'pass'
+      proxy.behave({})
       await until('it works', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
       await expectAtMostOnce(store)
       await expectToWork(store)
@@ -127,13 +130,13 @@ describe.each([
   })
 
   test('a first connection that hangs is dropped after a second, and the next one works', async () => {
-    cutter.way = 'mute'
-    const store = memcachedStore(open(cutter.url, options))
+    proxy.behave({ swallow: 'requests' })
+    const store = memcachedStore(open(proxy.url, options))
     await failuresOf(
       POLICIES.map((policy) => store.charge([[part(keyOf('first', policy), policy)]])),
       1500,
     )
-    cutter.way = 'pass'
+    proxy.behave({})
     await expectToWork(store)
   })
 

@@ -1,11 +1,11 @@
 import { memcachedStore, type Policy, type Store } from 'headgate'
 import type { Client } from 'memjs'
 import { chargeOne, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { type FaultyProxy, startProxy } from '../../faults/proxy.js'
 import { listenForWarnings } from '../../keys/warnings.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { startAll, stopAll, until } from '../../servers/wait.js'
-import { type Cutter, startCutter } from './cutter.js'
 import { connections } from './kit.js'
 
 const NOT_GIVEN_BACK = 'HEADGATE_MEMCACHED_NOT_GIVEN_BACK'
@@ -27,6 +27,19 @@ afterAll(() => stopAll(servers))
 
 beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
+/** Of memcached's binary protocol: a request's opcode is its second byte, and its length without the header is at 8. */
+const HEADER_LENGTH = 24
+const DECREMENT = 0x06
+
+/** What is asked, where all requests are whole, as the few of a test are. */
+function opcodesIn(requests: Buffer): number[] {
+  const opcodes: number[] = []
+  for (let at = 0; at < requests.length; at += HEADER_LENGTH + requests.readUInt32BE(at + 8)) {
+    opcodes.push(requests.readUInt8(at + 1))
+  }
+  return opcodes
+}
+
 const serverAt = (at: number) => servers[at] as MemcachedServer
 
 /** What the operator reads, once it is there. */
@@ -37,19 +50,19 @@ async function firstWarning(): Promise<string> {
 }
 
 describe('a connection that is lost when a denied charge gives back what it had counted', () => {
-  let cutter: Cutter
+  let proxy: FaultyProxy
 
   beforeAll(async () => {
-    cutter = await startCutter(serverAt(0))
+    proxy = await startProxy(serverAt(0))
   })
 
-  afterAll(() => cutter?.stop())
+  afterAll(() => proxy?.stop())
 
   test.each(COUNTING)('leaves the denial a denial, and is told once: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
-    cutter.way = 'reset'
-    const store = memcachedStore(open(cutter.url))
+    proxy.behave({ onRequest: (requests) => (opcodesIn(requests).includes(DECREMENT) ? 'reset' : 'pass') })
+    const store = memcachedStore(open(proxy.url))
     expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
     for (let i = 0; i < 2; i++) {
       expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })

@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, slidingWindow } from 'headgate'
 import { chargeOne, part } from '../../conformance/kit.js'
+import { type FaultyProxy, startProxy } from '../../faults/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { connections } from './kit.js'
-import { type SlowLink, startSlowLink } from './slow-link.js'
 
 const { open, closeAll } = connections()
 let server: MemcachedServer
-let links: SlowLink[] = []
+let links: FaultyProxy[] = []
 
 beforeAll(async () => {
   server = await startMemcached({ own: true })
-  links = await Promise.all([450, 230, 0].map((delayMs) => startSlowLink(server, delayMs)))
+  links = await Promise.all([450, 230, 0].map((requestDelayMs) => slowLink(requestDelayMs)))
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
@@ -20,6 +20,12 @@ afterAll(async () => {
   await Promise.all(links.map((link) => link.stop()))
   await server?.stop()
 })
+
+async function slowLink(requestDelayMs: number): Promise<FaultyProxy> {
+  const proxy = await startProxy(server)
+  proxy.behave({ requestDelayMs })
+  return proxy
+}
 
 test('charges that take longer than a slice see each other, whichever is counted first', async () => {
   const policy = slidingWindow({ limit: 5, window: 1000, slices: 10 })

@@ -1,0 +1,17 @@
+import { CAN_MOUNT } from './full-disk.js'
+import { memcached, smallMemcached } from './memcached-scenes.js'
+import { cluster, redis, sentinel } from './redis-scenes.js'
+import { mariadb, onSmallDisks, postgres } from './sql-scenes.js'
+import type { Scene } from './stage.js'
+
+/** All that is tried. Without root, no disk is filled. */
+export const SCENES: readonly Scene[] = [
+  redis,
+  sentinel,
+  cluster,
+  memcached,
+  smallMemcached,
+  mariadb,
+  postgres,
+  ...(CAN_MOUNT ? onSmallDisks : []),
+]
