@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
 import { benchMemcached } from './memcached.js'
 import { benchMemcachedBytes } from './memcached-bytes.js'
@@ -16,6 +17,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
   bytes: benchBytes,
   middleware: benchMiddleware,
+  breaker: benchBreaker,
   redis: benchRedis,
   'redis-bytes': benchRedisBytes,
   memcached: benchMemcached,

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import { type Store, tokenBucket, type Verdict } from 'headgate'
+import CircuitBreaker from 'opossum'
+import { takeTurns } from './harness/rounds.js'
+import { printTable, ratio } from './harness/table.js'
+import { measure } from './harness/usage.js'
+
+/** From the build: it is not exported, and what tsx makes of the source is slower. */
+const { breaker } = (await built('breaker')) as typeof import('../../src/stores/breaker.js')
+const { guard } = (await built('guard')) as typeof import('../../src/stores/guard.js')
+
+const ROUNDS = 9
+const DECISIONS = 100_000
+const DEADLINE_MS = 100
+
+const charge = [{ key: 'key', policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' }), cost: 1 }]
+const part = { allowed: true, remaining: 99, resetAfterMs: 600, retryAfterMs: 0, moreAfterMs: 600 }
+const answer: readonly Verdict[] = [{ allowed: true, atMs: 1_790_000_000_000, parts: [part] }]
+const store: Store = { name: 'prompt', charge: async () => answer, refund() {}, forget() {} }
+
+/** Each asks a store that answers with a promise at once, and gives its verdict. */
+const CONTENDERS = {
+  'nothing in between': ask,
+  'headgate, breaker': withBreaker(),
+  'cockatiel, breaker': withCockatiel(),
+  'headgate, breaker and deadline': withGuard(),
+  'cockatiel, breaker and deadline': withCockatielTimeout(),
+  'opossum, breaker and deadline': withOpossum(),
+} satisfies Record<string, () => Promise<Verdict>>
+
+type Name = keyof typeof CONTENDERS
+
+/** What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also looks whether the answer is sound. */
+export async function benchBreaker(): Promise<void> {
+  const rounds = Object.entries(CONTENDERS).map(([name, decide]) => [name, () => round(decide)])
+  for (const [, run] of rounds as [Name, () => Promise<unknown>][]) await run() // for the compiler
+  const used = await takeTurns(
+    Object.fromEntries(rounds) as Record<Name, () => ReturnType<typeof round>>,
+    ROUNDS,
+  )
+  const above = (name: Name, figure: 'wallNs' | 'cpuNs') =>
+    (used[name][figure] - used['nothing in between'][figure]) / DECISIONS
+  const rowOf = (name: Name, own: Name) => [
+    name,
+    above(name, 'wallNs').toFixed(0),
+    above(name, 'cpuNs').toFixed(0),
+    name === own ? '-' : ratio(above(own, 'wallNs'), above(name, 'wallNs')),
+  ]
+  printTable(
+    `A closed breaker, above asking without one: ${DECISIONS} decisions a round, one after the other, ${ROUNDS} rounds, medians`,
+    ['contender', 'ns', 'CPU ns', '/ headgate'],
+    [
+      rowOf('headgate, breaker', 'headgate, breaker'),
+      rowOf('cockatiel, breaker', 'headgate, breaker'),
+      rowOf('headgate, breaker and deadline', 'headgate, breaker and deadline'),
+      rowOf('cockatiel, breaker and deadline', 'headgate, breaker and deadline'),
+      rowOf('opossum, breaker and deadline', 'headgate, breaker and deadline'),
+    ],
+  )
+}
+
+async function round(decide: () => Promise<Verdict>) {
+  let allowed = 0
+  const used = measure()
+  for (let i = 0; i < DECISIONS; i++) if ((await decide()).allowed) allowed++
+  const usage = used()
+  assert.equal(allowed, DECISIONS)
+  return usage
+}
+
+async function ask(): Promise<Verdict> {
+  return (await store.charge([charge]))[0] as Verdict
+}
+
+function withBreaker(): () => Promise<Verdict> {
+  const fuse = breaker(() => {})
+  return async () => {
+    if (!fuse.admits()) throw new Error('open')
+    const verdict = await ask()
+    fuse.succeeded()
+    return verdict
+  }
+}
+
+function withGuard(): () => Promise<Verdict> {
+  const guarded = guard(store, { timeoutMs: DEADLINE_MS })
+  return async () => guarded.charge(charge)
+}
+
+function withCockatiel(): () => Promise<Verdict> {
+  const policy = circuitBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
+  return () => policy.execute(ask)
+}
+
+function withCockatielTimeout(): () => Promise<Verdict> {
+  const fuse = circuitBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
+  const policy = wrap(fuse, timeout(DEADLINE_MS, TimeoutStrategy.Aggressive))
+  return () => policy.execute(ask)
+}
+
+function withOpossum(): () => Promise<Verdict> {
+  const fuse = new CircuitBreaker(ask, { timeout: DEADLINE_MS })
+  return () => fuse.fire()
+}
+
+function built(name: string): Promise<unknown> {
+  return import(new URL(`../../dist/esm/stores/${name}.js`, import.meta.url).href)
+}
