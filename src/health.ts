@@ -18,9 +18,9 @@ export interface Health {
   readonly cause?: StoreError
 }
 
-/** Asks about a key that nobody charges, so that nothing is taken. As all charges do, it may be the one that probes a store which failed. */
-export async function healthOf(store: GuardedStore): Promise<Health> {
-  const nobody: Part = { key: 'hg:health', policy: consecutive({ limit: 1 }), cost: 0 }
+/** Asks about a key, which nobody charges, so that nothing is taken. As all charges do, it may be the one that probes a store which failed. */
+export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
+  const nobody: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
   const fromMs = performance.now()
   const told = (rest: { isHealthy: boolean; cause?: StoreError }): Health => {
     return { ...rest, store: store.name, state: store.state, tookMs: performance.now() - fromMs }

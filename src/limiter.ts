@@ -1,6 +1,14 @@
 import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
-import { type Decision, decisionOf, type NamedPart, redeem, refundsOf, UNLIMITED } from './decision.js'
+import {
+  CLOSED,
+  type Decision,
+  decisionOf,
+  type NamedPart,
+  redeem,
+  refundsOf,
+  UNLIMITED,
+} from './decision.js'
 import { StoreError } from './errors.js'
 import { type Health, healthOf } from './health.js'
 import { addressOfSocket } from './keys/source-address.js'
@@ -9,14 +17,14 @@ import {
   type LimiterEvents,
   tellLimited,
   tellLimitsLost,
+  tellRefundFailed,
   tellStoreError,
   tellStoreState,
 } from './observe/events.js'
 import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
 import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
-import { deadline } from './stores/deadline.js'
-import { guard, Overdue } from './stores/guard.js'
+import { guard, NotAsked, Overdue } from './stores/guard.js'
 import { standInFor } from './stores/stand-in.js'
 import type { Verdict } from './stores/store.js'
 import { decideWithoutStore, type Replacement } from './without-store.js'
@@ -56,7 +64,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, timeoutMs, share, chooseOnStoreError } = settings
+  const { limits, timeoutMs, share, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const store = guard(settings.store, {
     timeoutMs,
@@ -65,10 +73,16 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       tellStoreState(events, state, cause)
     },
   })
-  const standIn = standInFor(settings.store, share)
-  const replacement: Replacement = { store, standIn, onUnnoted }
+  const standIn = standInFor(settings.store)
+  const replacement: Replacement = {
+    store,
+    standIn,
+    share,
+    onUnnoted,
+    onNotGivenBack: (error) => tellRefundFailed(events, error, CLOSED),
+  }
   let isUnnotedTold = false
-  settings.store.onLimitsLost?.((error) => tellLimitsLost(events, error))
+  const unsubscribe = settings.store.onLimitsLost?.((error) => tellLimitsLost(events, error))
 
   /** Once for each time that the store is away. */
   function onUnnoted(): void {
@@ -111,8 +125,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
-    if (standIn.isOwing) standIn.settle()
+    if (standIn.isOwing) settle()
     return decisionOf(parts, verdict, 'store', () => store.refund(refundsOf(parts, verdict)))
+  }
+
+  function settle(): Promise<void> {
+    return standIn.settle((error) => tellStoreError(events, error))
   }
 
   function ask(parts: readonly NamedPart[], arrivedMs?: number): MaybePromise<Verdict> | StoreError {
@@ -128,7 +146,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    if (!(error.cause instanceof StoreError)) tellStoreError(events, error) // else it was told before, and not asked now
+    if (!(error instanceof NotAsked)) tellStoreError(events, error) // why it is not asked was told before
     const answer = error instanceof Overdue ? (error.answer as Promise<Verdict>) : undefined
     return whenKnown(chooseOnStoreError(error, subject), (choice) => {
       return decideWithoutStore(replacement, choice, parts, answer)
@@ -147,13 +165,26 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     peek: (subject) => decideFor(subject, 0),
     refund: redeem,
     forget,
-    health: () => healthOf(store),
+    health: async () => {
+      const health = await healthOf(store, healthKey)
+      if (health.isHealthy) settle()
+      return health
+    },
     close: async () => {
-      await Promise.allSettled([store.settled(), deadline(timeoutMs)(standIn.settle())])
-      await settings.store.close?.()
+      unsubscribe?.()
+      await ended(
+        Promise.all([store.settled(), settle()]).then(() => settings.store.close?.()),
+        timeoutMs,
+      )
     },
     events,
   }
+}
+
+/** Waits for an end, `timeoutMs` at the most. */
+async function ended(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const isLate = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
+  await Promise.race([work, isLate])
 }
 
 /** The parts of a charge: one for each limit that applies to this subject. */

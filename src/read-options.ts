@@ -13,6 +13,8 @@ export interface LimiterSettings {
   readonly store: Store
   readonly timeoutMs: number
   readonly share: number
+  /** A key that nobody charges. */
+  readonly healthKey: string
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
 }
 
@@ -38,7 +40,14 @@ export function readLimiterOptions<Subject>(
   const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
   const share = readShare(owner, options)
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
-  return { limits, store, timeoutMs, share, chooseOnStoreError }
+  return {
+    limits,
+    store,
+    timeoutMs,
+    share,
+    healthKey: `${prefix}:${STATE_VERSION}:health`,
+    chooseOnStoreError,
+  }
 }
 
 function readSecret(owner: string, secret: unknown): string | undefined {

@@ -2,12 +2,12 @@ import {
   CLOSED,
   type Decision,
   decisionOf,
-  type GiveBack,
   type NamedPart,
   OPEN,
   openDecision,
   refundsOf,
 } from './decision.js'
+import type { MaybePromise } from './maybe-promise.js'
 import type { StoreErrorChoice } from './options.js'
 import type { GuardedStore } from './stores/guard.js'
 import type { StandIn } from './stores/stand-in.js'
@@ -17,57 +17,90 @@ import type { Refund, Verdict } from './stores/store.js'
 export interface Replacement {
   readonly store: GuardedStore
   readonly standIn: StandIn
+  readonly share: number
   /** Called when something is let through that the store will never be charged with. */
   readonly onUnnoted: () => void
+  /** Called when the store could not be given back what it took too late. */
+  readonly onNotGivenBack: (error: unknown) => void
 }
 
 /**
- * Decides what the store could not. Where it may still answer, units that it takes late count once: they are given back where the
- * request was refused or has been given back meanwhile, and they are not owed to it any more where the stand-in let the request
- * through.
+ * Decides what the store could not. Where its answer may still come, it counts once: what the store takes late is given back where the
+ * request was refused, or was given back meanwhile; and what the stand-in lets through is owed to the store when it is known that
+ * it has not been taken.
  */
 export function decideWithoutStore(
-  { store, standIn, onUnnoted }: Replacement,
+  replacement: Replacement,
   choice: StoreErrorChoice,
   parts: readonly NamedPart[],
   answer: Promise<Verdict> | undefined,
 ): Decision {
-  if (choice === 'allow') return answer === undefined ? OPEN : openDecision(lateUnits(store, parts, answer))
-  if (choice === 'deny') {
-    if (answer !== undefined) lateUnits(store, parts, answer)()
-    return CLOSED
+  if (choice === 'local') return decideLocally(replacement, parts, answer)
+  if (answer === undefined) return choice === 'allow' ? OPEN : CLOSED
+  const late = lateUnits(replacement, parts, answer)
+  if (choice === 'allow') return openDecision(late.giveBack)
+  late.giveBack()
+  return CLOSED
+}
+
+function decideLocally(
+  replacement: Replacement,
+  parts: readonly NamedPart[],
+  answer: Promise<Verdict> | undefined,
+): Decision {
+  const { standIn, share, onUnnoted } = replacement
+  const { verdict, parts: own } = standIn.charge(parts, share)
+  const wanted = parts.filter(({ cost }) => cost > 0)
+  let owed: readonly Refund[] = []
+  let isKept = verdict.allowed
+
+  function owe(): void {
+    if (!isKept) return
+    owed = standIn.owe(wanted, verdict.atMs)
+    if (owed.length < wanted.length) onUnnoted()
   }
-  const { verdict, parts: own, owed, isUnnoted } = standIn.charge(parts)
-  if (isUnnoted) onUnnoted()
-  const giveBackLate = answer && lateUnits(store, parts, answer, () => standIn.forgive(owed))
-  if (!verdict.allowed) giveBackLate?.()
+
+  const late = answer && lateUnits(replacement, parts, answer, owe)
+  if (late === undefined) owe()
+  if (!isKept) late?.giveBack()
   return decisionOf(own, verdict, 'local', () => {
+    isKept = false
     standIn.refund(refundsOf(own, verdict))
     standIn.forgive(owed)
-    return giveBackLate?.()
+    return late?.giveBack()
   })
 }
 
-/** Gives back what the store takes, or took, by an answer that is late. `onTaken` is called when it does. */
+/** Units that the store takes by an answer that is late. */
+interface LateUnits {
+  /** Gives them back, now or when they are taken. */
+  readonly giveBack: () => MaybePromise<void>
+}
+
+/** `onNotTaken` is called when it is known that the store takes none, or that nobody will know. */
 function lateUnits(
-  store: GuardedStore,
+  { store, onNotGivenBack }: Replacement,
   parts: readonly NamedPart[],
   answer: Promise<Verdict>,
-  onTaken?: () => void,
-): GiveBack {
+  onNotTaken?: () => void,
+): LateUnits {
   let isUnwanted = false
   let taken: readonly Refund[] = []
 
-  answer
-    .then((verdict) => {
-      if (!verdict.allowed) return undefined
-      onTaken?.()
-      taken = refundsOf(parts, verdict)
-      return isUnwanted ? store.refund(taken) : undefined
-    })
-    .catch(() => {}) // it failed: whether anything was taken, or given back, is unknown
-  return () => {
-    isUnwanted = true
-    return taken.length > 0 ? store.refund(taken) : undefined
+  async function settle(verdict: Verdict): Promise<void> {
+    if (!verdict.allowed) return onNotTaken?.()
+    taken = refundsOf(parts, verdict)
+    if (isUnwanted && taken.length > 0) await store.refundLate(taken)
+  }
+
+  answer.then(
+    (verdict) => settle(verdict).catch(onNotGivenBack),
+    () => onNotTaken?.(),
+  )
+  return {
+    giveBack() {
+      isUnwanted = true
+      return taken.length > 0 ? store.refundLate(taken) : undefined
+    },
   }
 }

@@ -223,6 +223,42 @@ describe('an answer that comes too late', () => {
     expect(await remaining()).toMatchObject(left(6))
   })
 
+  test('counts once, where the store answers others in the meantime', async () => {
+    const { store, limiter, remaining, left } = await chargedLate({ onStoreError: 'local' })
+    store.isAway = false
+    expect(await limiter.charge({ user: 'bob' })).toMatchObject({ source: 'store' })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await store.comeBack()
+    await limiter.peek({ user: 'nobody' })
+    await nextTurn()
+    expect(await remaining()).toMatchObject(left(6))
+  })
+
+  test.each(['local', 'deny'] as const)(
+    'counts once for each of many, also while the store is not asked (%s)',
+    async (choice) => {
+      const store = mortalStore()
+      const limiter = limited(store, { onStoreError: choice })
+      Object.assign(store, { isAway: true, hangs: true })
+      await Promise.all(Array.from({ length: 8 }, () => limiter.charge({ user: 'ada' })))
+      for (let i = 0; i < 5; i++) await limiter.charge({ user: `other ${i}` })
+      expect((await limiter.health()).state).toBe('open')
+      await store.comeBack()
+      await recovered(limiter)
+      expect(await limiter.peek({ user: 'ada' })).toMatchObject({ remaining: choice === 'deny' ? 10 : 2 })
+    },
+  )
+
+  test('is not forgiven twice, where another request owes for the same client', async () => {
+    const { store, limiter, decision, remaining, left } = await chargedLate({ onStoreError: 'local' })
+    store.hangs = false
+    expect(await limiter.charge({ user: 'ada' })).toMatchObject({ source: 'local', allowed: true })
+    await store.comeBack()
+    await limiter.refund(decision)
+    await limiter.peek({ user: 'nobody' })
+    expect(await remaining()).toMatchObject(left(9))
+  })
+
   test('is given back, where the request was refused', async () => {
     const { store, decision, remaining, left } = await chargedLate({ onStoreError: 'deny' })
     expect(decision).toMatchObject({ allowed: false, source: 'closed', retryAfterMs: 1000 })

@@ -130,7 +130,8 @@ function makeTokenBucket(
     },
     scaled(share: number) {
       const slowerMs = Math.round((intervalMs / share) * GRID) / GRID
-      return makeTokenBucket(name, shareOf(capacity, share), slowerMs, windowMs, 0)
+      const own = shareOf(capacity, share)
+      return makeTokenBucket(name, own, slowerMs, own * slowerMs, 0)
     },
   })
   return policy

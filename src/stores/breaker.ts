@@ -8,17 +8,23 @@ export interface Breaker {
   readonly state: BreakerState
   /** Why it is not closed. */
   readonly cause: StoreError | undefined
-  /** Whether the store may be asked now. Who is let through has to tell how it went. */
-  admits(): boolean
-  succeeded(): void
-  failed(error: StoreError): void
+  /** Lets a charge through, which has to tell how it went; `undefined` where the store may not be asked now. */
+  admit(): Turn | undefined
+  succeeded(turn: Turn): void
+  /** Those that ran out of time at one moment are `isOneOfMany`: together they count as one in a row. */
+  failed(turn: Turn, error: StoreError, isOneOfMany?: boolean): void
 }
+
+/** A number for all that is asked between two changes of state: what was asked before a change has no say in the next one. */
+export type Turn = number
 
 /** Hears of each change, with what the store failed with where it is not closed. */
 export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefined) => void
 
 /** So many failures in a row open it. */
 const FAILURES_IN_A_ROW = 5
+/** What runs out of time within so long does so for one reason. */
+const MOMENT_MS = 10
 /** Or half of at least so many answers, counted for about a second. */
 const MIN_ANSWERS = 20
 const COUNTED_MS = 1000
@@ -37,10 +43,13 @@ export function breaker(onChange: OnBreakerChange): Breaker {
   let answers = 0
   let countedFromMs = 0
   let probeAtMs = 0
+  let present: Turn = 1
+  let failedAtMs = Number.NEGATIVE_INFINITY
 
   function change(next: BreakerState, why?: StoreError): void {
     state = next
     cause = why
+    present++
     failuresInARow = 0
     failures = 0
     answers = 0
@@ -48,14 +57,15 @@ export function breaker(onChange: OnBreakerChange): Breaker {
   }
 
   /** Counts a failure, and tells whether it is one too many. */
-  function isTooMany(): boolean {
+  function isTooMany(isOneOfMany: boolean): boolean {
     const nowMs = performance.now()
     if (nowMs - countedFromMs > COUNTED_MS) {
       countedFromMs = nowMs
       failures = 0
       answers = 0
     }
-    failuresInARow++
+    if (!isOneOfMany || nowMs - failedAtMs > MOMENT_MS) failuresInARow++
+    failedAtMs = nowMs
     failures++
     answers++
     return failuresInARow >= FAILURES_IN_A_ROW || (answers >= MIN_ANSWERS && failures >= answers / 2)
@@ -68,19 +78,20 @@ export function breaker(onChange: OnBreakerChange): Breaker {
     get cause() {
       return cause
     },
-    admits() {
-      if (state === 'closed') return true
-      if (state === 'half-open' || performance.now() < probeAtMs) return false
+    admit() {
+      if (state === 'closed') return present
+      if (state === 'half-open' || performance.now() < probeAtMs) return undefined
       change('half-open', cause)
-      return true
+      return present
     },
-    succeeded() {
+    succeeded(turn) {
+      if (turn !== present) return
       failuresInARow = 0
       answers++
       if (state === 'half-open') change('closed')
     },
-    failed(error) {
-      if (state === 'open' || (state === 'closed' && !isTooMany())) return
+    failed(turn, error, isOneOfMany = false) {
+      if (turn !== present || (state === 'closed' && !isTooMany(isOneOfMany))) return
       probeAtMs = performance.now() + OPEN_MS * (0.5 + Math.random() / 2)
       change('open', error)
     },

@@ -8,64 +8,89 @@ interface Debt {
   readonly state: State
 }
 
+/** How many debts are looked at for each new one that finds no room. */
+const SEARCHED = 32
+
 /**
  * Units that were let through for a store, by key, at most `maxKeys` keys. As the policy gives units back with time, debts lapse:
  * what is owed is what the store would still count, had it counted them.
  */
 export class Debts {
-  readonly #byKey = new Map<string, Debt>()
+  readonly #owed = new Map<string, Debt>()
+  /** Those that the store is being charged with. */
+  readonly #out = new Map<string, Debt>()
   readonly #maxKeys: number
+  #hand = this.#owed.entries()
 
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
   }
 
   get size(): number {
-    return this.#byKey.size
+    return this.#owed.size
   }
 
-  /** Notes what a part takes. Gives what takes it back; nothing where there is no room for it. */
-  add({ key, policy, cost }: Part, nowMs: number): Refund | undefined {
-    const before = this.#byKey.get(key)
-    if (before === undefined && !this.#hasRoom(nowMs)) return undefined
+  /** Notes what a part took. Gives what takes it back; nothing where there is no room for it. */
+  add({ key, policy, cost }: Part, takenAtMs: number): Refund | undefined {
+    const before = this.#owed.get(key)
+    if (before === undefined && !this.#hasRoom(takenAtMs)) return undefined
     const overdrawing = policy.overdrawing()
-    const { next, resetAfterMs } = overdrawing.take(before?.state, nowMs, cost)
+    const { next, resetAfterMs } = overdrawing.take(before?.state, takenAtMs, cost)
     if (next === undefined) return undefined
-    this.#byKey.set(key, { policy: overdrawing, state: next })
-    return { key, policy, cost, takenAtMs: nowMs, resetAtMs: nowMs + resetAfterMs }
+    this.#owed.set(key, { policy: overdrawing, state: next })
+    return { key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
   }
 
   forgive({ key, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): void {
-    const debt = this.#byKey.get(key)
+    const debt = this.#owed.get(key)
     if (debt === undefined) return
     const state = debt.policy.refund(debt.state, nowMs, cost, takenAtMs, resetAtMs)
-    if (state === undefined) this.#byKey.delete(key)
-    else this.#byKey.set(key, { ...debt, state })
+    if (state === undefined) this.#owed.delete(key)
+    else this.#owed.set(key, { ...debt, state })
   }
 
   forget({ key }: Held): void {
-    this.#byKey.delete(key)
+    this.#owed.delete(key)
+    this.#out.delete(key)
   }
 
-  /** Takes out the oldest debts of up to so many keys, as parts to charge. */
+  /** Takes out the oldest debts of up to so many keys, as parts to charge. Each is to be put back, or done. */
   takeOut(most: number, nowMs: number): Part[] {
     const parts: Part[] = []
-    for (const [key, { policy, state }] of this.#byKey) {
+    for (const [key, debt] of this.#owed) {
       if (parts.length === most) break
-      this.#byKey.delete(key)
-      const cost = policy.limit - policy.take(state, nowMs, 0).remaining
-      if (cost > 0) parts.push({ key, policy, cost })
+      this.#owed.delete(key)
+      const cost = owedOf(debt, nowMs)
+      if (cost === 0) continue
+      this.#out.set(key, debt)
+      parts.push({ key, policy: debt.policy, cost })
     }
     return parts
   }
 
-  /** Those that lapsed make room, looked at from the oldest on. */
-  #hasRoom(nowMs: number): boolean {
-    if (this.#byKey.size < this.#maxKeys) return true
-    for (const [key, { policy, state }] of this.#byKey) {
-      if (policy.take(state, nowMs, 0).resetAfterMs > 0) break
-      this.#byKey.delete(key)
-    }
-    return this.#byKey.size < this.#maxKeys
+  done({ key }: Held): void {
+    this.#out.delete(key)
   }
+
+  putBack({ key }: Held, nowMs: number): void {
+    const debt = this.#out.get(key)
+    if (!this.#out.delete(key) || debt === undefined) return // it was forgotten meanwhile
+    const newer = this.#owed.get(key)
+    this.#owed.set(key, debt)
+    if (newer !== undefined) this.add({ key, policy: debt.policy, cost: owedOf(newer, nowMs) }, nowMs)
+  }
+
+  /** Those that lapsed make room. A hand goes round, so that all are looked at in the end. */
+  #hasRoom(nowMs: number): boolean {
+    for (let i = 0; i < SEARCHED && this.#owed.size >= this.#maxKeys; i++) {
+      const next = this.#hand.next()
+      if (next.done) this.#hand = this.#owed.entries()
+      else if (owedOf(next.value[1], nowMs) === 0) this.#owed.delete(next.value[0])
+    }
+    return this.#owed.size < this.#maxKeys
+  }
+}
+
+function owedOf({ policy, state }: Debt, nowMs: number): number {
+  return policy.limit - policy.take(state, nowMs, 0).remaining
 }

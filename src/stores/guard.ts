@@ -1,9 +1,10 @@
 import { show } from '../checks.js'
 import { StoreError } from '../errors.js'
 import { isPromise, type MaybePromise } from '../maybe-promise.js'
-import { type BreakerState, breaker, type OnBreakerChange } from './breaker.js'
+import { type BreakerState, breaker, type OnBreakerChange, type Turn } from './breaker.js'
 import { deadline } from './deadline.js'
-import type { Charge, Held, PartVerdict, Refund, Store, Verdict } from './store.js'
+import { soundVerdict } from './sound-verdict.js'
+import type { Charge, Held, Refund, Store, Verdict } from './store.js'
 
 /** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
 export interface GuardedStore {
@@ -13,6 +14,8 @@ export interface GuardedStore {
   /** What is asked of it since `sinceMs` (of `performance.now()`, default now) has so much less time. */
   charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
+  /** Gives back what it took by an answer that came too late. It has just answered, so it is asked whatever its state is. */
+  refundLate(refunds: readonly Refund[]): MaybePromise<void>
   forget(held: readonly Held[]): MaybePromise<void>
   /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
   settled(): Promise<void>
@@ -29,6 +32,13 @@ export class Overdue extends StoreError {
   }
 }
 
+/** The store was not asked, since it failed again and again. */
+export class NotAsked extends StoreError {
+  constructor(store: string, cause: StoreError | undefined) {
+    super(store, `not asked for a moment, since it failed again and again (${cause?.message})`, { cause })
+  }
+}
+
 /** What has used up its time before the store is asked waits for this share of it all the same: slow key functions limit, too. */
 const LEAST_SHARE = 0.25
 
@@ -41,8 +51,8 @@ export interface GuardOptions {
 
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
- * `StoreError`, and so does an answer that makes no sense. A store that fails again and again is not asked for a while: a
- * `StoreError` whose cause is a `StoreError` comes at once. What comes too late is told by `Overdue.answer`. A synchronous store costs
+ * `StoreError`, and so does an answer that makes no sense. A store that fails again and again is not asked for a while: `NotAsked`
+ * comes at once. What comes too late is told by `Overdue.answer`. A synchronous store costs
  * no promise and no timer.
  */
 export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
@@ -54,8 +64,9 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     question: () => MaybePromise<T>,
     read: (answer: T) => R,
     sinceMs?: number,
+    turn = fuse.admit(),
   ): MaybePromise<R> {
-    if (!fuse.admits()) throw notAsked(store, fuse.cause)
+    if (turn === undefined) throw new NotAsked(store.name, fuse.cause)
     let late: Promise<T> | undefined
     let here: T | undefined
     try {
@@ -63,12 +74,17 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       if (isPromise(answer)) late = Promise.resolve(answer)
       else here = answer
     } catch (cause) {
-      throw failure(cause)
+      throw failure(turn, cause)
     }
-    return late ? waited(late, read, sinceMs) : understood(here as T, read)
+    return late ? waited(turn, late, read, sinceMs) : understood(turn, here as T, read)
   }
 
-  async function waited<T, R>(answer: Promise<T>, read: (answer: T) => R, sinceMs?: number): Promise<R> {
+  async function waited<T, R>(
+    turn: Turn,
+    answer: Promise<T>,
+    read: (answer: T) => R,
+    sinceMs?: number,
+  ): Promise<R> {
     let isOverdue = false
     const onLate = () => {
       isOverdue = true
@@ -79,32 +95,32 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     try {
       value = await ended
     } catch (cause) {
-      throw failure(isOverdue ? new Overdue(store.name, textOf(cause), answer.then(read)) : cause)
+      throw failure(turn, isOverdue ? new Overdue(store.name, textOf(cause), answer.then(read)) : cause)
     } finally {
       underWay.delete(ended)
     }
-    return understood(value, read)
+    return understood(turn, value, read)
   }
 
   function msLeft(sinceMs: number): number {
     return Math.max(timeoutMs * LEAST_SHARE, timeoutMs - Math.round(performance.now() - sinceMs))
   }
 
-  function understood<T, R>(answer: T, read: (answer: T) => R): R {
+  function understood<T, R>(turn: Turn, answer: T, read: (answer: T) => R): R {
     let result: R
     try {
       result = read(answer)
     } catch (cause) {
-      throw failure(cause)
+      throw failure(turn, cause)
     }
-    fuse.succeeded()
+    fuse.succeeded(turn)
     return result
   }
 
-  function failure(cause: unknown): StoreError {
+  function failure(turn: Turn, cause: unknown): StoreError {
     const error = asStoreError(store, cause)
-    if (error.answered) fuse.succeeded()
-    else fuse.failed(error)
+    if (error.answered) fuse.succeeded(turn)
+    else fuse.failed(turn, error, error instanceof Overdue)
     return error
   }
 
@@ -116,10 +132,11 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     charge: (wanted, sinceMs) =>
       asked(
         () => store.charge([wanted]),
-        (answer) => checked(store, wanted, answer),
+        (answer) => soundVerdict(store, wanted, answer),
         sinceMs,
       ),
     refund: (refunds) => asked(() => store.refund(refunds), nothing),
+    refundLate: (refunds) => asked(() => store.refund(refunds), nothing, undefined, NO_TURN),
     forget: (held) => asked(() => store.forget(held), nothing),
     settled: async () => {
       await Promise.allSettled(underWay)
@@ -127,15 +144,10 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   }
 }
 
-function nothing(): void {}
+/** Of no turn of the breaker. */
+const NO_TURN: Turn = 0
 
-function notAsked(store: Store, cause: StoreError | undefined): StoreError {
-  return new StoreError(
-    store.name,
-    `not asked for a moment, since it failed again and again (${cause?.message})`,
-    { cause },
-  )
-}
+function nothing(): void {}
 
 function asStoreError(store: Store, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
@@ -145,35 +157,4 @@ function asStoreError(store: Store, cause: unknown): StoreError {
 function textOf(cause: unknown): string {
   if (cause instanceof Error) return cause.message
   return typeof cause === 'string' ? cause : `it threw ${show(cause)}`
-}
-
-function checked(store: Store, charge: Charge, answer: unknown): Verdict {
-  const verdict: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : undefined
-  if (isVerdict(verdict, charge.length)) return verdict
-  throw new StoreError(store.name, 'the answer is no list of one sound verdict', { cause: answer })
-}
-
-function isVerdict(value: unknown, partCount: number): value is Verdict {
-  if (typeof value !== 'object' || value === null) return false
-  const { allowed, atMs, parts } = value as Partial<Verdict>
-  if (typeof allowed !== 'boolean' || !Number.isFinite(atMs) || !Array.isArray(parts)) return false
-  if (parts.length !== partCount) return false
-  let everyPart = true
-  for (const part of parts) {
-    if (!isPartVerdict(part)) return false
-    everyPart &&= part.allowed
-  }
-  return allowed === everyPart
-}
-
-function isPartVerdict(value: unknown): value is PartVerdict {
-  if (typeof value !== 'object' || value === null) return false
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = value as PartVerdict
-  const soundTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
-  return soundTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
-}
-
-function isTime(value: unknown): boolean {
-  if (typeof value !== 'number') return false
-  return (value >= 0 && value <= Number.MAX_SAFE_INTEGER) || value === Number.POSITIVE_INFINITY
 }

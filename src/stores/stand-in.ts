@@ -1,97 +1,73 @@
+import { StoreError } from '../errors.js'
 import type { Policy } from '../policies/policy.js'
-import { deadline } from './deadline.js'
 import { Debts } from './debts.js'
 import { memoryStore, monotonicNow } from './memory-store.js'
-import type { Held, Part, Refund, Store, Verdict } from './store.js'
+import { soundVerdict } from './sound-verdict.js'
+import type { Charge, Held, Part, Refund, Store, Verdict } from './store.js'
 
 /** Clients that a process remembers while the store is away. */
 const MAX_KEYS = 250_000
 /** Debts that are charged to the store at once. */
 const MAX_AT_ONCE = 256
-/** How long an answer to that is waited for. */
-const PATIENCE_MS = 5000
 /** How long a store that could not be charged with debts is left alone. */
 const PAUSE_MS = 1000
 
-/** What the stand-in let through: its verdict, on parts of its own, and what the store is owed for it. */
+/** What the stand-in decided, on parts with a share of their limits. */
 export interface Advance<P extends Part> {
   readonly verdict: Verdict
-  /** The parts with a share of their limits. */
   readonly parts: readonly P[]
-  readonly owed: readonly Refund[]
-  /** Whether there was no room to note all of that, so that the store will not be charged with it. */
-  readonly isUnnoted: boolean
 }
 
 /** Decides in this process's memory for a store that is away, and charges that with what was let through when it is back. */
 export interface StandIn {
   /** Whether the store is owed anything. */
   readonly isOwing: boolean
-  charge<P extends Part>(parts: readonly P[]): Advance<P>
+  charge<P extends Part>(parts: readonly P[], share: number): Advance<P>
   /** Gives back what it took itself. */
   refund(refunds: readonly Refund[]): void
+  /** Notes what was let through. Gives what takes that back; less where there is no room for all. */
+  owe(charge: Charge, atMs: number): readonly Refund[]
   /** The store is not owed these any more. */
   forgive(owed: readonly Refund[]): void
   forget(held: readonly Held[]): void
-  /** Charges the store with what it is owed. Never rejects. */
-  settle(): Promise<void>
+  /** Charges the store with what it is owed. Never rejects: what it cannot be charged with now stays owed, and `onFailure` is told why. */
+  settle(onFailure: (error: StoreError) => void): Promise<void>
 }
 
-const known = new WeakMap<Store, Map<number, StandIn>>()
+const known = new WeakMap<Store, StandIn>()
 
 /** The stand-in for a store: limiters that share keys in the store share it, too. */
-export function standInFor(store: Store, share: number): StandIn {
-  const byShare = known.get(store) ?? new Map<number, StandIn>()
-  known.set(store, byShare)
-  const made = byShare.get(share) ?? makeStandIn(store, share)
-  byShare.set(share, made)
+export function standInFor(store: Store): StandIn {
+  const made = known.get(store) ?? makeStandIn(store)
+  known.set(store, made)
   return made
 }
 
-/** Has a `share` of each limit, since other processes stand in as well. */
-function makeStandIn(store: Store, share: number): StandIn {
+function makeStandIn(store: Store): StandIn {
   const memory = memoryStore({ maxKeys: MAX_KEYS })
   const debts = new Debts(MAX_KEYS)
-  const scaled = new WeakMap<Policy, Policy>()
-  const patiently = deadline(PATIENCE_MS)
   let settling: Promise<void> | undefined
   let restsUntilMs = 0
 
-  function shareOf(policy: Policy): Policy {
-    const known = scaled.get(policy) ?? policy.scaled(share)
-    scaled.set(policy, known)
-    return known
-  }
-
-  /** A request that costs more than the share of its limit takes all of that. */
-  function scaledPart<P extends Part>(part: P): P {
-    const policy = shareOf(part.policy)
-    return {
-      ...part,
-      policy,
-      cost: part.cost > part.policy.limit ? part.cost : Math.min(part.cost, policy.limit),
+  async function settleAll(onFailure: (error: StoreError) => void): Promise<void> {
+    while (debts.size > 0) {
+      const parts = debts.takeOut(MAX_AT_ONCE, monotonicNow())
+      const failures = (await Promise.all(parts.map(settleOne))).filter((failure) => failure !== undefined)
+      if (failures[0] === undefined) continue
+      restsUntilMs = performance.now() + PAUSE_MS
+      onFailure(failures[0])
+      return
     }
   }
 
-  function charge<P extends Part>(wanted: readonly P[]): Advance<P> {
-    const parts = wanted.map(scaledPart)
-    const [verdict] = memory.charge([parts]) as [Verdict]
-    if (!verdict.allowed) return { verdict, parts, owed: [], isUnnoted: false }
-    const taken = wanted.filter(({ cost }) => cost > 0)
-    const owed = taken.flatMap((part) => debts.add(part, verdict.atMs) ?? [])
-    return { verdict, parts, owed, isUnnoted: owed.length < taken.length }
-  }
-
-  async function settleAll(): Promise<void> {
-    while (debts.size > 0) {
-      const parts = debts.takeOut(MAX_AT_ONCE, monotonicNow())
-      const paid = await Promise.all(parts.map((part) => patiently(pay(part)).then(yes, no))) // told by charges that fail as well
-      const unpaid = parts.filter((_, i) => !paid[i])
-      for (const part of unpaid) debts.add(part, monotonicNow())
-      if (unpaid.length > 0) {
-        restsUntilMs = performance.now() + PAUSE_MS
-        return
-      }
+  async function settleOne(part: Part): Promise<StoreError | undefined> {
+    try {
+      await pay(part)
+      debts.done(part)
+      return undefined
+    } catch (cause) {
+      debts.putBack(part, monotonicNow())
+      return new StoreError(store.name, 'it could not be charged with what was let through for it', { cause })
     }
   }
 
@@ -102,16 +78,23 @@ function makeStandIn(store: Store, share: number): StandIn {
   }
 
   async function remainingWhereDenied(part: Part): Promise<number> {
-    const [verdict] = await store.charge([[part]])
-    return verdict?.allowed ? 0 : (verdict?.parts[0]?.remaining ?? 0)
+    const { allowed, parts } = soundVerdict(store, [part], await store.charge([[part]]))
+    return allowed ? 0 : (parts[0]?.remaining ?? 0)
   }
 
   return {
     get isOwing() {
       return debts.size > 0
     },
-    charge,
+    charge(wanted, share) {
+      const parts = wanted.map((part) => scaledPart(part, share))
+      const [verdict] = memory.charge([parts]) as [Verdict]
+      return { verdict, parts }
+    },
     refund: memory.refund,
+    owe(charge, atMs) {
+      return charge.flatMap((part) => (part.cost === 0 ? [] : (debts.add(part, atMs) ?? [])))
+    },
     forgive(owed) {
       const nowMs = monotonicNow()
       for (const each of owed) debts.forgive(each, nowMs)
@@ -120,9 +103,9 @@ function makeStandIn(store: Store, share: number): StandIn {
       memory.forget(held)
       for (const each of held) debts.forget(each)
     },
-    settle() {
+    settle(onFailure) {
       if (settling === undefined && performance.now() < restsUntilMs) return Promise.resolve()
-      settling ??= settleAll().finally(() => {
+      settling ??= settleAll(onFailure).finally(() => {
         settling = undefined
       })
       return settling
@@ -130,5 +113,23 @@ function makeStandIn(store: Store, share: number): StandIn {
   }
 }
 
-const yes = () => true
-const no = () => false
+/** A request that costs more than the share of its limit takes all of that. */
+function scaledPart<P extends Part>(part: P, share: number): P {
+  if (share === 1) return part
+  const policy = scaledPolicy(part.policy, share)
+  return {
+    ...part,
+    policy,
+    cost: part.cost > part.policy.limit ? part.cost : Math.min(part.cost, policy.limit),
+  }
+}
+
+const scaled = new WeakMap<Policy, Map<number, Policy>>()
+
+function scaledPolicy(policy: Policy, share: number): Policy {
+  const byShare = scaled.get(policy) ?? new Map<number, Policy>()
+  scaled.set(policy, byShare)
+  const made = byShare.get(share) ?? policy.scaled(share)
+  byShare.set(share, made)
+  return made
+}

@@ -65,8 +65,11 @@ export interface Store {
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
   forget(held: readonly Held[]): MaybePromise<void>
-  /** Has `listener` told of each time that the store finds live limits gone: evicted, flushed, lost with a restart. It must not throw. */
-  onLimitsLost?(listener: (error: StoreError) => void): void
+  /**
+   * Has `listener` told of each time that the store finds live limits gone: evicted, flushed, lost with a restart. It must not throw.
+   * Gives what ends that.
+   */
+  onLimitsLost?(listener: (error: StoreError) => void): () => void
   /** Lets go of what the store itself opened (timers, leases), never of the user's client. */
   close?(): Promise<void>
 }

@@ -76,9 +76,10 @@ async function ask(): Promise<Verdict> {
 function withBreaker(): () => Promise<Verdict> {
   const fuse = breaker(() => {})
   return async () => {
-    if (!fuse.admits()) throw new Error('open')
+    const turn = fuse.admit()
+    if (turn === undefined) throw new Error('open')
     const verdict = await ask()
-    fuse.succeeded()
+    fuse.succeeded(turn)
     return verdict
   }
 }

@@ -63,6 +63,17 @@ export function testOverdraft(using: Using): void {
     )
 
     test(
+      'is decided in order with usual charges of the same key, in one batch',
+      using(async ({ store }) => {
+        const policy = policyOf(5)
+        const charges = [part('key', policy), part('key', policy.overdrawing(), 5), part('key', policy)]
+        const verdicts = await Promise.all(charges.map((each) => store.charge([[each]])))
+        expect(verdicts.map(([verdict]) => verdict?.allowed)).toEqual([true, true, false])
+        expect(await takeOne(store, 'key', policy.overdrawing(), 0)).toMatchObject({ remaining: 4 })
+      }),
+    )
+
+    test(
       'takes back a refund',
       using(async ({ store }) => {
         const policy = policyOf(5)

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request, type Response } from 'express'
-import { fixedWindow, type Policy, rateLimit, slidingWindow, tokenBucket } from 'headgate'
+import { fixedWindow, type Policy, rateLimit, type Store, slidingWindow, tokenBucket } from 'headgate'
 import type { SoakCounts, SoakSettings } from './soak.js'
 import { openTarget } from './target.js'
 
@@ -38,7 +38,7 @@ process.on('uncaughtException', (error) => crashes.push(`uncaught exception: ${e
 
 const limit = rateLimit<Request, Response>({
   name: 'soak',
-  store: opened.store,
+  store: watched(opened.store),
   policy: ({ headers }) => POLICIES[Number(headers['x-client']) % POLICIES.length],
   key: ({ headers }) => `${run}-${headers['x-client']}`,
   cost: ({ method }) => (method === 'POST' ? MOST_UNITS : 1),
@@ -46,10 +46,7 @@ const limit = rateLimit<Request, Response>({
   onStoreError: 'local',
 })
 const { limiter } = limit
-// Whether these were counted, given back or charged as debt is not known to anybody.
-limiter.events.on('storeError', () => {
-  counts.outcomesUnknown += MOST_UNITS
-})
+limiter.events.on('storeError', () => undefined)
 limiter.events.on('refundFailed', () => {
   counts.givenBackUnknown += MOST_UNITS
 })
@@ -81,6 +78,21 @@ process.on('message', async (question: 'memory' | 'reconcile') => {
   if (question === 'reconcile') process.disconnect()
 })
 process.send?.('ready')
+
+/** Notes what the store was asked and nobody knows the outcome of: charges of requests and of debts. */
+function watched(store: Store): Store {
+  return {
+    ...store,
+    async charge(charges) {
+      try {
+        return await store.charge(charges)
+      } catch (error) {
+        for (const { cost } of charges.flat()) counts.outcomesUnknown += cost
+        throw error
+      }
+    },
+  }
+}
 
 function send(number: number): Promise<boolean> {
   const method = number % 4 === 0 ? 'POST' : 'GET'

@@ -22,7 +22,7 @@ export interface SoakCounts {
   readonly charged: number
   /** What of `admitted` the store has not counted, summed over the clients. */
   readonly under: number
-  /** At most so many units were charged twice, since nobody knows what came of a charge. */
+  /** Of so many units nobody knows whether the store has counted them. */
   readonly outcomesUnknown: number
   /** At most so many units were given back to nobody, or to a client that is counted as if they were not. */
   readonly givenBackUnknown: number
@@ -42,7 +42,10 @@ export interface SoakOutcome extends SoakCounts {
 const FAULTS: readonly ((stage: Stage) => Promise<unknown>)[] = [
   async ({ proxy }) => proxy.cut('reset'),
   ({ proxy }) => whileIt(proxy, { requestDelayMs: 75, replyDelayMs: 75 }, 1000),
-  ({ proxy }) => whileIt(proxy, { swallow: 'replies' }, 500),
+  async ({ proxy }) => {
+    await whileIt(proxy, { swallow: 'replies' }, 500)
+    proxy.cut('reset') // what comes after a hole in it is no answer
+  },
   async ({ proxy }) => proxy.halfClose('replies'),
   ({ proxy }) => whileIt(proxy, { cutReplyAt: 5 }, 500),
   async ({ server }) => {

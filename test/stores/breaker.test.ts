@@ -1,12 +1,29 @@
 import { StoreError } from 'headgate'
-import { type BreakerState, breaker } from '../../src/stores/breaker.js'
+import { type BreakerState, breaker, type Turn } from '../../src/stores/breaker.js'
 
 const cause = new StoreError('redis', 'connection refused')
 
 function watched() {
   const changes: [BreakerState, StoreError | undefined][] = []
-  const made = breaker((...change) => changes.push(change))
-  return { made, changes }
+  const fuse = breaker((...change) => changes.push(change))
+  let turn = fuse.admit() as Turn
+  const made = {
+    get state() {
+      return fuse.state
+    },
+    get cause() {
+      return fuse.cause
+    },
+    /** What is told from then on is told of what is admitted here. */
+    admits() {
+      const next = fuse.admit()
+      turn = next ?? turn
+      return next !== undefined
+    },
+    succeeded: () => fuse.succeeded(turn),
+    failed: (error: StoreError, isOneOfMany?: boolean) => fuse.failed(turn, error, isOneOfMany),
+  }
+  return { made, changes, fuse }
 }
 
 /** One that has opened. */
@@ -122,8 +139,34 @@ test('closed again, it takes five failures to open', () => {
   const { made } = opened()
   openForMs(made)
   made.succeeded()
+  expect(made.admits()).toBe(true)
   for (let i = 0; i < 4; i++) made.failed(cause)
   expect(made.state).toBe('closed')
   made.failed(cause)
   expect(made.state).toBe('open')
+})
+
+test('what ran out of time at one moment counts as one failure in a row', () => {
+  const { made } = watched()
+  for (let moment = 0; moment < 5; moment++) {
+    expect(made.state).toBe('closed')
+    for (let i = 0; i < 3; i++) made.failed(cause, true)
+    jest.advanceTimersByTime(20)
+  }
+  expect(made.state).toBe('open')
+})
+
+test('what was asked before it opened has no say in how its probe goes', () => {
+  const { fuse } = watched()
+  const early = fuse.admit() as Turn
+  for (let i = 0; i < 5; i++) fuse.failed(early, cause)
+  jest.advanceTimersByTime(1000)
+  const probe = fuse.admit() as Turn
+  fuse.succeeded(early)
+  fuse.failed(early, cause)
+  expect(fuse.state).toBe('half-open')
+  fuse.succeeded(probe)
+  expect(fuse.state).toBe('closed')
+  for (let i = 0; i < 20; i++) fuse.failed(early, cause)
+  expect(fuse.state).toBe('closed')
 })

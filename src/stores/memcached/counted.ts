@@ -14,14 +14,15 @@ export interface Counted {
 /** What is counted for charges: all that may be allowed, and no more than may be allowed in all. */
 export function wantedBy(works: readonly ChargeOrLook[]): number {
   let wanted = 0
-  let limit = 0
+  let most = 0 // an overdrawing policy allows more than its fellows
   for (const work of works) {
     if (!('charge' in work)) continue
-    limit = (work.charge[0] as Part).policy.limit
+    const { limit } = (work.charge[0] as Part).policy
     const cost = costOf(work.charge)
     if (cost <= limit) wanted += cost
+    most = Math.max(most, limit)
   }
-  return Math.min(limit, wanted)
+  return Math.min(most, wanted)
 }
 
 /** Decides on what others have counted. Where nothing could be counted, what would be allowed is refused. */

@@ -35,7 +35,7 @@ export function memcachedStore(client: MemcachedClient): Store {
   }
   const now = Date.now
   const ask = link(client)
-  const lossListeners: ((error: StoreError) => void)[] = []
+  const lossListeners = new Set<(error: StoreError) => void>()
   const watch = lossWatch(client, ask, (server) => tell(lossListeners, server), now)
   const counted = counting(ask, watch)
   const swapped = swapping(ask, watch, (key) => connectionOf(serverFor(client, key)))
@@ -83,7 +83,8 @@ export function memcachedStore(client: MemcachedClient): Store {
     refund,
     forget,
     onLimitsLost: (listener) => {
-      lossListeners.push(listener)
+      lossListeners.add(listener)
+      return () => lossListeners.delete(listener)
     },
   }
 }
@@ -96,7 +97,7 @@ function checkWhole(parts: readonly Part[]): void {
   }
 }
 
-function tell(listeners: readonly ((error: StoreError) => void)[], server: string): void {
+function tell(listeners: ReadonlySet<(error: StoreError) => void>, server: string): void {
   const message = `${server} has lost live limits: it evicted them, was flushed or restarted`
   for (const listener of listeners) listener(new StoreError('memcached', message, { answered: true }))
 }
