@@ -95,7 +95,10 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     try {
       value = await ended
     } catch (cause) {
-      throw failure(turn, isOverdue ? new Overdue(store.name, textOf(cause), answer.then(read)) : cause)
+      if (!isOverdue) throw failure(turn, cause)
+      const overdue = new Overdue(store.name, textOf(cause), answer.then(read))
+      if (sinceMs === undefined || fuse.state !== 'closed') throw failure(turn, overdue)
+      throw overdue // others used up some of its time: that alone does not keep it from being asked
     } finally {
       underWay.delete(ended)
     }

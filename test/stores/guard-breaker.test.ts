@@ -41,6 +41,18 @@ test('a store that fails five times is not asked any more, and the error says wh
   expect(error.cause).toMatchObject({ message: 'fake: connection refused' })
 })
 
+test('a store that was given less time than there is goes on being asked', async () => {
+  jest.useFakeTimers()
+  const { store, asked } = guarded(() => new Promise(() => undefined))
+  for (let i = 0; i < 20; i++) {
+    const outcome = outcomeOf(() => store.charge(charge, performance.now() - 60))
+    await jest.advanceTimersByTimeAsync(45)
+    expect(await outcome).toMatchObject({ message: 'fake: no answer within 40 ms' })
+  }
+  expect(asked).toHaveBeenCalledTimes(20)
+  jest.useRealTimers()
+})
+
 test.each<[string, (store: ReturnType<typeof guard>) => unknown]>([
   ['charges', (store) => store.charge(charge)],
   ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
