@@ -44,7 +44,7 @@ export function breaker(onChange: OnBreakerChange): Breaker {
   let countedFromMs = 0
   let probeAtMs = 0
   let present: Turn = 1
-  let failedAtMs = Number.NEGATIVE_INFINITY
+  let momentMs = Number.NEGATIVE_INFINITY
 
   function change(next: BreakerState, why?: StoreError): void {
     state = next
@@ -64,8 +64,10 @@ export function breaker(onChange: OnBreakerChange): Breaker {
       failures = 0
       answers = 0
     }
-    if (!isOneOfMany || nowMs - failedAtMs > MOMENT_MS) failuresInARow++
-    failedAtMs = nowMs
+    if (!isOneOfMany || nowMs - momentMs > MOMENT_MS) {
+      failuresInARow++
+      momentMs = nowMs
+    }
     failures++
     answers++
     return failuresInARow >= FAILURES_IN_A_ROW || (answers >= MIN_ANSWERS && failures >= answers / 2)

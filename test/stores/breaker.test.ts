@@ -156,6 +156,17 @@ test('what ran out of time at one moment counts as one failure in a row', () => 
   expect(made.state).toBe('open')
 })
 
+test('what runs out of time without a pause opens it within five moments', () => {
+  const { made } = watched()
+  for (let i = 0; i < 1000; i++) made.succeeded() // too many for half of the answers to fail soon
+  let ms = 0
+  for (; made.state === 'closed'; ms++) {
+    made.failed(cause, true)
+    jest.advanceTimersByTime(1)
+  }
+  expect(ms).toBeLessThanOrEqual(60)
+})
+
 test('what was asked before it opened has no say in how its probe goes', () => {
   const { fuse } = watched()
   const early = fuse.admit() as Turn
