@@ -21,7 +21,7 @@ import {
   tellStoreError,
   tellStoreState,
 } from './observe/events.js'
-import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, type StoreErrorChoice } from './options.js'
 import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { guard, NotAsked, Overdue } from './stores/guard.js'
@@ -148,9 +148,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   ): MaybePromise<Decision> {
     if (!(error instanceof NotAsked)) tellStoreError(events, error) // why it is not asked was told before
     const answer = error instanceof Overdue ? (error.answer as Promise<Verdict>) : undefined
-    return whenKnown(chooseOnStoreError(error, subject), (choice) => {
-      return decideWithoutStore(replacement, choice, parts, answer)
-    })
+    const decideBy = (choice: StoreErrorChoice) => decideWithoutStore(replacement, choice, parts, answer)
+    return whenChosen(
+      () => chooseOnStoreError(error, subject),
+      decideBy,
+      () => decideBy('deny'),
+    )
   }
 
   function forget(subject: Subject | Record<string, unknown>): MaybePromise<void> {
@@ -172,19 +175,39 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     close: async () => {
       unsubscribe?.()
-      await ended(
-        Promise.all([store.settled(), settle()]).then(() => settings.store.close?.()),
-        timeoutMs,
-      )
+      await ended(Promise.all([store.settled(), settle()]), timeoutMs)
+      await ended(Promise.resolve(settings.store.close?.()), timeoutMs)
     },
     events,
   }
 }
 
+/** As the choice is made; where that throws, so does this, and the request is refused. */
+function whenChosen(
+  choose: () => MaybePromise<StoreErrorChoice>,
+  decideBy: (choice: StoreErrorChoice) => Decision,
+  refuse: () => void,
+): MaybePromise<Decision> {
+  const refused = (thrown: unknown): never => {
+    refuse()
+    throw thrown
+  }
+  let choice: MaybePromise<StoreErrorChoice>
+  try {
+    choice = choose()
+  } catch (thrown) {
+    return refused(thrown)
+  }
+  return isPromise(choice) ? choice.then(decideBy, refused) : decideBy(choice)
+}
+
 /** Waits for an end, `timeoutMs` at the most. */
-async function ended(work: Promise<void>, timeoutMs: number): Promise<void> {
-  const isLate = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
-  await Promise.race([work, isLate])
+async function ended(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** The parts of a charge: one for each limit that applies to this subject. */

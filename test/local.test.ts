@@ -266,6 +266,24 @@ describe('an answer that comes too late', () => {
     expect(await remaining()).toMatchObject(left(10))
   })
 
+  test.each<[string, () => 'allow' | Promise<'allow'>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no choice')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no choice'))],
+  ])('is given back, where onStoreError %s', async (_how, onStoreError) => {
+    const store = mortalStore()
+    const limiter = limited(store, { onStoreError })
+    Object.assign(store, { isAway: true, hangs: true })
+    await expect(async () => limiter.charge({ user: 'ada' })).rejects.toThrow('no choice')
+    await store.comeBack()
+    await nextTurn()
+    expect(await limiter.peek({ user: 'ada' })).toMatchObject({ source: 'store', remaining: 10 })
+  })
+
   test('stays taken, where the request was let through', async () => {
     const { store, decision, remaining, left } = await chargedLate({ onStoreError: 'allow' })
     expect(decision).toMatchObject({ allowed: true, source: 'open' })

@@ -28,6 +28,8 @@ const MOMENT_MS = 10
 /** Or half of at least so many answers, counted for about a second. */
 const MIN_ANSWERS = 20
 const COUNTED_MS = 1000
+/** And so many of those before it, so that a few failures at one moment are not all that is known. */
+const CARRIED_ANSWERS = 100
 /** How long it stays open at the most, and half of it at the least, so that processes do not probe all at once. */
 const OPEN_MS = 1000
 
@@ -62,7 +64,7 @@ export function breaker(onChange: OnBreakerChange): Breaker {
     if (nowMs - countedFromMs > COUNTED_MS) {
       countedFromMs = nowMs
       failures = 0
-      answers = 0
+      answers = Math.min(answers, CARRIED_ANSWERS)
     }
     if (!isOneOfMany || nowMs - momentMs > MOMENT_MS) {
       failuresInARow++

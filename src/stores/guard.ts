@@ -98,11 +98,20 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       if (!isOverdue) throw failure(turn, cause)
       const overdue = new Overdue(store.name, textOf(cause), answer.then(read))
       if (sinceMs === undefined || fuse.state !== 'closed') throw failure(turn, overdue)
-      throw overdue // others used up some of its time: that alone does not keep it from being asked
+      judgeLater(turn, answer, overdue)
+      throw overdue
     } finally {
       underWay.delete(ended)
     }
     return understood(turn, value, read)
+  }
+
+  /** Others used up some of the store's time. It is judged by what it does with all of that. */
+  function judgeLater(turn: Turn, answer: Promise<unknown>, overdue: Overdue): void {
+    inTime(answer).then(
+      () => fuse.succeeded(turn),
+      () => fuse.failed(turn, overdue, true),
+    )
   }
 
   function msLeft(sinceMs: number): number {

@@ -1,5 +1,6 @@
 import { StoreError } from '../errors.js'
 import type { Policy } from '../policies/policy.js'
+import { deadline } from './deadline.js'
 import { Debts } from './debts.js'
 import { memoryStore, monotonicNow } from './memory-store.js'
 import { soundVerdict } from './sound-verdict.js'
@@ -9,6 +10,8 @@ import type { Charge, Held, Part, Refund, Store, Verdict } from './store.js'
 const MAX_KEYS = 250_000
 /** Debts that are charged to the store at once. */
 const MAX_AT_ONCE = 256
+/** How long a charge of debts keeps others waiting. */
+const PATIENCE_MS = 5000
 /** How long a store that could not be charged with debts is left alone. */
 const PAUSE_MS = 1000
 
@@ -46,6 +49,7 @@ export function standInFor(store: Store): StandIn {
 function makeStandIn(store: Store): StandIn {
   const memory = memoryStore({ maxKeys: MAX_KEYS })
   const debts = new Debts(MAX_KEYS)
+  const patiently = deadline(PATIENCE_MS)
   let settling: Promise<void> | undefined
   let restsUntilMs = 0
 
@@ -53,20 +57,26 @@ function makeStandIn(store: Store): StandIn {
     while (debts.size > 0) {
       const parts = debts.takeOut(MAX_AT_ONCE, monotonicNow())
       const failures = (await Promise.all(parts.map(settleOne))).filter((failure) => failure !== undefined)
-      if (failures[0] === undefined) continue
+      if (failures[0] === undefined && parts.length > 0) continue
       restsUntilMs = performance.now() + PAUSE_MS
-      onFailure(failures[0])
+      if (failures[0] !== undefined) onFailure(failures[0])
       return
     }
   }
 
+  /** Gives why a debt could not be charged. One whose charge does not end stays out until it does. */
   async function settleOne(part: Part): Promise<StoreError | undefined> {
+    const paying = pay(part).then(
+      () => debts.done(part),
+      (cause) => {
+        debts.putBack(part, monotonicNow())
+        throw cause
+      },
+    )
     try {
-      await pay(part)
-      debts.done(part)
+      await patiently(paying)
       return undefined
     } catch (cause) {
-      debts.putBack(part, monotonicNow())
       return new StoreError(store.name, 'it could not be charged with what was let through for it', { cause })
     }
   }
@@ -93,7 +103,8 @@ function makeStandIn(store: Store): StandIn {
     },
     refund: memory.refund,
     owe(charge, atMs) {
-      return charge.flatMap((part) => (part.cost === 0 ? [] : (debts.add(part, atMs) ?? [])))
+      const nowMs = monotonicNow()
+      return charge.flatMap((part) => (part.cost === 0 ? [] : (debts.add(part, atMs, nowMs) ?? [])))
     },
     forgive(owed) {
       const nowMs = monotonicNow()

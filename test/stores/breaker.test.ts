@@ -156,6 +156,13 @@ test('what ran out of time at one moment counts as one failure in a row', () => 
   expect(made.state).toBe('open')
 })
 
+test('many that run out of time at one moment do not open it while others are answered', () => {
+  const { made } = watched()
+  for (let i = 0; i < 1000; i++) made.succeeded()
+  for (let i = 0; i < 60; i++) made.failed(cause, true)
+  expect(made.state).toBe('closed')
+})
+
 test('what runs out of time without a pause opens it within five moments', () => {
   const { made } = watched()
   for (let i = 0; i < 1000; i++) made.succeeded() // too many for half of the answers to fail soon

@@ -70,6 +70,36 @@ test('put back, a debt is as old as it was, and with what came meanwhile', () =>
   expect(debts.takeOut(1, NOW_MS + 2000)[0]?.cost).toBe(5) // 3 left of the first, 1.5 of the second, which is begun
 })
 
+test('forgiven while it is out, a debt does not come back', () => {
+  const debts = new Debts(10)
+  const owed = debts.add(partOf('a', 3), NOW_MS) as Refund
+  debts.takeOut(1, NOW_MS)
+  debts.forgive(owed, NOW_MS)
+  debts.putBack(partOf('a'), NOW_MS)
+  expect(debts.size).toBe(0)
+})
+
+test('what is out is not taken out again', () => {
+  const debts = new Debts(10)
+  debts.add(partOf('a'), NOW_MS)
+  debts.takeOut(1, NOW_MS)
+  debts.add(partOf('a'), NOW_MS)
+  expect(debts.takeOut(1, NOW_MS)).toEqual([])
+  debts.done(partOf('a'))
+  expect(debts.takeOut(1, NOW_MS)[0]?.cost).toBe(1)
+})
+
+test.each([
+  ['a bucket', bucket, 5 - 3 + 5],
+  ['a fixed window', fixedWindow({ limit: 10, window: '1s' }), 5],
+  ['a sliding window', slidingWindow({ limit: 10, window: '1s' }), 5],
+])('what is noted late owes what the policy still counts, beside newer debts: %s', (_what, policy, owed) => {
+  const debts = new Debts(10)
+  debts.add(partOf('a', 5, policy), NOW_MS + 3000)
+  debts.add(partOf('a', 5, policy), NOW_MS, NOW_MS + 3000)
+  expect(debts.takeOut(1, NOW_MS + 3000)[0]?.cost).toBe(owed)
+})
+
 test('forgotten while it is out, a debt is not put back', () => {
   const debts = new Debts(10)
   debts.add(partOf('a'), NOW_MS)

@@ -43,13 +43,26 @@ test('a store that fails five times is not asked any more, and the error says wh
 
 test('a store that was given less time than there is goes on being asked', async () => {
   jest.useFakeTimers()
-  const { store, asked } = guarded(() => new Promise(() => undefined))
+  const { store, asked } = guarded(() => new Promise((resolve) => setTimeout(() => resolve([verdict]), 60)))
   for (let i = 0; i < 20; i++) {
     const outcome = outcomeOf(() => store.charge(charge, performance.now() - 60))
     await jest.advanceTimersByTimeAsync(45)
     expect(await outcome).toMatchObject({ message: 'fake: no answer within 40 ms' })
   }
   expect(asked).toHaveBeenCalledTimes(20)
+  jest.useRealTimers()
+})
+
+test('a store that hangs is asked no more, also where others used up some of its time', async () => {
+  jest.useFakeTimers()
+  const { store } = guarded(() => new Promise(() => undefined))
+  for (let i = 0; i < 10; i++) {
+    const outcome = outcomeOf(() => store.charge(charge, performance.now() - 60))
+    await jest.advanceTimersByTimeAsync(45)
+    await outcome
+  }
+  await jest.advanceTimersByTimeAsync(100)
+  expect(store.state).toBe('open')
   jest.useRealTimers()
 })
 
