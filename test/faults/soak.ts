@@ -123,9 +123,14 @@ async function ask(child: ChildProcess, question: 'memory' | 'reconcile'): Promi
 }
 
 async function answerOf(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(([code]) => {
+  const over = new AbortController()
+  const ended = once(child, 'exit', over).then(([code]) => {
     throw new Error(`The application ended early, with code ${code}.`)
   })
-  const [message] = (await Promise.race([once(child, 'message'), ended])) as [unknown]
-  return message
+  try {
+    const [message] = (await Promise.race([once(child, 'message', over), ended])) as [unknown]
+    return message
+  } finally {
+    over.abort()
+  }
 }
