@@ -12,7 +12,7 @@ import {
 import { StoreError } from './errors.js'
 import { type Health, healthOf } from './health.js'
 import { addressOfSocket } from './keys/source-address.js'
-import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
+import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
 import {
   type LimiterEvents,
   tellLimited,
@@ -22,8 +22,9 @@ import {
   tellStoreState,
 } from './observe/events.js'
 import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, type StoreErrorChoice } from './options.js'
-import { type BoundPolicy, checkedCost, type Limit } from './read-limits.js'
+import { checkedCost } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
+import { readParts } from './read-parts.js'
 import { guard, NotAsked, Overdue } from './stores/guard.js'
 import { standInFor } from './stores/stand-in.js'
 import type { Verdict } from './stores/store.js'
@@ -208,61 +209,4 @@ async function ended(work: Promise<unknown>, timeoutMs: number): Promise<void> {
     timer = setTimeout(resolve, timeoutMs)
   })
   await Promise.race([work, late]).finally(() => clearTimeout(timer))
-}
-
-/** The parts of a charge: one for each limit that applies to this subject. */
-function readParts(
-  limits: readonly Limit[],
-  subject: unknown,
-  cost: number | undefined,
-): MaybePromise<NamedPart[]> {
-  const only = limits[0]
-  if (limits.length === 1 && only !== undefined) {
-    const part = readPart(only, subject, cost)
-    return isPromise(part) ? part.then(asList) : asList(part)
-  }
-  return whenKnown(
-    readAll(limits, (limit) => readPart(limit, subject, cost)),
-    (parts) => parts.filter((part) => part !== undefined),
-  )
-}
-
-function asList(part: NamedPart | undefined): NamedPart[] {
-  return part === undefined ? [] : [part]
-}
-
-function readPart(
-  limit: Limit,
-  subject: unknown,
-  cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
-  const policy = limit.readPolicy(subject)
-  if (isPromise(policy)) return policy.then((bound) => readIdentified(limit, bound, subject, cost))
-  return readIdentified(limit, policy, subject, cost)
-}
-
-function readIdentified(
-  limit: Limit,
-  bound: BoundPolicy | undefined,
-  subject: unknown,
-  cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
-  if (bound === undefined) return undefined
-  const identity = limit.readIdentity(subject)
-  if (isPromise(identity)) return identity.then((known) => readPriced(limit, bound, known, subject, cost))
-  return readPriced(limit, bound, identity, subject, cost)
-}
-
-function readPriced(
-  limit: Limit,
-  { policy, keyAtRest, name }: BoundPolicy,
-  identity: string | undefined,
-  subject: unknown,
-  cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
-  if (identity === undefined) return undefined
-  const key = keyAtRest(identity)
-  const units = cost ?? limit.readCost(subject)
-  if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
-  return { key, policy, cost: units, name }
 }

@@ -1,0 +1,60 @@
+import type { NamedPart } from './decision.js'
+import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
+import type { BoundPolicy, Limit } from './read-limits.js'
+
+/** The parts of a charge: one for each limit that applies to this subject. */
+export function readParts(
+  limits: readonly Limit[],
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart[]> {
+  const only = limits[0]
+  if (limits.length === 1 && only !== undefined) {
+    const part = readPart(only, subject, cost)
+    return isPromise(part) ? part.then(asList) : asList(part)
+  }
+  return whenKnown(
+    readAll(limits, (limit) => readPart(limit, subject, cost)),
+    (parts) => parts.filter((part) => part !== undefined),
+  )
+}
+
+function asList(part: NamedPart | undefined): NamedPart[] {
+  return part === undefined ? [] : [part]
+}
+
+function readPart(
+  limit: Limit,
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart | undefined> {
+  const policy = limit.readPolicy(subject)
+  if (isPromise(policy)) return policy.then((bound) => readIdentified(limit, bound, subject, cost))
+  return readIdentified(limit, policy, subject, cost)
+}
+
+function readIdentified(
+  limit: Limit,
+  bound: BoundPolicy | undefined,
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart | undefined> {
+  if (bound === undefined) return undefined
+  const identity = limit.readIdentity(subject)
+  if (isPromise(identity)) return identity.then((known) => readPriced(limit, bound, known, subject, cost))
+  return readPriced(limit, bound, identity, subject, cost)
+}
+
+function readPriced(
+  limit: Limit,
+  { policy, keyAtRest, name }: BoundPolicy,
+  identity: string | undefined,
+  subject: unknown,
+  cost: number | undefined,
+): MaybePromise<NamedPart | undefined> {
+  if (identity === undefined) return undefined
+  const key = keyAtRest(identity)
+  const units = cost ?? limit.readCost(subject)
+  if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
+  return { key, policy, cost: units, name }
+}
