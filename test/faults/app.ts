@@ -73,7 +73,8 @@ export async function startApp(settings: AppSettings): Promise<App> {
   }
 }
 
-async function messageOf(child: ChildProcess): Promise<unknown> {
+/** What a child process sends next. Rejects where it ends before that. */
+export async function messageOf(child: ChildProcess): Promise<unknown> {
   const over = new AbortController()
   const ended = once(child, 'exit', over).then(([code]) => {
     throw new Error(`The application ended early, with code ${code}.`)

@@ -73,7 +73,12 @@ function slow(ms: number): Fault {
   return { name: `slow: ${ms} ms`, inflict: ({ proxy }) => whileIt(proxy, behaviour, 2000) }
 }
 
-async function whileIt(proxy: FaultyProxy, behaviour: Parameters<FaultyProxy['behave']>[0], forMs: number) {
+/** Lets a proxy behave like that for a while. */
+export async function whileIt(
+  proxy: FaultyProxy,
+  behaviour: Parameters<FaultyProxy['behave']>[0],
+  forMs: number,
+) {
   proxy.behave(behaviour)
   await pause(forMs)
   await proxy.heal()

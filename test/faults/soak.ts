@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../servers/wait.js'
-import type { FaultyProxy } from './proxy.js'
+import { messageOf } from './app.js'
+import { whileIt } from './common-faults.js'
 import type { Scene, Stage } from './stage.js'
 import type { Target } from './target.js'
 
@@ -63,11 +64,6 @@ const FAULTS: readonly ((stage: Stage) => Promise<unknown>)[] = [
 const CALM_MS = 2000
 const MODULE = resolve('test/faults/soak-child.ts')
 
-async function whileIt(proxy: FaultyProxy, behaviour: Parameters<FaultyProxy['behave']>[0], forMs: number) {
-  proxy.behave(behaviour)
-  await pause(forMs)
-}
-
 /** Runs mixed traffic on a store for a while, with a fault every few seconds, and reckons up. */
 export async function soak(scene: Scene, seconds: number): Promise<SoakOutcome> {
   const stage = await scene.start()
@@ -75,7 +71,7 @@ export async function soak(scene: Scene, seconds: number): Promise<SoakOutcome> 
   const flags = ['--no-warnings', '--expose-gc', '--import', 'tsx']
   const child = fork(MODULE, [JSON.stringify(settings)], { execArgv: flags })
   try {
-    await answerOf(child)
+    await messageOf(child)
     const exited = once(child, 'exit')
     const heapMb: number[] = []
     const untilMs = performance.now() + seconds * 1000
@@ -119,18 +115,5 @@ export function growthMb(heapMb: readonly number[]): number {
 
 async function ask(child: ChildProcess, question: 'memory' | 'reconcile'): Promise<unknown> {
   child.send(question)
-  return answerOf(child)
-}
-
-async function answerOf(child: ChildProcess): Promise<unknown> {
-  const over = new AbortController()
-  const ended = once(child, 'exit', over).then(([code]) => {
-    throw new Error(`The application ended early, with code ${code}.`)
-  })
-  try {
-    const [message] = (await Promise.race([once(child, 'message', over), ended])) as [unknown]
-    return message
-  } finally {
-    over.abort()
-  }
+  return messageOf(child)
 }
