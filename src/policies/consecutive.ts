@@ -51,6 +51,7 @@ function makeConsecutive(name: string, quota: number, overdraft: number): Policy
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
+    width: 1,
     params: Object.freeze([limit]),
     take,
     refund,

@@ -63,6 +63,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
     name,
     limit,
     windowMs,
+    width: 2,
     params: Object.freeze([limit, windowMs]),
     take,
     refund,

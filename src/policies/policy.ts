@@ -40,6 +40,8 @@ export interface Policy {
   readonly limit: number
   /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
   readonly windowMs: number
+  /** How many numbers a state has. All of them 0 make a fresh one, too. */
+  readonly width: number
   /** All that a step depends on, in the order that a script reads it. */
   readonly params: readonly number[]
   /** Takes `cost` whole units at `nowMs`. Never changes `state`; what is to be kept comes back as `next`. */
@@ -74,6 +76,7 @@ export function isPolicy(value: unknown): value is Policy {
     typeof policy.take === 'function' &&
     typeof policy.overdrawing === 'function' &&
     typeof policy.scaled === 'function' &&
-    Array.isArray(policy.params)
+    Array.isArray(policy.params) &&
+    Number.isInteger(policy.width)
   )
 }

@@ -137,6 +137,7 @@ function makeSlidingWindow(
     name,
     limit,
     windowMs,
+    width: slices + 2,
     params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,

@@ -121,6 +121,7 @@ function makeTokenBucket(
     name,
     limit,
     windowMs,
+    width: 1,
     params: Object.freeze(overdraft > 0 ? [capacity, intervalMs, overdraft] : [capacity, intervalMs]),
     take,
     refund,

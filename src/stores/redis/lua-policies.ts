@@ -2,8 +2,6 @@ import type { Policy } from '../../policies/policy.js'
 
 /** A policy's rules in Lua, as src/policies has them. Pieces of code, to stand in a function or in a loop. */
 export interface LuaPolicy {
-  /** How many numbers its state has. */
-  width(policy: Policy): number
   /** From p, state, now, cost: sets allowed, whether the cost is, and changed, whether the state did. */
   readonly take: string
   /** From p, state, now, cost, taken_at, reset_at (may be nil): sets changed, and is_fresh where the state now is. */
@@ -23,7 +21,6 @@ export const LUA_MATH = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
 
 const TOKEN_BUCKET: LuaPolicy = {
-  width: () => 1,
   take: `
     local most = 2 * p[3] * p[4] -- more than that comes from a clock that was ahead
     local at = floor(now * 4096) / 4096
@@ -44,7 +41,6 @@ const TOKEN_BUCKET: LuaPolicy = {
 }
 
 const FIXED_WINDOW: LuaPolicy = {
-  width: () => 2,
   take: `
     local now_index = floor(now / p[4])
     local index = state[1]
@@ -65,7 +61,6 @@ const FIXED_WINDOW: LuaPolicy = {
 }
 
 const CONSECUTIVE: LuaPolicy = {
-  width: () => 1,
   take: `
     allowed = cost == 0 or state[1] + cost <= p[3]
     changed = allowed and cost > 0
@@ -79,7 +74,6 @@ const CONSECUTIVE: LuaPolicy = {
 }
 
 const SLIDING_WINDOW: LuaPolicy = {
-  width: ({ params }) => (params[2] as number) + 2,
   take: `
     local window, slices = p[4], p[5]
     local ticks = floor(now) * slices
@@ -100,10 +94,10 @@ const SLIDING_WINDOW: LuaPolicy = {
     end`,
   refund: `
     local at = state[1] - floor(floor(taken_at) * p[5] / p[4]) + 2
-    changed = at >= 2 and at <= p[2] and state[at] > 0
+    changed = at >= 2 and at <= p[5] + 2 and state[at] > 0
     if changed then state[at] = max(0, state[at] - cost) end
     is_fresh = true
-    for i = 2, p[2] do is_fresh = is_fresh and state[i] == 0 end`,
+    for i = 2, p[5] + 2 do is_fresh = is_fresh and state[i] == 0 end`,
   expiry: `
     expires_at = (state[1] + p[5] + 1) * p[4] / p[5] -- the newest slice leaves the window a window after its end`,
 }

@@ -17,7 +17,8 @@ export function onePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> |
     if (charge.length !== 1 || !isSamePolicy((charge[0] as Part).policy, policy)) return undefined
   const parts = charges.map(([part]) => part as Part)
   const { keys, places, costs } = byKey(parts)
-  const { width, params, script } = packedPolicy(policy)
+  const { width } = policy
+  const { params, script } = packedPolicy(policy)
 
   function read(numbers: Buffer, { foreign, refusal }: Trouble) {
     const atMs = timeIn(numbers)

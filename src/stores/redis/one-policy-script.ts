@@ -10,7 +10,7 @@ const known = new Map<string, Script>()
  * others need. ARGV[1]: nothing, or, where not every charge takes 1 unit from a key of its own, JSON: for each key its cost, or
  * the list of its costs. ARGV[2] and so on: the policy's params.
  */
-export function chargeOnePolicy({ kind, params: { length } }: Policy, width: number): Script {
+export function chargeOnePolicy({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
   const made = known.get(name) ?? makeScript(kind, length, width)
   known.set(name, made)

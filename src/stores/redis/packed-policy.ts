@@ -1,12 +1,9 @@
 import type { Policy } from '../../policies/policy.js'
-import { LUA_POLICIES } from './lua-policies.js'
 import { chargeOnePolicy } from './one-policy-script.js'
 import type { Script } from './scripts.js'
 
 /** A policy as the scripts read it. */
 export interface PackedPolicy {
-  /** How many numbers its state has. */
-  readonly width: number
   readonly params: readonly string[]
   /** For scripts that take several policies. */
   readonly json: string
@@ -19,10 +16,9 @@ const known = new WeakMap<Policy, PackedPolicy>()
 export function packedPolicy(policy: Policy): PackedPolicy {
   const before = known.get(policy)
   if (before !== undefined) return before
-  const { kind, params } = policy
-  const width = LUA_POLICIES[kind].width(policy)
+  const { kind, width, params } = policy
   const json = JSON.stringify([kind, width, ...params])
-  const packed = { width, params: params.map(String), json, script: chargeOnePolicy(policy, width) }
+  const packed = { params: params.map(String), json, script: chargeOnePolicy(policy) }
   known.set(policy, packed)
   return packed
 }

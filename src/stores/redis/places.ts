@@ -1,6 +1,6 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Part } from '../store.js'
-import { type PackedPolicy, packedPolicy } from './packed-policy.js'
+import { packedPolicy } from './packed-policy.js'
 import { stateIn } from './script-call.js'
 
 /** Gives each distinct key and policy of a call a place, counted from 1 as Lua does. */
@@ -8,13 +8,13 @@ export class Places {
   readonly #keys = new Map<string, number>()
   readonly #policies = new Map<Policy, number>()
   /** The policy of each key. */
-  readonly #policyOf: PackedPolicy[] = []
+  readonly #policyOf: Policy[] = []
 
   /** A part as a script reads it: key, policy, cost. */
   of({ key, policy, cost }: Part): number[] {
     const policyPlace = this.#policies.get(policy) ?? this.#policies.size + 1
     this.#policies.set(policy, policyPlace)
-    const keyPlace = this.#keys.get(key) ?? this.#policyOf.push(packedPolicy(policy))
+    const keyPlace = this.#keys.get(key) ?? this.#policyOf.push(policy)
     this.#keys.set(key, keyPlace)
     return [keyPlace, policyPlace, cost]
   }
@@ -38,7 +38,7 @@ export class Places {
     const states = new Map<string, State>()
     let before = 0
     for (const [key, place] of this.#keys) {
-      const { width } = this.#policyOf[place - 1] as PackedPolicy
+      const { width } = this.#policyOf[place - 1] as Policy
       states.set(key, stateIn(numbers, before, width))
       before += width
     }
