@@ -1,3 +1,4 @@
+import type { Policy } from '../../policies/policy.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import { onePolicyCall } from './one-policy-call.js'
 import { packedPolicy } from './packed-policy.js'
@@ -18,13 +19,19 @@ const together = () => undefined
 
 /**
  * Charges of one part go by policy, since a script for one policy does a charge in little more than half the time. Those whose key
- * a charge of several parts names too go with that one, to be decided in order.
+ * a charge of several parts names too, or one of another policy (an overdrawing one), go together, to be decided in order.
  */
 function policiesAmong(charges: readonly Charge[]): ((charge: Charge) => unknown) | undefined {
   const policy = charges[0]?.[0]?.policy
   if (charges.every((charge) => charge.length === 1 && charge[0]?.policy === policy)) return undefined
   const shared = new Set<string>()
-  for (const charge of charges) if (charge.length > 1) for (const { key } of charge) shared.add(key)
+  const policyOf = new Map<string, Policy>()
+  for (const charge of charges) {
+    for (const { key, policy } of charge) {
+      if (charge.length > 1 || (policyOf.get(key) ?? policy) !== policy) shared.add(key)
+      policyOf.set(key, policy)
+    }
+  }
   return (charge) =>
     charge.length === 1 && !shared.has(firstKey(charge))
       ? packedPolicy((charge[0] as Part).policy).json
