@@ -17,12 +17,15 @@ export interface Step {
   readonly next?: State | undefined
 }
 
+/** The kinds of policies that stand for themselves. */
+export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
+
 /**
  * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since the Unix
  * epoch, as a double. Every policy keeps these rules:
  *
- * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (One write can come with a denial: a state
- *    from a clock that was ahead is put right, else it would lock its owner out until the clock is there again.)
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial: `ban` counts it, and
+ *    a state from a clock that was ahead is put right, else it would lock its owner out until the clock is there again.)
  * 2. The cost admitted in any true window of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
@@ -33,7 +36,7 @@ export interface Step {
  * 8. A state may be overdrawn, by up to a whole `limit` (see `overdrawing`): then nothing is left, and the times tell when there is.
  */
 export interface Policy {
-  readonly kind: 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
+  readonly kind: BaseKind | `ban-${BaseKind}`
   /** For headers and keys. The default tells the numbers, such as `100-in-1min`. */
   readonly name: string
   /** The largest cost that can ever be taken at once. */

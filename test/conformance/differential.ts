@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import {
+  ban,
   type Charge,
   consecutive,
   fixedWindow,
@@ -18,6 +19,13 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: 997, slices: 3 }),
   fixedWindow({ limit: 3, window: 700 }),
   consecutive({ limit: 4 }),
+  ban(slidingWindow({ limit: 4, window: 1000, slices: 4 }), { after: 2, within: 900, for: [300, 1100] }),
+  ban(tokenBucket({ capacity: 3, refill: 7, every: '1s' }), {
+    after: 1,
+    within: '1s',
+    for: [200, 500],
+    onAttempt: 'restart',
+  }),
 ]
 
 interface Taking {

@@ -10,6 +10,7 @@ export class ModelStore {
 
   charge(charge: Charge, nowMs: number): Verdict {
     const sums = new Map<string, { policy: Policy; cost: number }>()
+    const denials = new Map<string, State | undefined>()
     const steps = charge.map(({ key, policy, cost }) => {
       const sum = (sums.get(key)?.cost ?? 0) + cost
       const step = policy.take(this.#states.get(key), nowMs, sum)
@@ -22,10 +23,14 @@ export class ModelStore {
         this.#keep(key, policy.take(this.#states.get(key), nowMs, cost).next)
       return { allowed, atMs: nowMs, parts: steps.map(figures) }
     }
+    charge.forEach(({ key }, i) => {
+      if (!steps[i]?.allowed) denials.set(key, steps[i]?.next)
+    })
     const parts = charge.map(({ key, policy }, i) => {
       const step = steps[i]
       return figures(step === undefined || step.allowed ? policy.take(this.#states.get(key), nowMs, 0) : step)
     })
+    for (const [key, next] of denials) this.#keep(key, next)
     return { allowed, atMs: nowMs, parts }
   }
 

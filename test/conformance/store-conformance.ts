@@ -1,3 +1,4 @@
+import { testBans } from './bans.js'
 import { testBatches } from './batches.js'
 import { testCharges } from './charges.js'
 import { testDifferential } from './differential.js'
@@ -19,6 +20,7 @@ export function describeStoreConformance(name: string, setup: ConformanceSetup):
     testBatches(using, setup.capabilities)
     testReturns(using)
     testOverdraft(using)
+    testBans(using, setup.capabilities)
     testKeys(using, setup.capabilities)
     testExpiry(using, setup.capabilities)
     if (setup.capabilities.settableClock) testDifferential(using)

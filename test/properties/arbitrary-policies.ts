@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
 
 /** A policy under test, with what its documentation promises. */
 export interface Promised {
@@ -62,11 +62,38 @@ const inARow = fc.integer({ min: 1, max: 30 }).map(
   }),
 )
 
-/** Any policy at all. */
-export const anyPolicy = fc.oneof(bucket, fixed, sliding, inARow)
+/** Any policy that stands for itself. */
+export const basePolicy = fc.oneof(bucket, fixed, sliding, inARow)
 
 /** Policies whose quota comes back with time. */
 export const timedPolicy = fc.oneof(bucket, fixed, sliding)
+
+const length = fc.integer({ min: 1, max: 200_000 })
+
+/** How somebody is banned. */
+export const banNumbers = fc.record({
+  after: fc.integer({ min: 1, max: 5 }),
+  within: length,
+  for: fc.array(length, { minLength: 1, maxLength: 4 }).map((bans) => bans.sort((a, b) => a - b)),
+  onAttempt: fc.constantFrom('nothing' as const, 'restart' as const),
+})
+
+export function banned(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promised> {
+  return fc.tuple(base, banNumbers).map(([{ policy, most, longestLockoutMs }, numbers]) => {
+    const longestBanMs = numbers.for.at(-1) as number
+    return { policy: ban(policy, numbers), most, longestLockoutMs: longestLockoutMs + 2 * longestBanMs }
+  })
+}
+
+/** Any policy at all. */
+export const anyPolicy = fc.oneof(basePolicy, banned(basePolicy))
+
+/** Policies by which waiting always helps, at last. */
+export const endingPolicy = fc.oneof(timedPolicy, banned(timedPolicy))
+
+export function isBan({ kind }: Policy): boolean {
+  return kind.startsWith('ban-')
+}
 
 /** One take of a trace: the time since the one before as a share of the window, and the cost as a share of the limit. */
 export interface Take {

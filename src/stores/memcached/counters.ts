@@ -15,11 +15,14 @@ export interface Counters {
   stateOf(slice: number, counts: readonly number[]): State
 }
 
+/** Policies whose state is made of counts, and nothing else. */
+const COUNTING: readonly Policy['kind'][] = ['fixed-window', 'sliding-window', 'consecutive']
+
 const known = new WeakMap<Policy, Counters>()
 
-/** The counters of a policy; `undefined` for one whose state is not made of counts. */
+/** The counters of a policy; `undefined` for one that needs more than counts. */
 export function countersOf(policy: Policy): Counters | undefined {
-  if (policy.kind === 'token-bucket') return undefined
+  if (!COUNTING.includes(policy.kind)) return undefined
   const before = known.get(policy)
   if (before !== undefined) return before
   const counters = policy.kind === 'consecutive' ? oneCounter : windowCounters(policy)

@@ -48,7 +48,8 @@ export function workUnwritten(
 ): readonly KeyResult[] {
   return works.map((work) => {
     const { results, state: next } = workOn(state, [work], nowMs)
-    return next === state ? results[0] : refusal
+    const [result] = results
+    return next === state || (result && 'allowed' in result && !result.allowed) ? result : refusal
   })
 }
 

@@ -18,7 +18,7 @@ import { swapping } from './swap.js'
  * Keeps states in memcached, for any number of processes, without locks.
  *
  * - Atomicity: `fixedWindow`, `slidingWindow` and `consecutive` are counters, counted by `increment` first and given back when
- *   denied; `tokenBucket` is one value, changed by compare-and-swap with a bounded number of attempts (30, then `StoreError`). Family:
+ *   denied; `tokenBucket` and `ban` are one value, changed by compare-and-swap with a bounded number of attempts (30, then `StoreError`). Family:
  *   compare-and-swap.
  * - A charge of several keys is decided key by key, and what it took is given back when a later key denies: never more than a
  *   limit is admitted, and for the time of some round trips up to the cost of such a charge is taken too much.

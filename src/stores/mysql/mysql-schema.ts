@@ -1,7 +1,7 @@
 import { MAX_KEY_BYTES } from '../sql/row-key.js'
 import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
 
-/** The longest state: a sliding window of 100 slices has 102 numbers of 8 bytes. */
+/** The longest state: a ban from a sliding window of 100 slices has 106 numbers of 8 bytes. */
 const MAX_STATE_BYTES = 1024
 
 /**

@@ -3,7 +3,7 @@ import { decideParts } from '../decide-parts.js'
 import { rowKey } from '../sql/row-key.js'
 import { Unreadable } from '../sql/unreadable.js'
 import type { Part, Verdict } from '../store.js'
-import { takingStatements } from './one-statement.js'
+import { isTakenAtOnce, takingStatements } from './one-statement.js'
 import {
   type PostgresConnection,
   type PostgresQuery,
@@ -41,6 +41,7 @@ export function loneCharge(
 
   return async (connection, part) => {
     const { policy, cost } = part
+    if (!isTakenAtOnce(policy)) return undefined
     const key = Buffer.from(rowKey(part.key))
     if (cost > 0 && cost <= policy.limit) {
       const taken = await ask(connection, taking(policy, key, cost))

@@ -1,4 +1,4 @@
-import type { Policy } from '../../policies/policy.js'
+import type { BaseKind, Policy } from '../../policies/policy.js'
 import { expiryStepS, NEVER_S } from '../sql/expiry.js'
 import { type PostgresQuery, type Prepared, preparing } from './postgres-client.js'
 import { NOW, sent } from './sent.js'
@@ -80,11 +80,16 @@ function consecutiveTaking(): Taking {
   }
 }
 
-const KINDS: Readonly<Record<Policy['kind'], Taking>> = {
+const KINDS: Readonly<Record<BaseKind, Taking>> = {
   'token-bucket': tokenBucketTaking(),
   'fixed-window': fixedWindowTaking(),
   'sliding-window': slidingWindowTaking(),
   consecutive: consecutiveTaking(),
+}
+
+/** Whether units of a policy can be taken by one statement. A ban writes when it denies as well, which takes more than that. */
+export function isTakenAtOnce({ kind }: Policy): boolean {
+  return kind in KINDS
 }
 
 /** Takes units of a key by one statement, which gives the state that follows and the time; no row where that may not be. */

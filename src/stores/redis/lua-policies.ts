@@ -70,7 +70,7 @@ const CONSECUTIVE: LuaPolicy = {
     state[1] = state[1] - cost
     is_fresh = state[1] <= 0`,
   expiry: `
-    expires_at = huge`,
+    expires_at = state[1] > 0 and huge or 0`,
 }
 
 const SLIDING_WINDOW: LuaPolicy = {
@@ -102,9 +102,63 @@ const SLIDING_WINDOW: LuaPolicy = {
     expires_at = (state[1] + p[5] + 1) * p[4] / p[5] -- the newest slice leaves the window a window after its end`,
 }
 
+/**
+ * A ban from a policy. Its numbers stand behind those of the policy, in p from p[6] and in the state from state[p[2] - 3], so that the policy's
+ * own code runs as it is.
+ */
+function banFrom(inner: LuaPolicy): LuaPolicy {
+  return {
+    take: `
+    local at, longest = p[2] - 4, p[#p] -- denials, until when they count, the last ban's number, until when it lasts
+    if p[6] > 0 and cost > 0 and state[at + 4] > now then
+      do
+        local cost = huge -- so much is never allowed: what a clock left behind is put right
+        ${inner.take}
+      end
+      if p[8] > 0 or state[at + 4] - now > longest then
+        state[at + 4] = now + (p[8] > 0 and p[8 + state[at + 3]] or longest)
+        changed = true
+      end
+    else
+      do ${inner.take}
+      end
+      if not allowed and p[6] > 0 then
+        local counts = state[at + 2] > now
+        local strikes = counts and state[at + 1] + 1 or 1
+        changed = true
+        if strikes < p[6] then
+          state[at + 1] = strikes
+          state[at + 2] = counts and min(state[at + 2], now + p[7]) or now + p[7]
+        else
+          local level = state[at + 4] + longest > now and min(state[at + 3] + 1, #p - 8) or 1
+          state[at + 1], state[at + 2], state[at + 3], state[at + 4] = 0, 0, level, now + p[8 + level]
+        end
+      end
+    end`,
+    refund: `
+    do ${inner.refund}
+    end
+    local at = p[2] - 4
+    local is_held = state[at + 2] > now or state[at + 3] > 0 and state[at + 4] + p[#p] > now
+    if is_fresh and is_held then
+      for i = 1, at do state[i] = 0 end
+      is_fresh = false
+    end`,
+    expiry: `
+    do ${inner.expiry}
+    end
+    local at = p[2] - 4
+    expires_at = max(expires_at, state[at + 2], state[at + 3] > 0 and state[at + 4] + p[#p] or 0)`,
+  }
+}
+
 export const LUA_POLICIES: Readonly<Record<Policy['kind'], LuaPolicy>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
-  consecutive: CONSECUTIVE,
   'sliding-window': SLIDING_WINDOW,
+  consecutive: CONSECUTIVE,
+  'ban-token-bucket': banFrom(TOKEN_BUCKET),
+  'ban-fixed-window': banFrom(FIXED_WINDOW),
+  'ban-sliding-window': banFrom(SLIDING_WINDOW),
+  'ban-consecutive': banFrom(CONSECUTIVE),
 }

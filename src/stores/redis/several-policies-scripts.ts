@@ -95,12 +95,15 @@ local function decide(charge)
   if #denied > 0 then
     touched = {}
     for k, state in pairs(before) do states[k] = state end
-    for _, i in ipairs(denied) do -- so much is never allowed: this only puts right what a clock left behind
-      local _, is_changed = take_part(charge, i, huge)
-      if is_changed then touched[charge[i]] = true end
+    for _, i in ipairs(denied) do -- so much is never allowed: a ban counts it, once a key, and what a clock left behind is put right
+      local k = charge[i]
+      if touched[k] == nil then
+        local _, is_changed = take_part(charge, i, huge)
+        touched[k] = is_changed
+      end
     end
   end
-  for k in pairs(touched) do changed[k] = true end
+  for k, is_changed in pairs(touched) do changed[k] = changed[k] or is_changed end
 end
 
 for _, charge in ipairs(cjson.decode(ARGV[2])) do decide(charge) end

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
+import { ban, fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
 import type { Redis } from 'ioredis'
 import { decideParts } from '../../../src/stores/decide-parts.js'
 import { chargeOne, figures, part } from '../../conformance/kit.js'
@@ -14,6 +14,7 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: HOUR_MS + 7, slices: 3 }),
   slidingWindow({ limit: 4, window: '1d' }),
   fixedWindow({ limit: 3, window: '1h' }),
+  ban(slidingWindow({ limit: 4, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
 ]
 
 let server: RedisServer
@@ -99,7 +100,9 @@ test('whatever a clock ahead left, and whatever is charged, the outcome is that 
     }
     for (const { key, policy } of parts) {
       expect(await atRest(client, key)).toEqual(model.get(key))
-      if (written.has(key)) await expectAtRest(client, key, policy, model.get(key))
+      // What a ban has from a clock ahead is only put right by a denial, and is kept for longer until then.
+      if (written.has(key) && !policy.kind.startsWith('ban-'))
+        await expectAtRest(client, key, policy, model.get(key))
     }
   }
   await fc.assert(fc.asyncProperty(fc.array(taking, { minLength: 1, maxLength: 3 }), charges, run), {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  ban,
   consecutive,
   fixedWindow,
   type Policy,
@@ -196,4 +197,25 @@ describe('short-lived keys', () => {
     await store.charge(keys.map((key) => [part(key, policy, 5)]))
     await until('Redis has removed them', async () => (await client.dbsize()) === 0)
   })
+})
+
+test('a key of a ban is kept for as long as the ban is remembered, and for no longer', async () => {
+  const policy = ban(fixedWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: ['10m', '2d'] })
+  await takeOne(store, 'key', policy)
+  const { atMs, parts } = await chargeOne(store, part('key', policy))
+  expect(parts[0]).toMatchObject({ allowed: false, resetAfterMs: 600_000 + 2 * DAY_MS })
+  expect(await client.pexpiretime('key')).toBe(Math.ceil(atMs + 600_000 + 2 * DAY_MS))
+  await client.del('key')
+  const { resetAfterMs } = await takeOne(
+    store,
+    'other',
+    ban(slidingWindow({ limit: 1, window: '1d' }), {
+      after: 2,
+      within: '3d',
+      for: '1m',
+    }),
+    2,
+  )
+  expect(resetAfterMs).toBe(3 * DAY_MS)
+  expect(await client.pttl('other')).toBeGreaterThan(3 * DAY_MS - 1000)
 })

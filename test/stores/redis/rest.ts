@@ -13,25 +13,36 @@ export async function atRest(client: Redis, key: string): Promise<State | undefi
   return bytes === null ? undefined : stateOf(bytes)
 }
 
+/** Until when a ban remembers something. */
+function rememberedUntilMs({ kind, params }: Policy, state: State): number {
+  if (!kind.startsWith('ban-')) return 0
+  const [strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state.slice(-3)
+  return Math.max(strikesUntilMs, level > 0 ? bannedUntilMs + (params.at(-1) as number) : 0)
+}
+
 /** Puts a state under a key, to expire as the store would have it. */
 export async function putAtRest(client: Redis, key: string, policy: Policy, state: State): Promise<void> {
   const { kind, params } = policy
   const [first = 0] = state
   const [limit = 0, ms = 0, slices = 0] = params
   const gridMs = (limit * ms) / 16
-  const untilMs =
-    kind === 'token-bucket'
-      ? Math.ceil(first / gridMs) * gridMs
-      : kind === 'fixed-window'
-        ? (first + 1) * ms
-        : ((first + slices + 1) * ms) / slices
-  await client.set(key, bytesOf(state), 'PXAT', Math.ceil(untilMs))
+  const untilMs = kind.endsWith('token-bucket')
+    ? Math.ceil(first / gridMs) * gridMs
+    : kind.endsWith('fixed-window')
+      ? (first + 1) * ms
+      : ((first + slices + 1) * ms) / slices
+  await client.set(
+    key,
+    bytesOf(state),
+    'PXAT',
+    Math.ceil(Math.max(untilMs, rememberedUntilMs(policy, state))),
+  )
 }
 
 /** How much later than it must a state may expire: a sixteenth of a bucket's span, or until a slice of a window ends. */
 function slackMs({ kind, windowMs, params }: Policy): number {
-  if (kind === 'token-bucket') return windowMs / 16 + 1
-  return kind === 'sliding-window' ? windowMs / (params[2] as number) + 1 : 1
+  if (kind.endsWith('token-bucket')) return windowMs / 16 + 1
+  return kind.endsWith('sliding-window') ? windowMs / (params[2] as number) + 1 : 1
 }
 
 /** Checks that a key holds this state, and expires when that equals a fresh one, rounded up. */

@@ -1,0 +1,131 @@
+import {
+  type BanOptions,
+  ban,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  type State,
+  slidingWindow,
+} from 'headgate'
+
+const MINUTE_MS = 60_000
+const window = fixedWindow({ limit: 2, window: '1m' })
+const policy = ban(window, { after: 3, within: '10m', for: ['5m', '20m'] })
+
+/** A client that attempts at given moments, and what it is told. */
+function attempts(of: Policy, ...minutes: readonly number[]) {
+  let state: State | undefined
+  return minutes.map((minute) => {
+    const step = of.take(state, minute * MINUTE_MS, 1)
+    state = step.next ?? state
+    return step
+  })
+}
+
+function waits(of: Policy, ...minutes: readonly number[]): number[] {
+  return attempts(of, ...minutes).map(({ retryAfterMs }) => retryAfterMs / MINUTE_MS)
+}
+
+test('so many denials in the time begin a ban, and what the policy allows counts for nothing', () => {
+  expect(waits(policy, 0, 0, 0, 0.5, 1, 1, 1.25)).toEqual([0, 0, 1, 0.5, 0, 0, 5])
+})
+
+test('denials that lie further apart begin none', () => {
+  expect(waits(policy, 0, 0, 0, 0, 10, 10, 10, 10)).toEqual([0, 0, 1, 1, 0, 0, 1, 1])
+})
+
+test('the time in which they count begins with the first of them', () => {
+  expect(waits(policy, 0, 0, 0, 9, 9, 9, 9.5).at(-1)).toBe(5)
+  expect(waits(policy, 0, 0, 0, 9, 9, 9, 10, 10, 10).at(-1)).toBe(1)
+})
+
+test('during a ban everything is denied, attempts do not lengthen it, and it ends by itself', () => {
+  expect(waits(policy, 0, 0, 0, 0, 0, 1, 2, 4.75, 5)).toEqual([0, 0, 1, 1, 5, 4, 3, 0.25, 0])
+})
+
+test('a further ban is longer, up to the last one; who stays away for as long as that begins anew', () => {
+  const again = [0, 0, 0, 0, 0]
+  expect(waits(policy, ...again, 5, 5, 5, 5, 5).at(-1)).toBe(20)
+  expect(waits(policy, ...again, 5, 5, 5, 5, 5, 25, 25, 25, 25, 25).at(-1)).toBe(20)
+  expect(waits(policy, ...again, 24, 24, 24, 24, 24).at(-1)).toBe(20)
+  expect(waits(policy, ...again, 25, 25, 25, 25, 25).at(-1)).toBe(5)
+})
+
+test("with onAttempt: 'restart' each attempt begins the ban anew", () => {
+  const restarting = ban(window, { after: 3, within: '10m', for: ['5m', '20m'], onAttempt: 'restart' })
+  expect(waits(restarting, 0, 0, 0, 0, 0, 4, 8, 13)).toEqual([0, 0, 1, 1, 5, 5, 5, 0])
+})
+
+test('a ban that is shorter than the wait of its policy shows the longer one', () => {
+  const short = ban(consecutive({ limit: 1 }), { after: 1, within: '1m', for: '1m' })
+  expect(attempts(short, 0, 0)[1]?.retryAfterMs).toBe(Number.POSITIVE_INFINITY)
+  const daily = ban(fixedWindow({ limit: 1, window: '1d' }), { after: 1, within: '1m', for: '1m' })
+  expect(waits(daily, 0, 60)).toEqual([0, 23 * 60])
+})
+
+test('a look during a ban tells when something is left again', () => {
+  const [, , , , banned] = attempts(policy, 0, 0, 0, 0, 0)
+  expect(policy.take(banned?.next, 2 * MINUTE_MS, 0)).toEqual({
+    allowed: true,
+    remaining: 0,
+    resetAfterMs: 23 * MINUTE_MS,
+    retryAfterMs: 0,
+    moreAfterMs: 3 * MINUTE_MS,
+    next: undefined,
+  })
+})
+
+test('nobody is banned for longer than the longest ban by a clock that was ahead', () => {
+  const ahead = attempts(policy, 1e6, 1e6, 1e6, 1e6, 1e6).at(-1)?.next
+  const denied = policy.take(ahead, 0, 1)
+  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 20 * MINUTE_MS })
+  expect(denied.next).toHaveLength(policy.width)
+  expect(policy.take(denied.next, 20 * MINUTE_MS, 1).allowed).toBe(true)
+})
+
+test('is named and limited as its policy, takes a share of it, and tells its kind', () => {
+  const { kind, name, limit, windowMs } = policy
+  expect({ kind, name, limit, windowMs }).toEqual({
+    kind: 'ban-fixed-window',
+    name: '2-in-1min',
+    limit: 2,
+    windowMs: MINUTE_MS,
+  })
+  const half = policy.scaled(0.5)
+  expect(half.limit).toBe(1)
+  expect(waits(half, 0, 0, 0, 0)).toEqual([0, 1, 1, 5])
+})
+
+test.each([
+  ['no policy', 5, {}, 'ban: policy must be a policy that is no ban, got 5. Write ban(slidingWindow('],
+  ['a ban', policy, {}, 'ban: policy must be a policy that is no ban, got an object.'],
+  ['no number of denials', window, { after: 0 }, 'ban: after must be a whole number of at least 1, got 0.'],
+  ['no time for them', window, { within: '0s' }, 'ban: within must be a duration of 1 ms to 10 years'],
+  [
+    'no duration',
+    window,
+    { for: [] },
+    'ban: for must be 1 to 16 durations, none shorter than the one before',
+  ],
+  [
+    'a duration that is none',
+    window,
+    { for: ['1m', 'soon'] },
+    'ban: for must be a duration of 1 ms to 10 years',
+  ],
+  ['shrinking durations', window, { for: ['2m', '1m'] }, "Did you mean for: ['1m', '10m', '1h']?"],
+  ['too many', window, { for: new Array(17).fill('1m') }, 'ban: for must be 1 to 16 durations'],
+  [
+    'a strange attempt',
+    window,
+    { onAttempt: 'extend' },
+    "ban: onAttempt must be one of 'nothing', 'restart'",
+  ],
+  ['another word', window, { duration: '1m' }, 'ban: there is no option "duration". Write for instead.'],
+])('%s is refused, and the message tells the mend', (_name, of, wrong, message) => {
+  const options = { after: 3, within: '1m', for: '1m', ...wrong } as BanOptions
+  expect(() => ban(of as Policy, options)).toThrow(message)
+  expect(() =>
+    ban(slidingWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: '1m' }),
+  ).not.toThrow()
+})
