@@ -51,8 +51,11 @@ export interface NamedPart extends Part {
 /** Gives back what a decision took. */
 export type GiveBack = () => MaybePromise<void>
 
-/** A decision that took something. It keeps to itself how that is given back, so that it is plain data to everybody else. */
-class TakingDecision implements Decision {
+/**
+ * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
+ * else.
+ */
+class ChargeDecision implements Decision {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -62,9 +65,11 @@ class TakingDecision implements Decision {
   readonly policy: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
+  readonly #charge: readonly NamedPart[]
   #giveBack: GiveBack | undefined
 
   constructor(
+    charge: readonly NamedPart[],
     allowed: boolean,
     telling: Omit<PartDecision, 'allowed'>,
     parts: readonly PartDecision[],
@@ -80,6 +85,7 @@ class TakingDecision implements Decision {
     this.policy = telling.name
     this.parts = parts
     this.source = source
+    this.#charge = charge
     this.#giveBack = giveBack
   }
 
@@ -89,6 +95,10 @@ class TakingDecision implements Decision {
     const giveBack = decision.#giveBack
     decision.#giveBack = undefined
     return giveBack
+  }
+
+  static chargeOf(decision: object): readonly NamedPart[] | undefined {
+    return #charge in decision ? decision.#charge : undefined
   }
 }
 
@@ -105,7 +115,7 @@ export function decisionOf(
     parts.push(partDecision(charge[i] as NamedPart, verdicts[i] as PartVerdict))
   }
   const telling = parts.length === 1 ? first : tellingPart(parts, allowed)
-  return new TakingDecision(allowed, telling, parts, source, allowed ? giveBack : undefined)
+  return new ChargeDecision(charge, allowed, telling, parts, source, allowed ? giveBack : undefined)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -151,16 +161,24 @@ export const CLOSED: Decision = Object.freeze({
   source: 'closed' as const,
 })
 
+const WITHOUT_CHARGE: readonly unknown[] = [UNLIMITED, OPEN, CLOSED]
+
 /** As `OPEN`, for a request whose units the store may take later all the same. */
-export function openDecision(giveBack: GiveBack): Decision {
+export function openDecision(charge: readonly NamedPart[], giveBack: GiveBack): Decision {
   const { limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs, policy: name } = OPEN
   const figures = { name, limit, windowMs: 0, cost: 0, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
-  return new TakingDecision(true, figures, OPEN.parts, 'open', giveBack)
+  return new ChargeDecision(charge, true, figures, OPEN.parts, 'open', giveBack)
 }
 
 /** Gives back what a decision took, once. */
 export function redeem(decision: Decision): MaybePromise<void> {
-  return TakingDecision.redeem(decision)?.()
+  return ChargeDecision.redeem(decision)?.()
+}
+
+/** What was charged for a decision, also where it was denied; nothing where no store was asked. `undefined` = this is no decision. */
+export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  return ChargeDecision.chargeOf(value) ?? (WITHOUT_CHARGE.includes(value) ? [] : undefined)
 }
 
 /** What gives back all that a charge took. */

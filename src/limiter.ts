@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { knownOptions } from './checks.js'
 import {
   CLOSED,
+  chargeOf,
   type Decision,
   decisionOf,
   type NamedPart,
@@ -47,9 +48,13 @@ export interface Limiter<Subject> {
   refund(decision: Decision): MaybePromise<void>
   /**
    * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. Any object
-   * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`.
+   * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`; or a decision, for
+   * the keys that were charged. With `limits`, the names of limits, only these forget.
    */
-  forget(subject: Subject | Record<string, unknown>): MaybePromise<void>
+  forget(
+    subject: Subject | Record<string, unknown> | Decision,
+    options?: { limits?: readonly string[] },
+  ): MaybePromise<void>
   /** Asks the store without taking anything, for readiness probes. Never rejects. */
   health(): Promise<Health>
   /** Waits for what is under way, by `timeoutMs` at the latest, and closes what the store opened itself; never the user's client. */
@@ -157,8 +162,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     )
   }
 
-  function forget(subject: Subject | Record<string, unknown>): MaybePromise<void> {
-    return whenKnown(readParts(limits, subject, 0), (parts) => {
+  function forget(
+    subject: Subject | Record<string, unknown> | Decision,
+    options: { limits?: readonly string[] } = {},
+  ): MaybePromise<void> {
+    const { limits: names } = options
+    return whenKnown(chargeOf(subject) ?? readParts(limits, subject, 0), (all) => {
+      const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
+      if (parts.length === 0) return
       standIn.forget(parts)
       return store.forget(parts)
     })

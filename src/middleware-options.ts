@@ -11,16 +11,13 @@ import type { MaybePromise } from './maybe-promise.js'
 import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
 import { readKeys } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
+import { type Count, givingBackUncounted, type OnAllowed } from './uncounted.js'
 
 /** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
 export type Next = (error?: unknown) => void
 
-/** Which responses stay charged; the others are given back. A function returns true for those that count. */
-export type Count<Req, Res> =
-  | 'all'
-  | 'failed'
-  | 'successful'
-  | ((req: Req, res: Res) => MaybePromise<boolean>)
+/** Answers a limited request. */
+export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
 /**
  * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count` function throws
@@ -45,7 +42,7 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
   /** Answers a limited request itself; the headers are set. Default: a short text, or problem+json, by `Accept`. */
-  onLimited?: (req: Req, res: Res, next: Next, decision: Decision) => unknown
+  onLimited?: OnLimited<Req, Res>
   /** The status for limited requests, from 400 to 599. Default 429. */
   statusCode?: number
   /** The body for limited requests: a string as plain text, an object as JSON. */
@@ -66,10 +63,11 @@ export interface MiddlewareSettings<Req, Res> {
   readonly limiter: LimiterSettings
   readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
   readonly addresses: AddressRules | undefined
-  readonly count: Count<Req, Res>
+  /** What is done with a request that is let through, and with its response. */
+  readonly onAllowed: OnAllowed<Req, Res> | undefined
   readonly headers: HeaderStyle
   readonly resetFormat: ResetFormat
-  readonly onLimited: ((req: Req, res: Res, next: Next, decision: Decision) => unknown) | undefined
+  readonly onLimited: OnLimited<Req, Res> | undefined
   readonly statusCode: number
   readonly message: DenialBody | undefined
   readonly enforce: boolean
@@ -105,33 +103,38 @@ const RENAMED = {
 
 /** Reads and checks the options of `rateLimit`. Throws a `TypeError` that names the option and the mend. */
 export function readMiddlewareOptions<Req extends IncomingMessage, Res extends ServerResponse>(
+  owner: string,
   options: RateLimitOptions<Req, Res>,
 ): MiddlewareSettings<Req, Res> {
-  knownOptions('rateLimit', options, [...LIMITER_OPTIONS, ...OWN_OPTIONS], RENAMED)
-  optionalFunction('rateLimit', 'skip', options.skip)
-  optionalFunction('rateLimit', 'onLimited', options.onLimited)
+  knownOptions(owner, options, [...LIMITER_OPTIONS, ...OWN_OPTIONS], RENAMED)
+  optionalFunction(owner, 'skip', options.skip)
+  optionalFunction(owner, 'onLimited', options.onLimited)
   const headerStyles = ['legacy', 'draft', 'both', 'none'] as const
   const resetFormats = ['epoch-seconds', 'delta-seconds'] as const
   return {
     skip: options.skip,
-    addresses: readAddressRules(options),
-    count: readCount(given(options.count, 'all')),
-    headers: oneOf('rateLimit', 'headers', given(options.headers, 'legacy'), headerStyles),
-    resetFormat: oneOf('rateLimit', 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
+    addresses: readAddressRules(owner, options),
+    onAllowed: readCount(owner, options.count),
+    headers: oneOf(owner, 'headers', given(options.headers, 'legacy'), headerStyles),
+    resetFormat: oneOf(owner, 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
     onLimited: options.onLimited,
-    statusCode: wholeNumber('rateLimit', 'statusCode', given(options.statusCode, 429), 400, 599, 429),
-    message: readMessage(options.message),
-    enforce: oneOf('rateLimit', 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
-    limiter: readLimiterOptions('rateLimit', options),
+    statusCode: wholeNumber(owner, 'statusCode', given(options.statusCode, 429), 400, 599, 429),
+    message: readMessage(owner, options.message),
+    enforce: oneOf(owner, 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
+    limiter: readLimiterOptions(owner, options),
   }
 }
 
-function readCount<Req, Res>(count: Count<Req, Res>): Count<Req, Res> {
-  if (typeof count === 'function') return count
-  return oneOf('rateLimit', 'count', count, ['all', 'failed', 'successful'] as const)
+function readCount<Req extends IncomingMessage, Res extends ServerResponse>(
+  owner: string,
+  count: Count<Req, Res> = 'all',
+): OnAllowed<Req, Res> | undefined {
+  if (typeof count === 'function') return givingBackUncounted(count)
+  oneOf(owner, 'count', count, ['all', 'failed', 'successful'])
+  return count === 'all' ? undefined : givingBackUncounted(count)
 }
 
-function readMessage(message: unknown): DenialBody | undefined {
+function readMessage(owner: string, message: unknown): DenialBody | undefined {
   if (message === undefined) return undefined
   try {
     if (typeof message === 'string' || (typeof message === 'object' && message !== null))
@@ -140,17 +143,18 @@ function readMessage(message: unknown): DenialBody | undefined {
     // JSON.stringify throws for a cycle and for a bigint: told below, with the mend.
   }
   const must = 'a string, or an object that JSON can hold'
-  throw wrongOption('rateLimit', 'message', must, message, 'For a whole answer of your own use onLimited.')
+  throw wrongOption(owner, 'message', must, message, 'For a whole answer of your own use onLimited.')
 }
 
 function readAddressRules<Req extends IncomingMessage, Res extends ServerResponse>(
+  owner: string,
   options: RateLimitOptions<Req, Res>,
 ): AddressRules | undefined {
   if (options.allow === undefined && options.block === undefined) return undefined
-  const keys = (options.limits ?? [options]).flatMap(({ key }) => readKeys('rateLimit', key))
+  const keys = (options.limits ?? [options]).flatMap(({ key }) => readKeys(owner, key))
   return {
-    read: keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader('rateLimit', undefined),
-    isBlocked: addressList('rateLimit', 'block', given(options.block, [])),
-    isAllowed: addressList('rateLimit', 'allow', given(options.allow, [])),
+    read: keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner, undefined),
+    isBlocked: addressList(owner, 'block', given(options.block, [])),
+    isAllowed: addressList(owner, 'allow', given(options.allow, [])),
   }
 }

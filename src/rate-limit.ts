@@ -8,8 +8,12 @@ import { headerOf } from './keys/key.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { type Limiter, limiterFrom } from './limiter.js'
 import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
-import { type Next, type RateLimitOptions, readMiddlewareOptions } from './middleware-options.js'
-import { giveBackUncounted } from './uncounted.js'
+import {
+  type MiddlewareSettings,
+  type Next,
+  type RateLimitOptions,
+  readMiddlewareOptions,
+} from './middleware-options.js'
 
 declare global {
   namespace Express {
@@ -48,16 +52,24 @@ export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
-  const settings = readMiddlewareOptions(options)
-  const { skip, addresses, count, headers, resetFormat, onLimited, statusCode, message, enforce } = settings
-  const limiter = limiterFrom<Req>('rateLimit', settings.limiter)
+  return middlewareFrom('rateLimit', readMiddlewareOptions('rateLimit', options))
+}
+
+/** Makes middleware from settings that were read; `owner` is who speaks in errors. */
+export function middlewareFrom<Req extends IncomingMessage, Res extends ServerResponse>(
+  owner: string,
+  settings: MiddlewareSettings<Req, Res>,
+): RateLimitMiddleware<Req, Res> {
+  const { skip, addresses, onAllowed, headers, resetFormat, onLimited, statusCode, message, enforce } =
+    settings
+  const limiter = limiterFrom<Req>(owner, settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     const passes = consider(req, res, next)
     if (isPromise(passes)) {
       passes.then(
         (pass) => pass && next(),
-        (thrown) => next(asError(thrown)),
+        (thrown) => next(asError(owner, thrown)),
       )
     } else if (passes) next()
   }
@@ -70,7 +82,7 @@ export function rateLimit<
       if (isPromise(skipped)) addressOfSocket(req) // read while it is there: Node.js then remembers it
       return whenKnown(skipped, (skips) => (skips ? true : gate(req, res, next)))
     } catch (error) {
-      next(asError(error))
+      next(asError(owner, error))
       return false
     }
   }
@@ -95,7 +107,7 @@ export function rateLimit<
       if (!decision.allowed) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
       setAll(res, quota)
     }
-    if (decision.allowed && count !== 'all') giveBackUncounted(limiter, count, req, res, decision)
+    if (decision.allowed) onAllowed?.(limiter, req, res, decision)
     return decision.allowed || !enforce
   }
 
@@ -126,9 +138,9 @@ function refuse(
 }
 
 /** What `next` is given: always an error. Express takes a falsy value, `'route'` and `'router'` for something else. */
-function asError(thrown: unknown): Error {
+function asError(owner: string, thrown: unknown): Error {
   if (thrown instanceof Error) return thrown
-  return new Error(`rateLimit: a function among the options threw ${show(thrown)}`, { cause: thrown })
+  return new Error(`${owner}: a function among the options threw ${show(thrown)}`, { cause: thrown })
 }
 
 /** Marks a request as seen by a middleware, and tells whether it was before. */

@@ -2,27 +2,34 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from './decision.js'
 import type { Limiter } from './limiter.js'
 import type { MaybePromise } from './maybe-promise.js'
-import type { Count } from './middleware-options.js'
 import { tellRefundFailed } from './observe/events.js'
+
+/** Which responses stay charged; the others are given back. A function returns true for those that count. */
+export type Count<Req, Res> =
+  | 'all'
+  | 'failed'
+  | 'successful'
+  | ((req: Req, res: Res) => MaybePromise<boolean>)
+
+/** Called with a request that a limiter has let through, before its handler runs. */
+export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, decision: Decision) => void
 
 /**
  * Gives back what a request took, once its response has finished with an outcome that does not count. A response that
  * never finishes, since the client hung up, stays charged: else hanging up would be a way around.
  */
-export function giveBackUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
-  limiter: Limiter<Req>,
+export function givingBackUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
   count: Count<Req, Res>,
-  req: Req,
-  res: Res,
-  decision: Decision,
-): void {
-  res.once('finish', async () => {
-    try {
-      if (!(await counts(count, req, res))) await limiter.refund(decision)
-    } catch (error) {
-      tellRefundFailed(limiter.events, error, decision)
-    }
-  })
+): OnAllowed<Req, Res> {
+  return (limiter, req, res, decision) => {
+    res.once('finish', async () => {
+      try {
+        if (!(await counts(count, req, res))) await limiter.refund(decision)
+      } catch (error) {
+        tellRefundFailed(limiter.events, error, decision)
+      }
+    })
+  }
 }
 
 function counts<Req, Res extends ServerResponse>(

@@ -38,7 +38,7 @@ export function decideWithoutStore(
   if (choice === 'local') return decideLocally(replacement, parts, answer)
   if (answer === undefined) return choice === 'allow' ? OPEN : CLOSED
   const late = lateUnits(replacement, parts, answer)
-  if (choice === 'allow') return openDecision(late.giveBack)
+  if (choice === 'allow') return openDecision(parts, late.giveBack)
   late.giveBack()
   return CLOSED
 }

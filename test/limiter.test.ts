@@ -157,6 +157,35 @@ describe('refund', () => {
   })
 })
 
+test('forget of a decision frees the keys that were charged, whatever the subject is by now', async () => {
+  const limits = [
+    { name: 'ip', policy: five, key: byIp() },
+    { name: 'name', policy: five, key: byField('name') },
+  ]
+  const limiter = createLimiter({ limits, store: store() })
+  const subject = { ip: '192.0.2.1', body: { name: 'ada' } }
+  const decision = await limiter.charge(subject)
+  const remaining = async () => (await limiter.peek(subject)).parts.map((part) => part.remaining)
+  await limiter.forget(decision, { limits: ['name', 'no such limit'] })
+  expect(await remaining()).toEqual([4, 5])
+  await limiter.forget({ ...decision }) // a copy is no decision, and as a subject it is nobody
+  expect(await remaining()).toEqual([4, 5])
+  subject.body.name = 'eve'
+  await limiter.charge(subject)
+  await limiter.forget(decision)
+  expect(await remaining()).toEqual([5, 4])
+})
+
+test('forget of a decision that asked no store forgets nothing', async () => {
+  const limiter = createLimiter({ policy: five, key: (ip: string) => ip || undefined, store: store() })
+  await limiter.charge('192.0.2.1')
+  await limiter.forget(await limiter.charge(''))
+  expect(await limiter.peek('192.0.2.1')).toMatchObject({ remaining: 4 })
+  const open = createLimiter({ policy: five, key: () => 'one', store: brokenStore() })
+  open.events.on('storeError', () => undefined)
+  await open.forget(await open.charge({}))
+})
+
 test('forget frees a subject, in the store and in the local stand-in, and nobody else', async () => {
   const limiter = createLimiter({ policy: five, store: brokenStore(), onStoreError: 'local' })
   limiter.events.on('storeError', () => undefined)
