@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Bundle } from '../servers/bundle.js'
 import type { Target } from './target.js'
 import type { WaitSummary } from './waits.js'
 
@@ -52,11 +53,15 @@ export interface App {
   kill(): void
 }
 
-const MODULE = resolve('test/faults/app-child.ts')
+/** The module that it runs. */
+export const APP = 'test/faults/app-child.ts'
 const ENDS_WITHIN_MS = 3000
 
-export async function startApp(settings: AppSettings): Promise<App> {
-  const child = fork(MODULE, [JSON.stringify(settings)], { execArgv: ['--no-warnings', '--import', 'tsx'] })
+/** Starts it from its sources, or from a bundle of them. */
+export async function startApp(settings: AppSettings, bundled?: Bundle): Promise<App> {
+  const child = fork(bundled?.path ?? resolve(APP), [JSON.stringify(settings)], {
+    execArgv: ['--no-warnings', ...(bundled ? [] : ['--import', 'tsx'])],
+  })
   const exited = new Promise<number | null>((done) => child.once('exit', done))
   const { port } = (await messageOf(child)) as { port: number }
   return {

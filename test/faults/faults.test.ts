@@ -1,5 +1,6 @@
+import { type Bundle, bundle } from '../servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../servers/install.js'
-import type { Choice } from './app.js'
+import { APP, type Choice } from './app.js'
 import { brokenBounds } from './bounds.js'
 import { cutInMidAnswer, frozen, killed, refusedAtStart } from './common-faults.js'
 import { memcached } from './memcached-scenes.js'
@@ -19,6 +20,14 @@ const STORES: readonly (readonly [string, Scene, number])[] = [
   ['mariadb', mariadb, 0],
   ['postgres', postgres, 0],
 ]
+
+let bundled: Bundle
+
+beforeAll(async () => {
+  bundled = await bundle(APP)
+})
+
+afterAll(() => bundled?.remove())
 
 describe.each(STORES)(
   'an application of which 200 requests are under way at any time, on %s',
@@ -40,7 +49,11 @@ describe.each(STORES)(
     test.each(faults.map(([fault, choice]) => [fault.name, choice, fault] as const))(
       'keeps all bounds where the store is %s, and its choice is %s',
       async (_name, choice, fault) => {
-        const outcome = await runUndisturbed(stage, fault, choice, { calmMs: CALM_MS })
+        const outcome = await runUndisturbed(stage, fault, choice, {
+          calmMs: CALM_MS,
+          bundled,
+          forgives: true,
+        })
         const broken = brokenBounds(outcome, outcome.app.heldUpMs)
         if (broken.length > 0) broken.push(head(), row(name, outcome)) // how it was
         expect(broken).toEqual([])

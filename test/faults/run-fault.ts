@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Bundle } from '../servers/bundle.js'
 import { until } from '../servers/wait.js'
 import { type Admitted, mostAdmitted } from './admitted.js'
 import { type App, type AppReport, type Choice, type Resources, startApp } from './app.js'
@@ -38,6 +39,8 @@ export interface Recovery {
 export interface RunOptions {
   /** How long nothing happens, three times. */
   readonly calmMs?: number
+  /** The application, which is started from its sources otherwise. */
+  readonly bundled?: Bundle
 }
 
 let runs = 0
@@ -47,10 +50,10 @@ export async function runFault(
   stage: Stage,
   fault: Fault,
   choice: Choice,
-  { calmMs = 1000 }: RunOptions = {},
+  { calmMs = 1000, bundled }: RunOptions = {},
 ): Promise<Outcome> {
   await fault.before?.(stage)
-  const app = await startApp({ target: stage.target, choice })
+  const app = await startApp({ target: stage.target, choice }, bundled)
   const run = `${Date.now().toString(36)}-${++runs}`
   const load = startLoad({ port: app.port, run, posts: choice === 'function' })
   try {

@@ -11,10 +11,8 @@ async function main(minutes: number, only: string | undefined): Promise<boolean>
   console.log(HEAD)
   let isFine = true
   for (const name of stores) {
-    const outcome = await soak(
-      SCENES.find(({ store }) => store === name) as Scene,
-      (minutes * 60) / stores.length,
-    )
+    const scene = SCENES.find(({ store }) => store === name) as Scene
+    const outcome = await soak(scene, { seconds: (minutes * 60) / stores.length })
     console.log(rowOf(outcome))
     const broken = brokenPromises(outcome)
     for (const each of broken) console.log(`  BROKEN: ${each}`)

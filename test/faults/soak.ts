@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Bundle } from '../servers/bundle.js'
 import { until } from '../servers/wait.js'
 import { messageOf } from './app.js'
 import { whileIt } from './common-faults.js'
@@ -62,14 +63,21 @@ const FAULTS: readonly ((stage: Stage) => Promise<unknown>)[] = [
   ({ proxy }) => whileIt(proxy, { msPerByte: 1 }, 500),
 ]
 const CALM_MS = 2000
-const MODULE = resolve('test/faults/soak-child.ts')
+/** The module of the application. */
+export const SOAKED = 'test/faults/soak-child.ts'
+
+export interface SoakOptions {
+  readonly seconds: number
+  /** The application, which is started from its sources otherwise. */
+  readonly bundled?: Bundle
+}
 
 /** Runs mixed traffic on a store for a while, with a fault every few seconds, and reckons up. */
-export async function soak(scene: Scene, seconds: number): Promise<SoakOutcome> {
+export async function soak(scene: Scene, { seconds, bundled }: SoakOptions): Promise<SoakOutcome> {
   const stage = await scene.start()
   const settings: SoakSettings = { target: stage.target, run: Date.now().toString(36) }
-  const flags = ['--no-warnings', '--expose-gc', '--import', 'tsx']
-  const child = fork(MODULE, [JSON.stringify(settings)], { execArgv: flags })
+  const flags = ['--no-warnings', '--expose-gc', ...(bundled ? [] : ['--import', 'tsx'])]
+  const child = fork(bundled?.path ?? resolve(SOAKED), [JSON.stringify(settings)], { execArgv: flags })
   try {
     await messageOf(child)
     const exited = once(child, 'exit')

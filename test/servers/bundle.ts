@@ -29,7 +29,16 @@ export async function bundle(entry: string): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-bundle-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   const path = join(folder, 'main.mjs')
-  const flags = ['--bundle', '--platform=node', '--format=esm', '--target=node20', '--log-level=warning']
+  // The benchmarks' own settings would take what the last build left for the sources.
+  const settings = `--tsconfig=${join(ROOT, 'tsconfig.json')}`
+  const flags = [
+    settings,
+    '--bundle',
+    '--platform=node',
+    '--format=esm',
+    '--target=node20',
+    '--log-level=warning',
+  ]
   try {
     const esbuild = join(ROOT, 'node_modules/.bin/esbuild')
     await run(esbuild, [entry, ...flags, `--banner:js=${AROUND.trim()}`, `--outfile=${path}`], { cwd: ROOT })

@@ -5,6 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Bundle, bundle } from './bundle.js'
 import { INSTALL_TIMEOUT_MS } from './install.js'
 import { startProcess } from './processes.js'
 import { findRedis, startRedisNode } from './redis-node.js'
@@ -104,7 +105,14 @@ test.each([
 })
 
 describe('nothing survives', () => {
+  let program: Bundle
   let temporary: string
+
+  beforeAll(async () => {
+    program = await bundle(join(__dirname, 'abandon.ts'))
+  })
+
+  afterAll(() => program?.remove())
 
   beforeEach(async () => {
     temporary = await mkdtemp(join(tmpdir(), 'headgate-abandoned-'))
@@ -117,8 +125,7 @@ describe('nothing survives', () => {
     readdirSync(temporary).filter((name) => name.startsWith(`headgate-${kind}-`))
 
   async function abandon(kind: string, ending: string): Promise<void> {
-    const script = join(__dirname, 'abandon.ts')
-    const parent = spawn(process.execPath, ['--import', 'tsx', script, kind, ending], {
+    const parent = spawn(process.execPath, [program.path, kind, ending], {
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'ignore'],
     })

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { memcachedStore, type Policy } from 'headgate'
 import type { Client } from 'memjs'
 import { allowedCount, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { until } from '../../servers/wait.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
-import { type Child, startChildren } from './children.js'
 import type { Counts } from './exactness-child.js'
 import { connections, countAt, expiriesOn } from './kit.js'
 
@@ -21,17 +21,17 @@ const COUNTING = NAMES.filter((name) => name !== 'tokenBucket')
 const { open, closeAll } = connections()
 let server: MemcachedServer
 let client: Client
-let children: Child[] = []
+let children: Children
 
 beforeAll(async () => {
   server = await startMemcached()
   client = open(server.url)
-  children = startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, [server.url])
+  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, [server.url])
   await chargeInAll([], 0)
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  for (const child of children) child.end()
+  await children?.end()
   closeAll()
   await server?.stop()
 })
@@ -41,11 +41,9 @@ const run = `${process.pid}-${Date.now()}`
 
 /** Has all processes charge at the same time, every other one with the parts in reverse. */
 async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> {
-  const answers = children.map((child, i) => {
-    const order: Order = { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
-    return child.ask<Counts>(order)
+  const counts = await children.ask<Counts>((i): Order => {
+    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
   })
-  const counts = await Promise.all(answers)
   const sum = (name: keyof Counts) => counts.reduce((total, count) => total + count[name], 0)
   const sums = { allowed: sum('allowed'), denied: sum('denied'), ranOut: sum('ranOut') }
   expect(sums.allowed + sums.denied + sums.ranOut).toBe(PROCESSES * CALLERS * each)

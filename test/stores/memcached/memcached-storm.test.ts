@@ -10,9 +10,9 @@ import {
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
 import { chargeOne, part } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
-import { type Child, startChildren } from './children.js'
 import { connections } from './kit.js'
 
 const PROCESSES = 3
@@ -25,24 +25,24 @@ const STORMS: readonly (readonly [string, Storm])[] = [
 
 const { open, closeAll } = connections()
 let server: MemcachedServer
-let children: Child[] = []
+let children: Children
 
 beforeAll(async () => {
   server = await startMemcached()
   const module = join(__dirname, '../../bench/memcached-storm-child.ts')
-  children = startChildren(module, PROCESSES, [server.url])
+  children = await startChildren(module, PROCESSES, [server.url])
   await rage({ key: 'none', capacity: 1, refill: 1, everyMs: 1, callers: 0, forMs: 0 }) // all are there
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  for (const child of children) child.end()
+  await children?.end()
   closeAll()
   await server?.stop()
 })
 
 /** What came of a storm, in each process. */
 function rage(question: StormQuestion): Promise<StormCounts[]> {
-  return Promise.all(children.map((child) => child.ask<StormCounts>(question)))
+  return children.ask(() => question)
 }
 
 test.each(STORMS)(

@@ -1,13 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import slotOf from 'cluster-key-slot'
 import { redisStore } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { chargeOne, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../servers/redis-cluster.js'
 import { connectCluster, flushAll, keysApart } from './cluster-kit.js'
-import { type Order, POLICIES } from './exactness-child.js'
+import { type Counts, type Order, POLICIES } from './exactness-child.js'
 import { stateOf } from './kit.js'
 
 const PROCESSES = 4
@@ -16,44 +16,29 @@ const EACH = 5
 
 let cluster: RedisCluster
 let client: Cluster
-let children: ChildProcess[] = []
+let children: Children
 
 beforeAll(async () => {
   cluster = await startRedisCluster()
   client = await connectCluster(cluster)
-  const module = join(__dirname, 'exactness-child.ts')
   const urls = cluster.nodes.map(({ url }) => url)
-  children = Array.from({ length: PROCESSES }, () => fork(module, urls, { execArgv: ['--import', 'tsx'] }))
-  await Promise.all(children.map((child) => answerOf(child)))
+  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, urls)
+  await chargeInAll([], 0) // all are there
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  for (const child of children) if (child.connected) child.disconnect()
+  await children?.end()
   client?.disconnect()
   await cluster?.stop()
 })
 
 beforeEach(() => flushAll(client))
 
-function answerOf(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`A child ended early, with code ${code}.`))
-    child.once('exit', onExit)
-    child.once('message', (answer) => {
-      child.off('exit', onExit)
-      resolve(answer)
-    })
-  })
-}
-
 /** Has all processes charge at the same time, every other one with the parts in reverse. Returns how many were allowed. */
 async function chargeInAll(parts: Order['parts'], each = EACH): Promise<number> {
-  const answers = children.map(async (child, i) => {
-    const order: Order = { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
-    child.send(order)
-    return (await answerOf(child)) as { allowed: number; denied: number }
+  const counts = await children.ask<Counts>((i): Order => {
+    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
   })
-  const counts = await Promise.all(answers)
   expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(Array(PROCESSES).fill(CALLERS * each))
   return counts.reduce((sum, { allowed }) => sum + allowed, 0)
 }

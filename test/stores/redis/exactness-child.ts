@@ -1,5 +1,6 @@
 import { consecutive, fixedWindow, type Policy, redisStore, slidingWindow, tokenBucket } from 'headgate'
 import { Cluster, Redis } from 'ioredis'
+import { answerQuestions } from '../../bench/harness/child.js'
 
 /** One process of several: runs so many callers, each charging one key after the other as fast as it can. */
 export interface Order {
@@ -10,6 +11,12 @@ export interface Order {
   }[]
   readonly callers: number
   readonly each: number
+}
+
+/** What came of the charges of one process. */
+export interface Counts {
+  allowed: number
+  denied: number
 }
 
 export const POLICIES = {
@@ -26,12 +33,13 @@ function clientOf(urls: readonly string[]): Redis | Cluster {
   return new Cluster([...urls], { retryDelayOnFailover: 0 })
 }
 
-async function serve(urls: readonly string[]): Promise<void> {
+function serve(urls: readonly string[]): void {
   const client = clientOf(urls)
   const store = redisStore(client)
-  await client.ping()
+  const connected = client.ping()
   process.on('disconnect', () => client.disconnect())
-  process.on('message', async ({ parts, callers, each }: Order) => {
+  answerQuestions(async ({ parts, callers, each }: Order): Promise<Counts> => {
+    await connected
     const charge = parts.map(({ key, policy, limit }) => ({ key, policy: POLICIES[policy](limit), cost: 1 }))
     const counts = { allowed: 0, denied: 0 }
     const call = async () => {
@@ -41,9 +49,8 @@ async function serve(urls: readonly string[]): Promise<void> {
       }
     }
     await Promise.all(Array.from({ length: callers }, call))
-    process.send?.(counts)
+    return counts
   })
-  process.send?.('ready')
 }
 
 const urls = process.argv.slice(2)

@@ -1,12 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { redisStore } from 'headgate'
 import type { Redis } from 'ioredis'
 import { remainingOf } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type RedisServer, startRedis } from '../../servers/redis.js'
-import { type Order, POLICIES } from './exactness-child.js'
+import { type Counts, type Order, POLICIES } from './exactness-child.js'
 import { connect } from './kit.js'
 
 const PROCESSES = 4
@@ -15,44 +14,29 @@ const EACH = 5
 
 let server: RedisServer
 let client: Redis
-let children: ChildProcess[] = []
+let children: Children
 
 beforeAll(async () => {
   server = await startRedis()
   client = await connect(server.url)
-  const module = join(__dirname, 'exactness-child.ts')
-  children = Array.from({ length: PROCESSES }, () =>
-    fork(module, [server.url], { execArgv: ['--import', 'tsx'] }),
-  )
-  await Promise.all(children.map((child) => answerOf(child)))
+  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, [server.url])
+  await chargeInAll([], 0) // all are there
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  for (const child of children) if (child.connected) child.disconnect()
+  await children?.end()
   client?.disconnect()
   await server?.stop()
 })
 
 beforeEach(() => client.flushdb())
 
-async function answerOf(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`A child ended early, with code ${code}.`)
-  })
-  const [answer] = await Promise.race([once(child, 'message'), ended])
-  ended.catch(() => undefined)
-  return answer
-}
-
 /** Has all processes charge at the same time, every other one with the parts in reverse. */
-async function chargeInAll(parts: Order['parts']): Promise<{ allowed: number; denied: number }> {
-  const answers = children.map(async (child, i) => {
-    const order: Order = { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each: EACH }
-    child.send(order)
-    return (await answerOf(child)) as { allowed: number; denied: number }
+async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> {
+  const counts = await children.ask<Counts>((i): Order => {
+    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
   })
-  const counts = await Promise.all(answers)
-  expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(Array(PROCESSES).fill(CALLERS * EACH))
+  expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(Array(PROCESSES).fill(CALLERS * each))
   const sum = (name: 'allowed' | 'denied') => counts.reduce((total, count) => total + count[name], 0)
   return { allowed: sum('allowed'), denied: sum('denied') }
 }

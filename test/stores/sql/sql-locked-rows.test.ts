@@ -22,7 +22,7 @@ const CHARGINGS: readonly (readonly [string, Charging])[] = [
   ['charges that go together', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
 ]
 
-/** Each has a table of its own, and most of them only wait: so they do it together. */
+/** Each has a table of its own, and most of them only wait: so they do it all together. */
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
 
@@ -116,7 +116,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await remainingOf(store, policy, ['locked'])).toEqual([49])
   }
 
-  testTogether([
+  const CASES: readonly Case[] = [
     ...CHARGINGS.map(([title, charge]): Case => {
       return [`${title} of a locked row waits, and later batches go on meanwhile`, () => waits(charge)]
     }),
@@ -132,7 +132,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       failsAlone,
     ],
     ['steady traffic on a locked row leaves connections of the pool to others', leavesConnections],
-  ])
+  ]
+  testTogether(CASES, { atOnce: CASES.length })
 })
 
 /** Charges other keys for a while, beginning a little later, and tells how long each took. */

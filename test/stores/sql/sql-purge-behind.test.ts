@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { consecutive } from 'headgate'
 import { forgetWarnings } from '../../../src/warn-once.js'
 import { allowedCount, part } from '../../conformance/kit.js'
+import { bundle } from '../../servers/bundle.js'
 import { until } from '../../servers/wait.js'
 import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
 import { childArgs } from './open-in-child.js'
@@ -82,13 +83,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   test('a process that has charged and ended its pool ends, though a purge is not done', async () => {
     const { pool, table } = await around.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 20_000, expiresAtS: 1 })
-    const args = [
-      '--import',
-      'tsx',
-      join(__dirname, 'purge-child.ts'),
-      ...childArgs(kind, around.server.url, table),
-    ]
-    const { stdout } = await run(process.execPath, args, { timeout: 20_000 })
+    const { path, remove } = await bundle(join(__dirname, 'purge-child.ts'))
+    const args = [path, ...childArgs(kind, around.server.url, table)]
+    const { stdout } = await run(process.execPath, args, { timeout: 20_000 }).finally(remove)
     expect(stdout).toBe('true\n')
     expect(await countIn(pool, table)).toBeGreaterThan(10_000)
   })
