@@ -4,7 +4,10 @@ import { asRequest, headerOf, type KeyFunction } from './key.js'
 
 /** How a field becomes an identity. */
 export interface ByFieldOptions {
-  /** Makes spellings of one name alike. Default: NFKC, lower case, trimmed. Must match how the application compares names. */
+  /**
+   * Makes spellings of one name alike. Default: Unicode's compatibility forms (NFKC), one case, without characters that cannot be seen, trimmed.
+   * Must take as one whatever the application does: a database that ignores accents, too, needs a function that does.
+   */
   normalize?: (value: string) => string
   /**
    * What a request without the field is: `'address'`, limited with the malformed ones of its address, or `'skip'`, not
@@ -49,9 +52,13 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
 /** Longer ones are malformed anyway, so nobody makes the server normalise them. */
 const MAX_RAW_LENGTH = 1024
 
-/** Spellings that most people take for one name: `"Bob "`, `"BOB"` and full-width letters, but not `"josé"` and `"jose"`. */
+/**
+ * Spellings that most people take for one name: `"Bob "`, `"BOB"` and full-width letters, but not `"josé"` and `"jose"`. By way of upper case,
+ * which is one for letters that have two lower ones (`"ς"` and `"σ"`, `"ß"` and `"ss"`), as Unicode's case folding has it (UAX #44, NFKC_Casefold).
+ */
 function normalizeName(value: string): string {
-  return value.normalize('NFKC').toLowerCase().trim()
+  const seen = value.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+  return seen.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
 function fieldOf(body: unknown, path: readonly string[]): unknown {

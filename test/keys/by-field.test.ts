@@ -88,10 +88,18 @@ test.each([
       '\u3000bob',
       '\u00a0BOB',
       '\ufeffbob',
+      'b\u200bo\u200db',
+      'bob\u00ad',
+      '\u202ebob',
+      'b\u034fob\ufe0f',
+      'bob\u{e0020}',
     ],
   ],
   ['josé', ['josé', 'JOSÉ', 'jose\u0301', ' Jose\u0301 ']],
   ['fi', ['fi', '\ufb01', 'FI']],
+  ['strauss', ['strauss', 'strauß', 'STRAUẞ', 'ſtrauſſ']],
+  ['οδός', ['οδός', 'ΟΔΌΣ', 'οδόσ']],
+  ['İstanbul', ['İstanbul', 'i̇stanbul']],
   ['7', ['7', 7, ' 7 ', 7.0, '７']],
 ])('all spellings of %s are one, from any address', (_name, spellings) => {
   const identities = spellings.map((username, i) => login({ username }, `192.0.2.${i}`))
