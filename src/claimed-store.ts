@@ -25,7 +25,8 @@ function isStore(value: unknown): value is Store {
   return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
 }
 
-function claim(owner: string, store: Store, prefix: string): void {
+/** Lays claim to a store for the one limiter without a name that there may be on it. Throws a `TypeError` for a second one. */
+export function claim(owner: string, store: Store, prefix: string): void {
   const taken = unnamedOn.get(store) ?? new Set()
   if (taken.has(prefix)) {
     throw new TypeError(

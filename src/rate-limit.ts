@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type DenialReason, denialBody } from './answers/denial.js'
 import { denialHeaders, type HeaderList } from './answers/headers.js'
+import { refuse } from './answers/refuse.js'
 import { decisionHeaders, send, setAll } from './answers/respond.js'
 import { show } from './checks.js'
 import type { Decision } from './decision.js'
-import { headerOf } from './keys/key.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { type Limiter, limiterFrom } from './limiter.js'
 import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
@@ -90,7 +89,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   function gate(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     if (addresses !== undefined) {
       const address = addresses.read(req)
-      if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403, [])
+      if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403)
       if (addresses.isAllowed(address)) return true
     }
     if (seenBefore(req, rateLimitMiddleware)) return true
@@ -122,19 +121,6 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })
-}
-
-/** Answers a request that does not go on, unless it has been answered already. Always false. */
-function refuse(
-  req: IncomingMessage,
-  res: ServerResponse,
-  reason: DenialReason,
-  status: number,
-  headers: HeaderList,
-  decision?: Decision,
-): false {
-  if (res.headersSent) return false
-  return send(res, status, headers, denialBody(reason, status, decision, headerOf(req, 'accept')))
 }
 
 /** What `next` is given: always an error. Express takes a falsy value, `'route'` and `'router'` for something else. */

@@ -50,7 +50,8 @@ export function readLimiterOptions<Subject>(
   }
 }
 
-function readSecret(owner: string, secret: unknown): string | undefined {
+/** Checks a secret, without ever showing it. */
+export function readSecret(owner: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
   const isNumber = typeof secret === 'number' || typeof secret === 'bigint' // never show the secret itself
   const shown = typeof secret === 'string' ? `one of ${secret.length}` : isNumber ? 'a number' : show(secret)

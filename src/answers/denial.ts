@@ -9,7 +9,10 @@ export interface DenialBody {
 }
 
 /** Why a request is not let through. */
-export type DenialReason = 'limited' | 'store-failed' | 'blocked'
+export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
+
+/** What of a decision a client may be told: a whole one, or less. */
+export type Told = Pick<Decision, 'retryAfterMs' | 'parts'>
 
 interface Wording {
   readonly type: string
@@ -27,20 +30,24 @@ const WORDINGS: Readonly<Record<DenialReason, Wording>> = {
     title: 'Service temporarily unavailable',
   },
   blocked: { type: 'about:blank', title: 'Forbidden' },
+  malformed: { type: 'about:blank', title: 'Bad request' },
 }
 
 /** What a denied request is told: a problem document (RFC 9457) for clients that take JSON, else a line of plain text. */
 export function denialBody(
   reason: DenialReason,
   status: number,
-  decision: Decision | undefined,
+  told: Told | undefined,
   accept: string | undefined,
 ): DenialBody {
   const { type, title } = WORDINGS[reason]
-  const detail = whenToRetry(decision)
+  const detail = whenToRetry(told)
   if (!takesJson(accept))
     return { contentType: 'text/plain; charset=utf-8', text: `${title}.${detail && ` ${detail}`}\n` }
-  const violated = reason === 'limited' ? { 'violated-policies': violatedPolicies(decision) } : {}
+  const violated =
+    reason === 'limited' && told && told.parts.length > 0
+      ? { 'violated-policies': violatedPolicies(told) }
+      : {}
   const problem = { type, title, status, ...(detail && { detail }), ...violated }
   return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
 }
@@ -53,14 +60,14 @@ export function messageBody(message: string | object): DenialBody {
   return { contentType: 'application/json; charset=utf-8', text }
 }
 
-function whenToRetry(decision: Decision | undefined): string {
-  if (decision === undefined || decision.retryAfterMs === Number.POSITIVE_INFINITY) return ''
-  const seconds = wholeSeconds(decision.retryAfterMs)
+function whenToRetry(told: Told | undefined): string {
+  if (told === undefined || told.retryAfterMs === Number.POSITIVE_INFINITY) return ''
+  const seconds = wholeSeconds(told.retryAfterMs)
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
 }
 
-function violatedPolicies(decision: Decision | undefined): string[] {
-  return (decision?.parts ?? []).filter(({ allowed }) => !allowed).map(({ name }) => name)
+function violatedPolicies({ parts }: Told): string[] {
+  return parts.filter(({ allowed }) => !allowed).map(({ name }) => name)
 }
 
 /** In order of our preference: a client that takes anything, such as curl, gets text. */

@@ -41,7 +41,7 @@ function partReader(
   return (subject) =>
     whenKnown(key(subject), (value) => {
       if (value === undefined) return undefined
-      if (isKey(value)) return hash(`value:${value}`, secret)
+      if (isKey(value)) return hashedValue(value, secret)
       tellObject(key, value)
       return hash(`malformed:${source(subject)}`, secret)
     })
@@ -49,7 +49,8 @@ function partReader(
 
 const MAX_LENGTH = 1024
 
-function isKey(value: unknown): value is string | number | bigint {
+/** Whether a value can be somebody's key. */
+export function isKey(value: unknown): value is string | number | bigint {
   if (typeof value === 'string')
     return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
   return typeof value === 'bigint' || Number.isFinite(value)
@@ -62,6 +63,11 @@ function tellObject(key: KeyFunction<unknown>, value: unknown): void {
     `headgate: the key function ${key.name || '(anonymous)'} returned an object, which is nobody's key; such requests ` +
       'are limited by their address. Return a string, such as String(user.id).',
   )
+}
+
+/** What stands in keys for a value that a key function gave. */
+export function hashedValue(value: string | number | bigint, secret: string | undefined): string {
+  return hash(`value:${value}`, secret)
 }
 
 function hash(text: string, secret: string | undefined): string {

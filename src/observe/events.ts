@@ -62,11 +62,11 @@ export function tellRefundFailed<Subject>(events: Events<Subject>, error: unknow
 
 type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
 
-/** Whether anybody listens. A listener that throws must not decide a request: it is told once as a warning. */
-function emit<Subject>(
-  events: Events<Subject>,
-  name: keyof LimiterEvents<Subject>,
-  args: unknown[],
+/** Emits, and tells whether anybody listens. A listener that throws must not decide a request: it is told once as a warning. */
+export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
+  events: EventEmitter<Events>,
+  name: Name,
+  args: Events[Name],
 ): boolean {
   try {
     return (events as EventEmitter).emit(name, ...args)
@@ -79,7 +79,8 @@ function emit<Subject>(
   }
 }
 
-function textOf(error: unknown): string {
+/** What an error says, for a message. */
+export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : show(error)
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
+import { RecentMap } from '../../recent-map.js'
 import { bytesOf, stateIn } from '../state-bytes.js'
 import { expirationOf } from './expiration.js'
 import { type KeyResult, type KeyWork, workOn, workUnwritten } from './key-work.js'
 import { askAlone, type Link } from './link.js'
 import type { Watch } from './loss-watch.js'
-import { RecentMap } from './recent-map.js'
 import { foreignItem, refusal } from './refusal.js'
 import { get, isOurs, lengthOfSwapped, remove, STATUS, swap } from './wire.js'
 
