@@ -1,0 +1,94 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { refuse } from './answers/refuse.js'
+import { claim } from './claimed-store.js'
+import { describeGuard } from './login/describe-guard.js'
+import { loginAnswer } from './login/login-answer.js'
+import { deviceKey, loginLimits } from './login/login-limits.js'
+import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login/login-options.js'
+import { type LoginEvents, securityEvents } from './login/security-events.js'
+import { watchAttempt } from './login/watch-attempt.js'
+import { type Next, readMiddlewareOptions } from './middleware-options.js'
+import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
+import { memoryStore } from './stores/memory-store.js'
+
+const OWNER = 'loginGuard'
+const DEFAULT_NAME = 'login'
+
+/** Middleware that guards a login. One guard may stand before several routes, which share its limits then. */
+export interface LoginGuard<Req extends IncomingMessage, Res extends ServerResponse>
+  extends RateLimitMiddleware<Req, Res> {
+  /** What a security log is to know. What the limiter tells is at `limiter.events`. */
+  readonly events: EventEmitter<LoginEvents<Req>>
+  /** The limits in force as a short text, for security documentation. */
+  describe(): string
+}
+
+/**
+ * Makes middleware that stops the guessing of passwords and lets real users in: limits of failed attempts per address, per account across
+ * all addresses, per account and address, and in a row, decided together in one round trip.
+ *
+ * - An attempt is charged before its handler runs, so that guesses fired at once do not get past. A success gives that back, and clears
+ *   the failures of the account; never those of the address, so that logging in with an account of one's own buys no guesses.
+ * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) are no attempts and pass. A body parser must run before. A field that
+ *   holds what can be no name (an array, an object) is answered 400; a missing one is limited by the address.
+ * - Refused attempts are all answered alike. No figure of any limit is told to clients.
+ * - While the store is out of reach this process's memory stands in (`onStoreError: 'local'`), unless told otherwise.
+ *
+ * Numbers and their sources: `defaultPolicies` and `consecutive`; OWASP ASVS 5.0 V6.3, OWASP Authentication, Credential Stuffing Prevention and
+ * Bot Management cheat sheets, NIST SP 800-63B-4 §3.2.2.
+ *
+ * Throws a `TypeError` for wrong options, with the mend in the message.
+ */
+export function loginGuard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+>(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
+  const login = readLoginOptions(options)
+  const { account, address, devices, policies, mostInARow, retryAfter } = login
+  const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret, onLimited, skip } = options
+  const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
+  const device = devices && deviceKey(account.key, devices.deviceOf)
+  const settings = readMiddlewareOptions<Req, Res>(OWNER, {
+    ...sharedOptions(options),
+    ...(store && { store }),
+    name,
+    onStoreError,
+    headers: 'none',
+    limits: loginLimits(policies, mostInARow, { address, account: account.key, device }),
+    skip: (req, res) => isReading(req) || (skip?.(req, res) ?? false),
+  })
+  if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
+
+  const { statusCode, message, enforce } = settings
+  const coarseMs = Number.isFinite(policies.account.windowMs) ? policies.account.windowMs : LONGEST_COARSE_MS
+  const events = new EventEmitter<LoginEvents<Req>>()
+  const limit = middlewareFrom<Req, Res>(OWNER, {
+    ...settings,
+    onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
+    onAllowed: watchAttempt(login, { log: securityEvents(events, name), secret }),
+  })
+
+  function loginGuardMiddleware(req: Req, res: Res, next: Next): void {
+    try {
+      if (enforce && !isReading(req) && account.isMalformed(req)) {
+        refuse(req, res, 'malformed', 400)
+        return
+      }
+    } catch (error) {
+      next(error)
+      return
+    }
+    limit(req, res, next)
+  }
+
+  const describe = () => describeGuard(login, { name, statusCode, coarseMs, onStoreError })
+  return Object.assign(loginGuardMiddleware, { limiter: limit.limiter, events, describe })
+}
+
+/** What refused attempts are told where the account's limit has no window. */
+const LONGEST_COARSE_MS = 3_600_000
+
+function isReading({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'TRACE'
+}

@@ -1,0 +1,94 @@
+import { isKey } from '../keys/identity.js'
+import type { KeyFunction } from '../keys/key.js'
+import { type MaybePromise, whenKnown } from '../maybe-promise.js'
+import type { LimitOptions } from '../options.js'
+import { ban } from '../policies/ban.js'
+import { consecutive } from '../policies/consecutive.js'
+import type { Policy } from '../policies/policy.js'
+import { slidingWindow } from '../policies/sliding-window.js'
+
+/** The limits of a guard that count in time. Any policy will do. */
+export interface LoginPolicies {
+  /** Failures of one address (IPv6: one network), whatever the account: against one password tried on many accounts. */
+  readonly address: Policy
+  /** Failures of one account from all addresses together: against guesses from many addresses. */
+  readonly account: Policy
+  /** Failures of one account from one address: so that one guesser does not use up what the account has for everybody. */
+  readonly accountAndAddress: Policy
+}
+
+/** What the limits are called in keys, decisions and `forget`. */
+export const LIMIT_NAMES = {
+  address: 'address',
+  account: 'account',
+  accountAndAddress: 'account-and-address',
+  consecutive: 'consecutive',
+} as const
+
+/** The limits that a success clears. That of the address only gets back what the success itself took. */
+export const CLEARED = [LIMIT_NAMES.account, LIMIT_NAMES.accountAndAddress, LIMIT_NAMES.consecutive]
+
+/**
+ * The limits where none are given.
+ *
+ * - Per account 10 in 30 minutes: PCI DSS 4.0 8.3.4 wants a lock after at most 10 attempts, for at least 30 minutes. It comes to at most 40
+ *   in an hour, where OWASP ASVS 4.0 2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
+ * - Per account and address 5 in 15 minutes, half of that: a lone guesser leaves the account open for other addresses. Who goes on is
+ *   refused for growing times (OWASP Authentication cheat sheet: growing lockouts).
+ * - Per address 50 in an hour: an office behind one address mistypes, too. Growing times here as well, and none for good: OWASP's
+ *   Credential Stuffing cheat sheet wants blocks of addresses to be temporary.
+ */
+export function defaultPolicies(): LoginPolicies {
+  const fifty = slidingWindow({ limit: 50, window: '1h' })
+  const five = slidingWindow({ limit: 5, window: '15m' })
+  return {
+    address: ban(fifty, { after: 50, within: '1h', for: ['1h', '6h', '1d'] }),
+    account: slidingWindow({ limit: 10, window: '30m' }),
+    accountAndAddress: ban(five, { after: 5, within: '15m', for: ['15m', '1h', '4h'] }),
+  }
+}
+
+/** Who attempts: each key, and which device it is known to be, where devices are. */
+export interface LoginKeys<Req> {
+  readonly address: KeyFunction<Req>
+  readonly account: KeyFunction<Req>
+  readonly device: KeyFunction<Req> | undefined
+}
+
+/**
+ * The limits of a guard, which are decided together. A known device has an account of its own, as far as they see, and is not limited by its address: it
+ * can only attempt the one account, and people share addresses with those who attempt many.
+ */
+export function loginLimits<Req>(
+  { address, account, accountAndAddress }: LoginPolicies,
+  mostInARow: number | false,
+  keys: LoginKeys<Req>,
+): LimitOptions<Req>[] {
+  const who = keys.device === undefined ? [keys.account] : [keys.account, keys.device]
+  const limits: LimitOptions<Req>[] = [
+    { name: LIMIT_NAMES.address, policy: address, key: strangersAddress(keys) },
+    { name: LIMIT_NAMES.account, policy: account, key: who },
+    { name: LIMIT_NAMES.accountAndAddress, policy: accountAndAddress, key: [...who, keys.address] },
+  ]
+  if (mostInARow === false) return limits
+  return [...limits, { name: LIMIT_NAMES.consecutive, policy: consecutive({ limit: mostInARow }), key: who }]
+}
+
+/** What strangers have for a device. */
+const STRANGER = 'stranger'
+
+function strangersAddress<Req>({ address, device }: LoginKeys<Req>): KeyFunction<Req> {
+  if (device === undefined) return address
+  return (req) => whenKnown(device(req), (known) => (known === STRANGER ? address(req) : undefined))
+}
+
+/** A key that tells devices apart. */
+export function deviceKey<Req>(
+  account: KeyFunction<Req>,
+  deviceOf: (req: Req, account: string) => string | undefined,
+): KeyFunction<Req> {
+  return (req): MaybePromise<unknown> =>
+    whenKnown(account(req), (name) => {
+      return (isKey(name) ? deviceOf(req, String(name)) : undefined) ?? STRANGER
+    })
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { given, knownOptions, oneOf, optionalFunction, wholeNumber, wrongOption } from '../checks.js'
+import { byIp } from '../keys/by-ip.js'
+import type { KeyFunction } from '../keys/key.js'
+import type { RateLimitOptions } from '../middleware-options.js'
+import { isPolicy } from '../policies/policy.js'
+import { type AccountOptions, type AccountReader, accountReader } from './account-key.js'
+import { type DeviceCookie, type DeviceCookieOptions, deviceCookie } from './device-cookie.js'
+import type { LoginRetryAfter } from './login-answer.js'
+import { defaultPolicies, type LoginPolicies } from './login-limits.js'
+import { type OutcomeOptions, readSucceeded, type Succeeded } from './login-outcome.js'
+
+/** Options of `rateLimit` that mean the same here. */
+const SHARED = [
+  'store',
+  'name',
+  'prefix',
+  'secret',
+  'onStoreError',
+  'share',
+  'timeoutMs',
+  'skip',
+  'allow',
+  'block',
+  'statusCode',
+  'message',
+  'onLimited',
+  'mode',
+] as const
+
+/**
+ * The options of `loginGuard`: how the account is read (`field` or `account`), the limits, how a success is told, and what `rateLimit` takes as
+ * well. Only `field` or `account` is needed.
+ */
+export interface LoginGuardOptions<Req extends IncomingMessage, Res extends ServerResponse>
+  extends AccountOptions<Req>,
+    OutcomeOptions<Req, Res>,
+    Pick<RateLimitOptions<Req, Res>, (typeof SHARED)[number]> {
+  /** Reads the address. Default `byIp()`. */
+  address?: KeyFunction<Req>
+  /** Policies in place of the default ones: 50 in an hour per address, 10 in 30 minutes per account, 5 in 15 minutes per account and address. */
+  limits?: Partial<LoginPolicies>
+  /**
+   * Failures in a row after which the account is locked until it is forgotten, whatever the time. Default 100, the most that NIST SP 800-63B-4
+   * §3.2.2 allows; `false` = never, which leaves that rule to the application.
+   */
+  consecutive?: number | false
+  /**
+   * Called with the account when the last of these failures has happened, once: the place to disable its password and have it set anew. What it
+   * throws becomes the process warning `HEADGATE_LOCKOUT_FAILED`; the account is locked all the same.
+   */
+  onLockout?: (account: string, req: Req) => unknown
+  /** Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their names. */
+  deviceCookie?: DeviceCookieOptions
+  /** What refused attempts are told of when to come back: `'coarse'` (the default), always the window of the account's limit; `'exact'`; `'none'`. */
+  retryAfter?: LoginRetryAfter
+  /** How security events name the account: `'hashed'` (the default), as in keys, or `'clear'`. */
+  accountInEvents?: 'hashed' | 'clear'
+}
+
+const OPTIONS = [
+  ...SHARED,
+  'field',
+  'account',
+  'normalize',
+  'address',
+  'limits',
+  'consecutive',
+  'onLockout',
+  'succeeded',
+  'failureRedirect',
+  'deviceCookie',
+  'retryAfter',
+  'accountInEvents',
+] as const
+
+const RENAMED = {
+  key: 'field or account',
+  username: "field: 'username'",
+  policy: 'limits: { account: policy }',
+  count: 'succeeded: (req, res) => boolean',
+  headers: 'nothing: a guard tells clients no figures. Leave headers out',
+  handler: 'onLimited',
+} as const
+
+/** What is read and checked of a guard's own options. */
+export interface LoginSettings<Req, Res> {
+  readonly account: AccountReader<Req>
+  readonly address: KeyFunction<Req>
+  readonly policies: LoginPolicies
+  readonly mostInARow: number | false
+  readonly succeeded: Succeeded<Req, Res>
+  readonly devices: DeviceCookie | undefined
+  readonly retryAfter: LoginRetryAfter
+  readonly showsAccount: boolean
+  readonly onLockout: ((account: string, req: Req) => unknown) | undefined
+}
+
+const OWNER = 'loginGuard'
+
+/** Reads and checks a guard's own options. Throws a `TypeError` that names the option and the mend. */
+export function readLoginOptions<Req extends IncomingMessage, Res extends ServerResponse>(
+  options: LoginGuardOptions<Req, Res>,
+): LoginSettings<Req, Res> {
+  knownOptions(OWNER, options, OPTIONS, RENAMED)
+  optionalFunction(OWNER, 'address', options.address)
+  optionalFunction(OWNER, 'onLockout', options.onLockout)
+  const { consecutive, deviceCookie: cookie, retryAfter = 'coarse', accountInEvents = 'hashed' } = options
+  return {
+    account: accountReader(OWNER, options),
+    address: given(options.address, byIp()),
+    policies: readPolicies(given(options.limits, {})),
+    mostInARow: consecutive === false ? false : wholeNumber(OWNER, 'consecutive', given(consecutive, 100)),
+    succeeded: readSucceeded(OWNER, options),
+    devices: cookie === undefined ? undefined : deviceCookie(OWNER, cookie),
+    retryAfter: oneOf(OWNER, 'retryAfter', retryAfter, ['coarse', 'exact', 'none']),
+    showsAccount: oneOf(OWNER, 'accountInEvents', accountInEvents, ['hashed', 'clear']) === 'clear',
+    onLockout: options.onLockout,
+  }
+}
+
+/** The options that `rateLimit` reads. */
+export function sharedOptions<Req extends IncomingMessage, Res extends ServerResponse>(
+  options: LoginGuardOptions<Req, Res>,
+): Pick<RateLimitOptions<Req, Res>, (typeof SHARED)[number]> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.includes(name as never)))
+}
+
+function readPolicies(limits: Partial<LoginPolicies>): LoginPolicies {
+  const defaults = defaultPolicies()
+  knownOptions(`${OWNER}: limits`, limits, Object.keys(defaults), {
+    ip: 'address',
+    pair: 'accountAndAddress',
+  })
+  for (const [name, policy] of Object.entries(limits)) {
+    if (policy === undefined || isPolicy(policy)) continue
+    const mend = "Write slidingWindow({ limit: 10, window: '30m' })."
+    throw wrongOption(OWNER, `limits.${name}`, 'a policy', policy, mend)
+  }
+  const { address, account, accountAndAddress } = limits
+  return {
+    address: given(address, defaults.address),
+    account: given(account, defaults.account),
+    accountAndAddress: given(accountAndAddress, defaults.accountAndAddress),
+  }
+}

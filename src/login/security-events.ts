@@ -1,0 +1,121 @@
+import type { EventEmitter } from 'node:events'
+import { chargeOf, type Decision, type PartDecision } from '../decision.js'
+import { emit } from '../observe/events.js'
+import { RecentMap } from '../recent-map.js'
+import { CLEARED, LIMIT_NAMES } from './login-limits.js'
+
+/** What a guard tells those who listen, and with what. */
+export interface LoginEvents<Req> {
+  /** Something for the security log. */
+  security: [event: SecurityEvent, req: Req]
+}
+
+/**
+ * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password, and the account's name only
+ * where the guard was told so: else the same hash as stands in keys.
+ */
+export interface SecurityEvent {
+  /** ISO 8601, in UTC. */
+  readonly datetime: string
+  /** The guard's name. */
+  readonly appid: string
+  /**
+   * `authn_login_fail_max:<account>,<limit>`, `authn_login_lock:<account>,maxretries`, `authn_login_successafterfail:<account>,<failures>` or
+   * `excess_rate_limit_exceeded:<address>,<limit>`.
+   */
+  readonly event: string
+  readonly level: 'INFO' | 'WARN'
+  readonly description: string
+  /** The address, IPv6 as its network; left out where there is none. */
+  readonly source_ip?: string
+}
+
+/** Who attempted, as the log may see it. */
+export interface Attempter {
+  readonly account: string
+  readonly address: string | undefined
+}
+
+/** Keys of limits that were told lately are remembered, at least so many. */
+const MIN_REMEMBERED = 10_000
+
+/** Tells of attempts what a security log is to know, once per change. */
+export interface SecurityEvents<Req> {
+  /** Tells whether this failure was the last one in a row that there may be. */
+  failed(req: Req, decision: Decision, who: Attempter): boolean
+  succeeded(req: Req, decision: Decision, who: Attempter): void
+}
+
+/**
+ * The failure that takes the last unit of a limit is the change: of all processes that share a store, one makes it. As a window gives
+ * units back one by one, it comes again and again while guesses go on; this process tells it once until a window has passed
+ * without.
+ */
+export function securityEvents<Req>(
+  events: EventEmitter<LoginEvents<Req>>,
+  appid: string,
+): SecurityEvents<Req> {
+  const toldAtMs = new RecentMap<number>(MIN_REMEMBERED)
+
+  function tell(
+    req: Req,
+    level: SecurityEvent['level'],
+    name: string,
+    values: readonly (string | number)[],
+    description: string,
+    { address }: Attempter,
+  ): void {
+    const event = `${name}:${values.join(',')}`
+    const datetime = new Date().toISOString()
+    const source = address === undefined ? {} : { source_ip: address }
+    emit(events, 'security', [{ datetime, appid, event, level, description, ...source }, req])
+  }
+
+  function isToldAlready(key: string, { windowMs }: PartDecision): boolean {
+    if (windowMs === Number.POSITIVE_INFINITY) return false // it comes once, until it is forgotten
+    const nowMs = Date.now()
+    const beforeMs = toldAtMs.get(key)
+    toldAtMs.set(key, nowMs)
+    return beforeMs !== undefined && Math.abs(nowMs - beforeMs) < windowMs
+  }
+
+  function tellExhausted(req: Req, { name, limit }: PartDecision, who: Attempter): void {
+    const { account, address = 'unknown' } = who
+    if (name === LIMIT_NAMES.address) {
+      const what = `Address ${address} has exceeded max:${limit} failed logins`
+      tell(req, 'WARN', 'excess_rate_limit_exceeded', [address, limit], what, who)
+    } else if (name === LIMIT_NAMES.consecutive) {
+      const what = `User ${account} login locked because maxretries exceeded`
+      tell(req, 'WARN', 'authn_login_lock', [account, 'maxretries'], what, who)
+    } else {
+      const what = `User ${account} reached the login fail limit of ${limit}`
+      tell(req, 'WARN', 'authn_login_fail_max', [account, limit], what, who)
+    }
+  }
+
+  return {
+    failed(req, decision, who) {
+      const keys = chargeOf(decision) ?? []
+      let isLocked = false
+      decision.parts.forEach((part, i) => {
+        if (part.remaining > 0 || isToldAlready(keys[i]?.key ?? '', part)) return
+        tellExhausted(req, part, who)
+        isLocked ||= part.name === LIMIT_NAMES.consecutive
+      })
+      return isLocked
+    },
+    succeeded(req, decision, who) {
+      const { parts } = decision
+      for (const { key, name } of chargeOf(decision) ?? [])
+        if (CLEARED.includes(name as never)) toldAtMs.delete(key)
+      const counted = [LIMIT_NAMES.consecutive, LIMIT_NAMES.account].map((name) =>
+        parts.find((part) => part.name === name),
+      )
+      const part = counted.find((found) => found !== undefined)
+      const failures = part === undefined ? 0 : part.limit - part.remaining - part.cost
+      if (failures <= 0) return
+      const what = `User ${who.account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`
+      tell(req, 'INFO', 'authn_login_successafterfail', [who.account, failures], what, who)
+    },
+  }
+}

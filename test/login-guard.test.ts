@@ -1,0 +1,176 @@
+import type { Request } from 'express'
+import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
+import { loginBehind } from './login/kit.js'
+
+const MINUTE_MS = 60_000
+const RIGHT = 'analytical engine'
+
+/** Wrong guesses, one after the other, from one address or each from one of its own. */
+async function guess(
+  { attempt }: Pick<ReturnType<typeof loginBehind>, 'attempt'>,
+  count: number,
+  from: string | ((i: number) => string) = '203.0.113.5',
+): Promise<number[]> {
+  const statuses: number[] = []
+  for (let i = 0; i < count; i++) {
+    const ip = typeof from === 'string' ? from : from(i)
+    statuses.push((await attempt('ada', `wrong ${i}`, ip)).status)
+  }
+  return statuses
+}
+
+const elsewhere = (i: number) => `198.51.100.${i}`
+
+test('of 100 wrong guesses at once, five reach the handler', async () => {
+  const { attempt, reached } = loginBehind()
+  const answers = await Promise.all(Array.from({ length: 100 }, () => attempt('ada', 'wrong')))
+  expect(reached).toHaveLength(5)
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(95)
+})
+
+test('a lone guesser leaves the account open for others; many guessers close it for half an hour', async () => {
+  const login = loginBehind()
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+  expect(await guess(login, 12, elsewhere)).toEqual([...new Array(10).fill(401), 429, 429])
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(429)
+  login.advance(33 * MINUTE_MS + 1)
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('who goes on after that is banned for growing times, and attempts during a ban count for nothing', async () => {
+  const login = loginBehind({ limits: { account: fixedWindow({ limit: 1000, window: '1d' }) } })
+  await guess(login, 10) // five denials
+  for (const banMinutes of [15, 60, 240, 240]) {
+    login.advance(banMinutes * MINUTE_MS - 1)
+    expect(await guess(login, 1)).toEqual([429])
+    login.advance(1)
+    const statuses = await guess(login, 10)
+    expect({ banMinutes, first: statuses[0], last: statuses[9] }).toEqual({
+      banMinutes,
+      first: 401,
+      last: 429,
+    })
+  }
+})
+
+test('a success clears the failures of its account, and none of its address', async () => {
+  const login = loginBehind({ limits: { address: fixedWindow({ limit: 8, window: '1d' }) } })
+  await guess(login, 4)
+  expect((await login.attempt('ada', RIGHT)).status).toBe(200)
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 429, 429]) // the address has failed 8 times
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('logging in with an account of one’s own buys no guesses at another', async () => {
+  const login = loginBehind()
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) {
+    statuses.push(
+      (await login.attempt('ada', 'wrong')).status,
+      (await login.attempt('grace', 'nanoseconds')).status,
+    )
+  }
+  expect(statuses).toEqual([401, 200, 401, 200, 401, 200, 401, 200, 401, 200, 429, 200, 429, 200, 429, 200])
+})
+
+test('a hundred failures in a row lock the account until it is forgotten, which is told once', async () => {
+  const locked: string[] = []
+  const login = loginBehind({ onLockout: (account) => locked.push(account) })
+  let failures = 0
+  for (let round = 0; round < 12; round++) {
+    failures += (await guess(login, 10, (i) => `198.51.${round}.${i}`)).filter(
+      (status) => status === 401,
+    ).length
+    login.advance(40 * MINUTE_MS)
+  }
+  expect({ failures, locked }).toEqual({ failures: 100, locked: ['ada'] })
+  login.advance(365 * 24 * 60 * MINUTE_MS)
+  expect((await login.attempt('ADA', RIGHT, '192.0.2.1')).status).toBe(429)
+  expect((await login.attempt('grace', 'nanoseconds', '192.0.2.1')).status).toBe(200)
+  await login.guard.limiter.forget({ body: { username: 'ada' } })
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('support can free an account, an address, or both', async () => {
+  const login = loginBehind()
+  const { forget } = login.guard.limiter
+  await guess(login, 5)
+  await forget({ ip: '203.0.113.5' })
+  expect(await guess(login, 1)).toEqual([429]) // the account, from there
+  await forget({ body: { username: 'Ada ' }, ip: '203.0.113.5' })
+  expect(await guess(login, 5)).toEqual([401, 401, 401, 401, 401])
+})
+
+test('only what a success itself took goes back to the address, also when it overlaps with failures', async () => {
+  const login = loginBehind({ limits: { address: fixedWindow({ limit: 6, window: '1d' }) } })
+  await Promise.all([
+    login.attempt('ada', RIGHT),
+    ...[1, 2, 3].map((i) => login.attempt(`user-${i}`, 'wrong')),
+  ])
+  const { parts } = await login.guard.limiter.peek({ ip: '203.0.113.5' } as Request)
+  expect(parts[0]).toMatchObject({ name: 'address', remaining: 3 })
+})
+
+test('the account may come from elsewhere than a field, by a function that is asked once', async () => {
+  const asked: string[] = []
+  const login = loginBehind({
+    account: async (req) => {
+      await null
+      asked.push(String(req.body.username))
+      return `user:${req.body.username}`
+    },
+    deviceCookie: { secret: 'sixteen characters or more' },
+  })
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+  expect(asked).toHaveLength(6)
+  expect((await login.attempt('grace', 'nanoseconds')).status).toBe(200)
+})
+
+test('an account function that fails is an error to next, and no free guess', async () => {
+  const login = loginBehind({
+    account: () => {
+      throw new Error('no session')
+    },
+  })
+  expect((await login.attempt('ada', RIGHT)).status).toBe(500)
+  expect(login.reached).toEqual([])
+})
+
+test('in report mode everything passes, is counted, and nothing is answered', async () => {
+  const login = loginBehind({ mode: 'report' })
+  expect(await guess(login, 7)).toEqual(new Array(7).fill(401))
+  expect((await login.attempt(['ada'], 'wrong')).status).toBe(401)
+  const decision = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '203.0.113.5' } as Request)
+  expect(decision.remaining).toBe(0)
+})
+
+test('skip, allow and block mean what they mean for rateLimit', async () => {
+  const login = loginBehind({
+    skip: (req) => req.headers.cookie === 'skip=1',
+    allow: ['192.0.2.0/24'],
+    block: ['192.0.2.66'],
+  })
+  expect(await guess(login, 7, '192.0.2.1')).toEqual(new Array(7).fill(401))
+  expect(await guess(login, 1, '192.0.2.66')).toEqual([403])
+  for (let i = 0; i < 7; i++)
+    expect((await login.attempt('ada', 'wrong', '203.0.113.5', 'skip=1')).status).toBe(401)
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+})
+
+test('addresses may be read in another way', async () => {
+  const login = loginBehind({ address: byIp({ ipv6Prefix: 64 }) })
+  expect(await guess(login, 6, (i) => `2001:db8:0:${i}::1`)).toEqual(new Array(6).fill(401))
+})
+
+test('a second guard without a name on a store is refused; one with a name is not', () => {
+  const store = memoryStore()
+  loginGuard({ field: 'username', store })
+  expect(() => loginGuard({ field: 'code', store })).toThrow(
+    'loginGuard: this store already serves a limiter without a name',
+  )
+  expect(() => loginGuard({ field: 'code', store, name: 'otp' })).not.toThrow()
+  expect(() => loginGuard({ field: 'username', store, prefix: 'other' })).not.toThrow()
+  expect(() => loginGuard({ field: 'username' })).not.toThrow()
+})

@@ -1,0 +1,127 @@
+import { cookieOf, loginBehind } from './kit.js'
+
+const RIGHT = 'analytical engine'
+const secret = 'sixteen characters or more'
+const HOME = '192.0.2.1'
+
+/** Guesses at ada's password from many addresses until strangers are refused. */
+async function flood({ attempt }: ReturnType<typeof loginBehind>): Promise<void> {
+  for (let i = 0; i < 12; i++) await attempt('ada', 'wrong', `198.51.100.${i}`)
+  expect((await attempt('ada', RIGHT, '198.51.100.99')).status).toBe(429)
+}
+
+afterEach(() => jest.useRealTimers())
+
+test('a browser that logged in before gets in while others flood the account, and they stay refused', async () => {
+  const login = loginBehind({ deviceCookie: { secret } })
+  const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+  await flood(login)
+  expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
+  expect((await login.attempt(' ADA', RIGHT, HOME, cookie)).status).toBe(200)
+  expect((await login.attempt('ada', RIGHT, '198.51.100.99')).status).toBe(429) // its success is not theirs
+})
+
+test('also after a hundred failures in a row', async () => {
+  const login = loginBehind({ deviceCookie: { secret }, consecutive: 12 })
+  const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+  for (let i = 0; i < 13; i++) {
+    await login.attempt('ada', 'wrong', `198.51.100.${i}`)
+    login.advance(40 * 60_000)
+  }
+  login.advance(1e11)
+  expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
+  expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
+})
+
+test('and where its address is refused for what others behind it do', async () => {
+  const login = loginBehind({ deviceCookie: { secret } })
+  const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+  for (let i = 0; i < 55; i++) await login.attempt(`user-${i}`, 'wrong', HOME)
+  expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
+  expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
+  expect((await login.attempt('grace', 'nanoseconds', HOME, cookie)).status).toBe(429) // the cookie is ada's
+})
+
+test('a device has limits of its own', async () => {
+  const login = loginBehind({ deviceCookie: { secret } })
+  const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++)
+    statuses.push((await login.attempt('ada', 'wrong', `10.0.0.${i}`, cookie)).status)
+  expect(statuses).toEqual([...new Array(10).fill(401), 429, 429])
+  expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(200) // as a stranger
+})
+
+test('each success lets the same device be known for longer', async () => {
+  jest.useFakeTimers({
+    doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval'],
+    now: Date.now(),
+  })
+  const login = loginBehind({ deviceCookie: { secret, lasts: '10d' } })
+  const first = cookieOf(await login.attempt('ada', RIGHT, HOME))
+  jest.setSystemTime(Date.now() + 9 * 86_400_000)
+  const second = cookieOf(await login.attempt('ada', RIGHT, HOME, first))
+  expect(second).not.toBe(first)
+  expect(second.split('.')[0]).toBe(first.split('.')[0])
+  jest.setSystemTime(Date.now() + 9 * 86_400_000)
+  await flood(login)
+  expect((await login.attempt('ada', RIGHT, HOME, first)).status).toBe(429) // expired
+  expect((await login.attempt('ada', RIGHT, HOME, second)).status).toBe(200)
+})
+
+test('the cookie names nobody, and is for TLS, this host and HTTP alone', async () => {
+  const { attempt } = loginBehind({ deviceCookie: { secret } })
+  const header = String((await attempt('ada', RIGHT)).headers['set-cookie'])
+  expect(header).toMatch(
+    /^__Host-headgate-device=[\w-]{16}\.[0-9a-z]+\.[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  )
+  expect((await attempt('ada', 'wrong')).headers).not.toHaveProperty('set-cookie')
+})
+
+describe('a stranger is who comes with', () => {
+  const cases: [string, (cookie: string) => string][] = [
+    ['a signature that was changed', (cookie) => `${cookie.slice(0, -1)}${cookie.endsWith('A') ? 'E' : 'A'}`],
+    ['a later expiry', (cookie) => cookie.replace(/\.\w+\./, '.zzzzzz.')],
+    ['another device', (cookie) => cookie.replace(/=./, (start) => (start === '=A' ? '=B' : '=A'))],
+    ['half of it', (cookie) => cookie.slice(0, 40)],
+    ['nothing in it', () => '__Host-headgate-device='],
+    ['nonsense', () => `__Host-headgate-device=${'~'.repeat(2000)}`],
+    ['another name of it', (cookie) => cookie.replace('__Host-', '')],
+  ]
+  test.each(cases)('%s', async (_what, change) => {
+    const login = loginBehind({ deviceCookie: { secret } })
+    const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+    await flood(login)
+    expect((await login.attempt('ada', RIGHT, HOME, change(cookie))).status).toBe(429)
+    expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
+  })
+
+  test('the cookie of another account, or one signed with another secret', async () => {
+    const login = loginBehind({ deviceCookie: { secret } })
+    const other = cookieOf(await login.attempt('grace', 'nanoseconds', HOME))
+    const elsewhere = loginBehind({ deviceCookie: { secret: 'another of sixteen characters' } })
+    const foreign = cookieOf(await elsewhere.attempt('ada', RIGHT, HOME))
+    await flood(login)
+    for (const cookie of [other, foreign])
+      expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(429)
+  })
+})
+
+test('five people may share a browser; the one who was there last is never dropped', async () => {
+  const names = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6']
+  const login = loginBehind({ deviceCookie: { secret }, succeeded: () => true })
+  let cookie = ''
+  for (const name of names) cookie = cookieOf(await login.attempt(name, 'x', HOME, cookie))
+  expect(cookie.split('~')).toHaveLength(5)
+  const guard = login.guard.limiter
+  const isKnown = async (name: string) => {
+    const subject = { body: { username: name }, headers: { cookie }, ip: HOME } as never
+    const stranger = { body: { username: name }, headers: {}, ip: HOME } as never
+    await guard.charge(stranger)
+    const { parts } = await guard.peek(subject)
+    return parts.find((part) => part.name === 'account')?.remaining === 10
+  }
+  const known = []
+  for (const name of names) known.push(await isKnown(name))
+  expect(known).toEqual([false, true, true, true, true, true])
+})

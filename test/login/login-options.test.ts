@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ban, consecutive, fixedWindow, type LoginGuardOptions, loginGuard, tokenBucket } from 'headgate'
+
+type Options = LoginGuardOptions<IncomingMessage, ServerResponse>
+
+test.each<[object, string]>([
+  [
+    {},
+    "loginGuard: field must be the name of the field with the user name, got undefined. Write field: 'username'.",
+  ],
+  [{ field: '' }, 'byField: name must be the name of a body field, got "".'],
+  [{ field: 7 }, 'byField: name must be the name of a body field, got 7.'],
+  [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
+  [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both.'],
+  [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got "NFC".'],
+  [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got "::1".'],
+  [
+    { field: 'a', limits: { account: 5 } },
+    'loginGuard: limits.account must be a policy, got 5. Write slidingWindow(',
+  ],
+  [{ field: 'a', limits: { ip: 5 } }, 'loginGuard: limits: there is no option "ip". Write address instead.'],
+  [{ field: 'a', limits: [] }, 'loginGuard: limits: options must be an object, got an array of 0.'],
+  [{ field: 'a', consecutive: 0 }, 'loginGuard: consecutive must be a whole number of at least 1, got 0.'],
+  [
+    { field: 'a', consecutive: true },
+    'loginGuard: consecutive must be a whole number of at least 1, got true.',
+  ],
+  [{ field: 'a', onLockout: 'mail' }, 'loginGuard: onLockout must be a function, got "mail".'],
+  [{ field: 'a', succeeded: true }, 'loginGuard: succeeded must be a function, got true.'],
+  [
+    { field: 'a', succeeded: () => true, failureRedirect: '/' },
+    'loginGuard: give either succeeded or failureRedirect',
+  ],
+  [
+    { field: 'a', failureRedirect: 'login' },
+    "loginGuard: failureRedirect must be a path such as '/login', or an array",
+  ],
+  [{ field: 'a', failureRedirect: ['/a', 5] }, 'loginGuard: failureRedirect must be a path'],
+  [{ field: 'a', deviceCookie: true }, 'loginGuard: deviceCookie: options must be an object, got true.'],
+  [
+    { field: 'a', deviceCookie: {} },
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters',
+  ],
+  [
+    { field: 'a', deviceCookie: { secret: 'x'.repeat(16), lasts: -1 } },
+    'loginGuard: deviceCookie: lasts must be a duration',
+  ],
+  [
+    { field: 'a', deviceCookie: { secret: 'x'.repeat(16), maxAge: 1 } },
+    'there is no option "maxAge". Write lasts instead.',
+  ],
+  [
+    { field: 'a', retryAfter: 'never' },
+    "loginGuard: retryAfter must be one of 'coarse', 'exact', 'none', got \"never\".",
+  ],
+  [{ field: 'a', accountInEvents: 'plain' }, "loginGuard: accountInEvents must be one of 'hashed', 'clear'"],
+  [{ field: 'a', headers: 'draft' }, 'loginGuard: there is no option "headers". Write nothing'],
+  [{ field: 'a', key: () => 'a' }, 'loginGuard: there is no option "key". Write field or account instead.'],
+  [{ field: 'a', feild: 'b' }, 'loginGuard: there is no option "feild". Did you mean field?'],
+  [{ field: 'a', timeoutMs: 0 }, 'loginGuard: timeoutMs must be a whole number from 1 to 60000, got 0.'],
+  [
+    { field: 'a', statusCode: 200 },
+    'loginGuard: statusCode must be a whole number from 400 to 599, got 200.',
+  ],
+  [{ field: 'a', store: {} }, 'loginGuard: store must be a store, got an object.'],
+  [
+    { field: 'a', onStoreError: 'open' },
+    "loginGuard: onStoreError must be one of 'allow', 'deny', 'local', got \"open\".",
+  ],
+  [
+    { field: 'a', secret: 'short' },
+    'loginGuard: secret must be a string of at least 16 characters, got one of 5.',
+  ],
+  [{ field: 'a', allow: ['x'] }, 'loginGuard: allow'],
+])('%j is refused, and the message tells the mend', (options, message) => {
+  expect(() => loginGuard(options as Options)).toThrow(message)
+  expect(() => loginGuard(options as Options)).toThrow(TypeError)
+})
+
+test('a guard describes its limits', () => {
+  const guard = loginGuard({ field: 'username', deviceCookie: { secret: 'sixteen characters or more' } })
+  expect(guard.describe().split('\n')).toEqual([
+    'Login guard "login". Failed attempts are limited, all at once; each is counted before the password is checked.',
+    '- From one address (IPv6: one network), whatever the account: 50 in any 1 hour; after 50 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',
+    '- For one account, from all addresses together: 10 in any 30 minutes.',
+    '- For one account from one address: 5 in any 15 minutes; after 5 refused ones within 15 minutes none for 15 minutes, then 1 hour, then 4 hours.',
+    '- For one account in a row, at any time: 100; then it is locked until it is released by hand.',
+    '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address.',
+    '- A success clears the failures of its account, and takes back its own from the address.',
+    '- Refused attempts are answered alike, with status 429, whether there is such an account or not, and told to come back in 30 minutes.',
+    '- While the store is out of reach, each process counts in its own memory by the same limits, and the store is charged with that later.',
+  ])
+})
+
+test('it describes what was chosen instead', () => {
+  const guard = loginGuard({
+    field: 'username',
+    name: 'otp',
+    limits: {
+      address: tokenBucket({ capacity: 20, refill: 60, every: '1h' }),
+      account: consecutive({ limit: 3 }),
+      accountAndAddress: ban(fixedWindow({ limit: 3, window: '1d' }), {
+        after: 1,
+        within: '1d',
+        for: '2d',
+        onAttempt: 'restart',
+      }),
+    },
+    consecutive: false,
+    retryAfter: 'none',
+    statusCode: 403,
+    onStoreError: () => 'deny',
+  })
+  const text = guard.describe()
+  for (const part of [
+    'Login guard "otp".',
+    'whatever the account: 20 at once, and one more every 1 minute.',
+    'from all addresses together: 3 in a row.',
+    '3 in each 1 day of the clock; after 1 refused ones within 1 day none for 2 days, which each attempt begins anew.',
+    'with status 403, whether there is such an account or not.',
+    'a function of the application decides.',
+  ]) {
+    expect(text).toContain(part)
+  }
+  expect(text).not.toMatch(/in a row, at any time|browser/)
+})

@@ -1,0 +1,126 @@
+import express, { type Request, type Response } from 'express'
+import { type LoginGuardOptions, loginGuard } from 'headgate'
+import supertest from 'supertest'
+import { listenForWarnings } from '../keys/warnings.js'
+
+/** What a response of this kind is taken for: a success leaves no trace, a failure does. */
+async function isSuccess(
+  answer: (res: Response) => void,
+  options: Partial<LoginGuardOptions<Request, Response>> = {},
+  path = '/login',
+): Promise<boolean> {
+  const guard = loginGuard<Request, Response>({ field: 'username', ...options })
+  guard.limiter.events.on('refundFailed', () => undefined)
+  const app = express()
+  app.use('/login', express.urlencoded(), guard, (_req, res) => answer(res))
+  await supertest(app).post(path).type('form').send({ username: 'ada' })
+  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  return parts[1]?.remaining === 10
+}
+
+const redirect =
+  (to: string, status = 302) =>
+  (res: Response) =>
+    res.redirect(status, to)
+
+test.each([
+  [200, true],
+  [201, true],
+  [204, true],
+  [400, false],
+  [401, false],
+  [403, false],
+  [422, false],
+  [429, false],
+  [500, false],
+  [503, false],
+])('by itself, %d is a success: %s', async (status, expected) => {
+  expect(await isSuccess((res) => res.status(status).end())).toBe(expected)
+})
+
+test.each([
+  ['/home', true],
+  ['/', true],
+  ['https://app.example/home', true],
+  ['/login/two-factor', true],
+  ['/login', false],
+  ['/login?error=1', false],
+  ['/login?error#form', false],
+  ['https://app.example/login?error', false],
+  ['?error', false],
+  ['./login', false],
+])('by itself, a redirect from /login to %s is a success: %s', async (to, expected) => {
+  for (const status of [301, 302, 303, 307]) expect(await isSuccess(redirect(to, status))).toBe(expected)
+})
+
+test.each([
+  ['/home', '/sign-in', true],
+  ['/login', '/sign-in', true],
+  ['/sign-in', '/sign-in', false],
+  ['/sign-in?again=1', '/sign-in', false],
+  ['/?login=failed&name=ada', '/?login=failed', false],
+  ['/?welcome', '/?login=failed', true],
+  ['/b', ['/a', '/b'], false],
+])('a redirect to %s, where %s means failure, is a success: %s', async (to, failureRedirect, expected) => {
+  expect(await isSuccess(redirect(to), { failureRedirect })).toBe(expected)
+})
+
+test('below a mount path and with a query, the attempt’s own path is the whole one', async () => {
+  expect(await isSuccess(redirect('/login/form'), {}, '/login/form?next=%2Fhome')).toBe(false)
+  expect(await isSuccess(redirect('/form'), {}, '/login/form?next=%2Fhome')).toBe(true)
+})
+
+test('a redirect without a place to go, or to a malformed one, is a success that leads nowhere', async () => {
+  expect(await isSuccess((res) => res.status(302).end())).toBe(true)
+  expect(await isSuccess((res) => res.status(302).set('Location', 'http://[').end())).toBe(true)
+})
+
+test('headers that are written by hand count as any', async () => {
+  expect(await isSuccess((res) => res.writeHead(302, { Location: '/login' }).end())).toBe(false)
+  expect(await isSuccess((res) => res.writeHead(302, { Location: '/home' }).end())).toBe(true)
+})
+
+test('a function of the application decides instead', async () => {
+  const succeeded = (_req: Request, res: Response) => res.locals.isIn === true
+  const letIn = (isIn: unknown) => (res: Response) => {
+    res.locals.isIn = isIn
+    res.send('200 in any case')
+  }
+  expect(await isSuccess(letIn(true), { succeeded })).toBe(true)
+  expect(await isSuccess(letIn(false), { succeeded })).toBe(false)
+  expect(await isSuccess((res) => res.send('truthy'), { succeeded: () => 'yes' as never })).toBe(false)
+})
+
+test('what it throws is told, makes a failure, and spoils no response', async () => {
+  const told: unknown[] = []
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    succeeded: () => {
+      throw new Error('no locals')
+    },
+  })
+  guard.limiter.events.on('refundFailed', (error) => told.push((error as Error).message))
+  const app = express().post('/login', express.json(), guard, (_req, res) => void res.send('in'))
+  const response = await supertest(app).post('/login').send({ username: 'ada' })
+  expect({ told, status: response.status, text: response.text }).toEqual({
+    told: ['no locals'],
+    status: 200,
+    text: 'in',
+  })
+  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  expect(parts[1]?.remaining).toBe(9)
+})
+
+test('what onLockout throws is told, and the account is locked all the same', async () => {
+  const warnings = listenForWarnings()
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    consecutive: 1,
+    onLockout: () => Promise.reject(new Error('no mail')),
+  })
+  const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(401))
+  const ask = async () => (await supertest(app).post('/login').send({ username: 'ada' })).status
+  expect([await ask(), await ask()]).toEqual([401, 429])
+  expect(warnings()).toEqual(['HEADGATE_LOCKOUT_FAILED'])
+  jest.restoreAllMocks()
+})

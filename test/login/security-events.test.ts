@@ -1,0 +1,132 @@
+import type { Request, Response } from 'express'
+import { fixedWindow, type LoginGuardOptions, slidingWindow } from 'headgate'
+import { loginBehind } from './kit.js'
+
+const RIGHT = 'analytical engine'
+const HASH = /^[\w-]{22}$/
+
+/** A login whose security events are noted, without what differs each time. */
+function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}) {
+  const login = loginBehind({ accountInEvents: 'clear', ...options })
+  const events: string[] = []
+  login.guard.events.on('security', ({ event }) => events.push(event))
+  return { ...login, events }
+}
+
+test('the failures that reach a limit are told, each limit once, and none of the refusals', async () => {
+  const { attempt, events } = listening()
+  for (let i = 0; i < 30; i++) await attempt('ada', 'wrong')
+  expect(events).toEqual(['authn_login_fail_max:ada,5'])
+  for (let i = 0; i < 30; i++) await attempt('ada', 'wrong', `198.51.100.${i}`)
+  expect(events).toEqual(['authn_login_fail_max:ada,5', 'authn_login_fail_max:ada,10'])
+})
+
+test('guesses that go on as the window gives way are told once, and again after a window without any', async () => {
+  const account = slidingWindow({ limit: 10, window: '30m' })
+  const { attempt, events, advance } = listening({ limits: { account }, consecutive: false })
+  const tell = jest.spyOn(Date, 'now')
+  let nowMs = Date.UTC(2026, 0, 5)
+  tell.mockImplementation(() => nowMs)
+  const guessFor = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute++) {
+      await attempt('ada', 'wrong', `198.51.${minute}.1`)
+      advance(60_000)
+      nowMs += 60_000
+    }
+  }
+  await guessFor(120)
+  expect(events).toEqual(['authn_login_fail_max:ada,10'])
+  advance(3_600_000)
+  nowMs += 3_600_000
+  await guessFor(30)
+  expect(events).toHaveLength(2)
+  tell.mockRestore()
+})
+
+test('after a success, failures are told anew', async () => {
+  const { attempt, events, guard } = listening()
+  for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
+  await guard.limiter.forget({ body: { username: 'ada' }, ip: '203.0.113.5' })
+  expect((await attempt('ada', RIGHT)).status).toBe(200)
+  for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
+  expect(events).toEqual(['authn_login_fail_max:ada,5', 'authn_login_fail_max:ada,5'])
+})
+
+test('a success after failures tells how many there were; one without tells nothing', async () => {
+  const { attempt, events } = listening()
+  await attempt('ada', RIGHT)
+  for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
+  await attempt('ada', RIGHT)
+  await attempt('ada', RIGHT)
+  expect(events).toEqual(['authn_login_successafterfail:ada,3'])
+})
+
+test('also where no failures in a row are counted', async () => {
+  const { attempt, events } = listening({ consecutive: false })
+  for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
+  await attempt('ada', RIGHT)
+  expect(events).toEqual(['authn_login_successafterfail:ada,3'])
+})
+
+test('a lock is told once, and an address that fails too often', async () => {
+  const address = fixedWindow({ limit: 4, window: '1d' })
+  const { attempt, events } = listening({ consecutive: 2, limits: { address } })
+  for (const name of ['ada', 'ada', 'ada', 'eve', 'eve', 'mallory'])
+    await attempt(name, 'wrong', '2001:db8::7')
+  expect(events).toEqual([
+    'authn_login_lock:ada,maxretries',
+    'excess_rate_limit_exceeded:2001:db8::/56,4',
+    'authn_login_lock:eve,maxretries',
+  ])
+})
+
+test('the password that was right at last makes no event of failure', async () => {
+  const { attempt, events } = listening()
+  for (let i = 0; i < 4; i++) await attempt('ada', 'wrong')
+  await attempt('ada', RIGHT)
+  expect(events).toEqual(['authn_login_successafterfail:ada,4'])
+})
+
+test('an event is an entry of a log: no password, and the name only as a hash unless asked for', async () => {
+  const login = loginBehind({ secret: 'sixteen characters or more', consecutive: 1 })
+  const told: unknown[] = []
+  login.guard.events.on('security', (event, req) => told.push({ ...event, path: req.path }))
+  await login.attempt('ada@example.com', 'hunter2')
+  expect(told).toEqual([
+    {
+      datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      appid: 'login',
+      event: expect.stringMatching(/^authn_login_lock:[\w-]{22},maxretries$/),
+      level: 'WARN',
+      description: expect.stringMatching(/^User [\w-]{22} login locked because maxretries exceeded$/),
+      source_ip: '203.0.113.5',
+      path: '/login',
+    },
+  ])
+  expect(JSON.stringify(told)).not.toMatch(/ada|example|hunter2/)
+})
+
+test('a name in clear ends neither its field nor its line', async () => {
+  const { attempt, events } = listening({ consecutive: 1 })
+  await attempt('ada,maxretries\nauthn_login_success:root@example.com', 'wrong')
+  expect(events).toEqual([
+    'authn_login_lock:ada%2Cmaxretries%0Aauthn_login_success%3Aroot@example.com,maxretries',
+  ])
+})
+
+test('an attempt without a name is nobody’s', async () => {
+  const { attempt, events } = listening({ consecutive: 1, onLockout: () => events.push('locked') })
+  await attempt(undefined, 'wrong')
+  expect(events).toEqual(['authn_login_lock:unknown,maxretries'])
+})
+
+test('a listener that throws spoils no login', async () => {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const login = loginBehind({ consecutive: 1 })
+  login.guard.events.on('security', () => {
+    throw new Error('log is full')
+  })
+  expect((await login.attempt('ada', 'wrong')).status).toBe(401)
+  jest.restoreAllMocks()
+  expect('a'.repeat(22)).toMatch(HASH)
+})
