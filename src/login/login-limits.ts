@@ -71,7 +71,16 @@ export function loginLimits<Req>(
     { name: LIMIT_NAMES.accountAndAddress, policy: accountAndAddress, key: [...who, keys.address] },
   ]
   if (mostInARow === false) return limits
-  return [...limits, { name: LIMIT_NAMES.consecutive, policy: consecutive({ limit: mostInARow }), key: who }]
+  const whoIsNamed = [nameOnly(keys.account), ...who.slice(1)]
+  return [
+    ...limits,
+    { name: LIMIT_NAMES.consecutive, policy: consecutive({ limit: mostInARow }), key: whoIsNamed },
+  ]
+}
+
+/** Attempts without a name, or with what can be none, are nobody's: there is no account to lock, and nobody to unlock it. */
+function nameOnly<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
+  return (req) => whenKnown(account(req), (name) => (isKey(name) ? name : undefined))
 }
 
 /** What strangers have for a device. */
