@@ -2,12 +2,14 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './answers/refuse.js'
 import { claim } from './claimed-store.js'
+import { hashedValue, isKey } from './keys/identity.js'
 import { describeGuard } from './login/describe-guard.js'
 import { loginAnswer } from './login/login-answer.js'
 import { deviceKey, loginLimits } from './login/login-limits.js'
 import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login/login-options.js'
 import { type LoginEvents, securityEvents } from './login/security-events.js'
 import { watchAttempt } from './login/watch-attempt.js'
+import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { type Next, readMiddlewareOptions } from './middleware-options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
 import { memoryStore } from './stores/memory-store.js'
@@ -20,6 +22,11 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   extends RateLimitMiddleware<Req, Res> {
   /** What a security log is to know. What the limiter tells is at `limiter.events`. */
   readonly events: EventEmitter<LoginEvents<Req>>
+  /**
+   * What events and keys call an account: the hash of its name. Takes what the key functions read, such as `{ body: { username: 'ada' } }`;
+   * `undefined` where there is no name.
+   */
+  accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /** The limits in force as a short text, for security documentation. */
   describe(): string
 }
@@ -82,8 +89,10 @@ export function loginGuard<
     limit(req, res, next)
   }
 
+  const accountId = (subject: Req | Record<string, unknown>) =>
+    whenKnown(account.key(subject as Req), (name) => (isKey(name) ? hashedValue(name, secret) : undefined))
   const describe = () => describeGuard(login, { name, statusCode, coarseMs, onStoreError })
-  return Object.assign(loginGuardMiddleware, { limiter: limit.limiter, events, describe })
+  return Object.assign(loginGuardMiddleware, { limiter: limit.limiter, events, accountId, describe })
 }
 
 /** What refused attempts are told where the account's limit has no window. */

@@ -39,10 +39,50 @@ test('a lone guesser leaves the account open for others; many guessers close it 
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
+test('a patient guesser leaves the account open for others, too', async () => {
+  const login = loginBehind({ consecutive: false })
+  for (let i = 0; i < 60; i++) {
+    expect((await login.attempt('ada', `wrong ${i}`)).status).toBeGreaterThan(400)
+    login.advance(3 * MINUTE_MS)
+    const { parts } = await login.guard.limiter.peek({
+      body: { username: 'ada' },
+      ip: '192.0.2.1',
+    } as Request)
+    expect(parts.every(({ remaining }) => remaining > 0)).toBe(true)
+  }
+})
+
+test('right logins that come at once from one address are refused for a moment, and ban nobody', async () => {
+  const names = Array.from({ length: 150 }, (_, i) => `user-${i}`)
+  const login = loginBehind({ succeeded: () => true }, 300)
+  const first = await Promise.all(names.map((name) => login.attempt(name, 'right')))
+  const refused = first.filter(({ status }) => status === 429).length
+  expect(refused).toBeLessThanOrEqual(100)
+  expect(refused).toBeGreaterThan(0)
+  for (let i = 0; i < 4; i++) {
+    const few = await Promise.all(names.slice(0, 40).map((name) => login.attempt(name, 'right')))
+    expect(few.map(({ status }) => status)).not.toContain(429)
+  }
+})
+
+test('an account has the same id in events as in keys, whatever its spelling', async () => {
+  const login = loginBehind({
+    consecutive: 1,
+    accountInEvents: 'hashed',
+    secret: 'sixteen characters or more',
+  })
+  const told: string[] = []
+  login.guard.events.on('security', ({ event }) => told.push(event))
+  await login.attempt('Ada ', 'wrong')
+  const id = await login.guard.accountId({ body: { username: 'ADA' } })
+  expect(told).toEqual([`authn_login_lock:${id},maxretries`])
+  expect(await login.guard.accountId({ body: {} })).toBeUndefined()
+})
+
 test('who goes on after that is banned for growing times, and attempts during a ban count for nothing', async () => {
   const login = loginBehind({ limits: { account: fixedWindow({ limit: 1000, window: '1d' }) } })
   await guess(login, 10) // five denials
-  for (const banMinutes of [15, 60, 240, 240]) {
+  for (const banMinutes of [30, 120, 360, 360]) {
     login.advance(banMinutes * MINUTE_MS - 1)
     expect(await guess(login, 1)).toEqual([429])
     login.advance(1)

@@ -37,17 +37,19 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   optionalFunction('byField', 'normalize', options.normalize)
   const normalize = options.normalize ?? normalizeName
   const missing = oneOf('byField', 'missing', given(options.missing, 'address'), ['address', 'skip'])
-  const path = name.split('.')
+  const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {
-    const { body } = asRequest(subject)
-    if (body === undefined) tellUnparsed(subject, name)
-    const value = fieldOf(body, path)
+    if (asRequest(subject).body === undefined) tellUnparsed(subject, name)
+    const value = read(subject)
     if (value === undefined && missing === 'skip') return undefined
     if (typeof value === 'string') return value.length <= MAX_RAW_LENGTH ? normalize(value) : null
     return typeof value === 'number' ? value : null
   }
 }
+
+/** Printable ASCII, for which case is all there is. */
+const PLAIN = /^[ -~]*$/
 
 /** Longer ones are malformed anyway, so nobody makes the server normalise them. */
 const MAX_RAW_LENGTH = 1024
@@ -57,8 +59,15 @@ const MAX_RAW_LENGTH = 1024
  * which is one for letters that have two lower ones (`"ς"` and `"σ"`, `"ß"` and `"ss"`), as Unicode's case folding has it (UAX #44, NFKC_Casefold).
  */
 function normalizeName(value: string): string {
+  if (PLAIN.test(value)) return value.toLowerCase().trim()
   const seen = value.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   return seen.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
+}
+
+/** Reads a field of the body as it came, `'user.name'` a nested one; `undefined` where it is missing. */
+export function fieldReader(name: string): (subject: unknown) => unknown {
+  const path = name.split('.')
+  return (subject) => fieldOf(asRequest(subject).body, path)
 }
 
 function fieldOf(body: unknown, path: readonly string[]): unknown {

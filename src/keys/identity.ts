@@ -38,10 +38,11 @@ function partReader(
   secret: string | undefined,
 ): IdentityReader {
   if (isAddressKey(key) && secret === undefined) return key as IdentityReader
+  const hashed = lastHash(key)
   return (subject) =>
     whenKnown(key(subject), (value) => {
       if (value === undefined) return undefined
-      if (isKey(value)) return hashedValue(value, secret)
+      if (isKey(value)) return hashed(value, secret)
       tellObject(key, value)
       return hash(`malformed:${source(subject)}`, secret)
     })
@@ -63,6 +64,27 @@ function tellObject(key: KeyFunction<unknown>, value: unknown): void {
     `headgate: the key function ${key.name || '(anonymous)'} returned an object, which is nobody's key; such requests ` +
       'are limited by their address. Return a string, such as String(user.id).',
   )
+}
+
+/** Hashes what a key function gave, once where several limits of a request ask for it. */
+type Hashed = (value: string | number | bigint, secret: string | undefined) => string
+
+const hashedBy = new WeakMap<KeyFunction<unknown>, Hashed>()
+
+function lastHash(key: KeyFunction<unknown>): Hashed {
+  let lastValue: unknown
+  let lastSecret: string | undefined
+  let last: string | undefined
+  const hashed: Hashed = (value, secret) => {
+    if (last !== undefined && value === lastValue && secret === lastSecret) return last
+    lastValue = value
+    lastSecret = secret
+    last = hashedValue(value, secret)
+    return last
+  }
+  const known = hashedBy.get(key) ?? hashed
+  hashedBy.set(key, known)
+  return known
 }
 
 /** What stands in keys for a value that a key function gave. */

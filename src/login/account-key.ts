@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { optionalFunction, wrongOption } from '../checks.js'
-import { byField } from '../keys/by-field.js'
+import { byField, fieldReader } from '../keys/by-field.js'
 import { isKey } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isPromise } from '../maybe-promise.js'
@@ -18,7 +18,7 @@ export interface AccountOptions<Req> {
 /** How accounts are read from requests. */
 export interface AccountReader<Req> {
   readonly key: KeyFunction<Req>
-  /** Whether the field holds what can be no name: an array, an object, a NUL, too many characters. One that is missing is not malformed. */
+  /** Whether the field holds what can be no name: an array, an object, control characters, too many of any. One that is missing is not malformed. */
   isMalformed(req: Req): boolean
 }
 
@@ -36,15 +36,17 @@ export function accountReader<Req extends IncomingMessage>(
     throw wrongOption(owner, 'account', 'a function of the request', account, mend)
   }
   if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
-  const options = normalize === undefined ? {} : { normalize }
-  const found = byField(field, { ...options, missing: 'skip' })
+  const key = oncePerRequest(byField(field, normalize === undefined ? {} : { normalize }) as KeyFunction<Req>)
+  const found = fieldReader(field)
   return {
-    key: oncePerRequest(byField(field, options) as KeyFunction<Req>),
-    isMalformed(req) {
-      const value = found(req)
-      return value !== undefined && !isKey(value)
-    },
+    key,
+    isMalformed: (req) => found(req) !== undefined && !isName(key(req)),
   }
+}
+
+/** A name with control characters is nobody's, and one without them to databases whose collation passes over them. */
+function isName(value: unknown): boolean {
+  return isKey(value) && !/\p{Cc}/u.test(String(value))
 }
 
 /** Reads the account once, though several limits ask for it: it may cost a look into a database. */

@@ -38,7 +38,7 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
     Pick<RateLimitOptions<Req, Res>, (typeof SHARED)[number]> {
   /** Reads the address. Default `byIp()`. */
   address?: KeyFunction<Req>
-  /** Policies in place of the default ones: 50 in an hour per address, 10 in 30 minutes per account, 5 in 15 minutes per account and address. */
+  /** Policies in place of the default ones: 50 in an hour per address, 10 in 30 minutes per account, 5 in 30 minutes per account and address. */
   limits?: Partial<LoginPolicies>
   /**
    * Failures in a row after which the account is locked until it is forgotten, whatever the time. Default 100, the most that NIST SP 800-63B-4
@@ -46,8 +46,8 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    */
   consecutive?: number | false
   /**
-   * Called with the account when the last of these failures has happened, once: the place to disable its password and have it set anew. What it
-   * throws becomes the process warning `HEADGATE_LOCKOUT_FAILED`; the account is locked all the same.
+   * Called with the account when the last of these failures has happened, once: the place to have its password set anew. Anybody can bring an
+   * account there, and a password that is disabled keeps known browsers out, too; the lock does not. What it throws becomes the process warning `HEADGATE_LOCKOUT_FAILED`; the account is locked all the same.
    */
   onLockout?: (account: string, req: Req) => unknown
   /** Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their names. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
@@ -18,15 +19,16 @@ export interface Login {
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
-/** A login form in Express behind a guard on a clock that is set, asked over HTTP. One proxy in front tells the address. */
-export function loginBehind(options: Options = {}, startMs = NOON_MS): Login {
-  let nowMs = startMs
+/** A login form in Express behind a guard on a clock that is set, asked over HTTP. One proxy in front tells the address. Its handler may take a while. */
+export function loginBehind(options: Options = {}, handlerMs = 0): Login {
+  let nowMs = NOON_MS
   const store = memoryStore({ clock: () => nowMs })
   const from = options.account === undefined ? { field: 'username' } : {}
   const guard = loginGuard<Request, Response>({ ...from, store, ...options })
   const reached: unknown[] = []
   const app = express().set('trust proxy', 1)
-  app.post('/login', express.urlencoded({ extended: true }), express.json(), guard, (req, res) => {
+  app.post('/login', express.urlencoded({ extended: true }), express.json(), guard, async (req, res) => {
+    if (handlerMs > 0) await pause(handlerMs)
     const { username, password } = (req.body ?? {}) as Record<string, unknown>
     reached.push(username)
     const isRight = typeof username === 'string' && PASSWORDS[username.trim().toLowerCase()] === password

@@ -81,9 +81,9 @@ test('a guard describes its limits', () => {
   const guard = loginGuard({ field: 'username', deviceCookie: { secret: 'sixteen characters or more' } })
   expect(guard.describe().split('\n')).toEqual([
     'Login guard "login". Failed attempts are limited, all at once; each is counted before the password is checked.',
-    '- From one address (IPv6: one network), whatever the account: 50 in any 1 hour; after 50 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',
+    '- From one address (IPv6: one network), whatever the account: 50 in any 1 hour; after 500 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',
     '- For one account, from all addresses together: 10 in any 30 minutes.',
-    '- For one account from one address: 5 in any 15 minutes; after 5 refused ones within 15 minutes none for 15 minutes, then 1 hour, then 4 hours.',
+    '- For one account from one address: 5 in any 30 minutes; after 5 refused ones within 30 minutes none for 30 minutes, then 2 hours, then 6 hours.',
     '- For one account in a row, at any time: 100; then it is locked until it is released by hand.',
     '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address.',
     '- A success clears the failures of its account, and takes back its own from the address.',

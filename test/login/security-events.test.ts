@@ -106,7 +106,8 @@ test('an event is an entry of a log: no password, and the name only as a hash un
 })
 
 test('a name in clear ends neither its field nor its line', async () => {
-  const { attempt, events } = listening({ consecutive: 1 })
+  const account = (req: Request) => req.body.username
+  const { attempt, events } = listening({ consecutive: 1, account })
   await attempt('ada,maxretries\nauthn_login_success:root@example.com', 'wrong')
   expect(events).toEqual([
     'authn_login_lock:ada%2Cmaxretries%0Aauthn_login_success%3Aroot@example.com,maxretries',
