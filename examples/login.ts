@@ -1,0 +1,142 @@
+/**
+ * A login with sessions, hashed passwords and headgate's guard in front of it:
+ *
+ *     npx tsx examples/login.ts
+ *
+ * Then open http://localhost:3000. PORT chooses another port. SESSION_SECRET, GUARD_SECRET, DEVICE_SECRET and SUPPORT_TOKEN hold what nobody
+ * else may know. Elsewhere than on localhost it belongs behind TLS: browsers keep the device cookie only there.
+ */
+import type { AddressInfo } from 'node:net'
+import express, { type Express, type Request, type Response } from 'express'
+import session from 'express-session'
+import { type LoginGuard, loginGuard } from 'headgate'
+import { CONTENT_POLICY, homePage, loginPage } from './login/page.js'
+import { passwordCheck } from './login/passwords.js'
+import { isSame, secretFrom } from './login/secrets.js'
+
+declare module 'express-session' {
+  interface SessionData {
+    name: string
+  }
+}
+
+const PASSWORDS = { ada: 'analytical engine', grace: 'nanoseconds' }
+const SUPPORT_TOKEN = secretFrom('SUPPORT_TOKEN')
+
+/** The login and what is behind it. Behind a proxy, `app.set('trust proxy', 1)` says so: else all visitors have the proxy's address. */
+export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Request, Response> }> {
+  const isRight = await passwordCheck(PASSWORDS)
+  const guard = makeGuard()
+
+  const app = express().disable('x-powered-by').disable('etag')
+  app.use((_req, res, next) => {
+    res.set('Cache-Control', 'no-store')
+    res.set('Content-Security-Policy', CONTENT_POLICY)
+    next()
+  })
+  app.use(
+    session({
+      // No store is given, so sessions are in memory. That is fine for an example, and for nothing that has to restart.
+      secret: secretFrom('SESSION_SECRET'),
+      name: 'session',
+      resave: false,
+      saveUninitialized: false,
+      cookie: { httpOnly: true, sameSite: 'lax', secure: 'auto' },
+    }),
+  )
+
+  app.get('/', (req, res) => {
+    const { name } = req.session
+    if (name === undefined) res.redirect(303, '/login')
+    else res.send(homePage(name))
+  })
+
+  app.get('/login', (_req, res) => {
+    res.send(loginPage())
+  })
+
+  // The parser comes first, since the guard reads the name from the body. The guard comes before the password is looked at.
+  app.post('/login', express.urlencoded(), guard, async (req, res) => {
+    const { username, password } = read(req)
+    if (!(await isRight(username, password))) {
+      // From the status the guard knows a failure. Text, headers and time are the same whether there is such an account or not.
+      res.status(401).send(loginPage({ problem: 'Wrong user name or password.', username }))
+      return
+    }
+    await newSession(req)
+    req.session.name = username
+    res.redirect(303, '/') // below 400, and not back to the form: a success
+  })
+
+  app.post('/logout', (req, res, next) => {
+    req.session.destroy((error) => (error ? next(error) : res.redirect(303, '/login')))
+  })
+
+  // Whoever calls support gets their failures forgotten: with an address, also those of the account from there, and the address's own.
+  app.post('/support/forget', express.urlencoded(), async (req, res) => {
+    if (!isSame(req.get('authorization') ?? '', `Bearer ${SUPPORT_TOKEN}`)) return res.sendStatus(403)
+    const { username, ip } = req.body ?? {}
+    await guard.limiter.forget({ body: { username }, ...(ip && { ip }) })
+    return res.sendStatus(204)
+  })
+
+  return { app, guard }
+}
+
+/** The guard with its default limits, in memory. Several processes share a store: `store: redisStore(client), name: 'login'`. */
+function makeGuard(): LoginGuard<Request, Response> {
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    normalize: nameOf, // as names are compared below, so that no spelling of a name gets guesses of its own
+    secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
+    deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
+    onLockout(account) {
+      // After 100 failures in a row strangers are kept out until support forgets them. The owner is to know, by mail for example.
+      console.log(`Mail to ${account}: somebody guesses at your password. Set a new one.`)
+    },
+    onLimited(req, res) {
+      // The same page, whatever limit it was and whether there is such an account or not. Retry-After is set already.
+      const minutes = Math.ceil(Number(res.get('Retry-After')) / 60)
+      const problem = `Too many failed attempts. Try again in ${minutes} minutes.`
+      res.status(429).send(loginPage({ problem, username: read(req).username }))
+    },
+  })
+  guard.events.on('security', (event) => console.log(JSON.stringify(event)))
+  return guard
+}
+
+/** Takes as one what people take for one name. */
+const nameOf = (typed: string) => typed.normalize('NFKC').trim().toLowerCase()
+
+/** What was typed. Bodies hold what clients like: arrays too, and nothing at all. */
+function read({ body }: Request): { username: string; password: string } {
+  const { username, password } = body ?? {}
+  return {
+    username: typeof username === 'string' ? nameOf(username) : '',
+    password: typeof password === 'string' ? password : '',
+  }
+}
+
+/** A session with a new id, so that one which somebody planted in the browser before is worth nothing (session fixation). */
+function newSession({ session }: Request): Promise<void> {
+  return new Promise((resolve, reject) => {
+    session.regenerate((error) => (error ? reject(error) : resolve()))
+  })
+}
+
+async function main(): Promise<void> {
+  const { app, guard } = await loginApp()
+  const server = app.listen(Number(process.env.PORT || 3000), '127.0.0.1', (error?: Error) => {
+    if (error) throw error
+    const url = `http://localhost:${(server.address() as AddressInfo).port}`
+    const people = Object.entries(PASSWORDS).map(([name, password]) => `${name} (${password})`)
+    console.log(`${guard.describe()}
+
+Log in at ${url} as ${people.join(' or ')}. Five wrong passwords show the guard. Support forgets them:
+
+  curl -H 'Authorization: Bearer ${SUPPORT_TOKEN}' -d 'username=ada&ip=127.0.0.1' ${url}/support/forget
+`)
+  })
+}
+
+if (process.argv[1] === import.meta.filename) main()
