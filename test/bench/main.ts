@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
+import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
 import { benchMemcachedBytes } from './memcached-bytes.js'
 import { benchMemcachedEvictions } from './memcached-evictions.js'
@@ -18,6 +19,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   bytes: benchBytes,
   middleware: benchMiddleware,
   breaker: benchBreaker,
+  login: benchLogin,
   redis: benchRedis,
   'redis-bytes': benchRedisBytes,
   memcached: benchMemcached,
