@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash as oneShot } from 'node:crypto'
 import { type MaybePromise, readAll, whenKnown } from '../maybe-promise.js'
 import { warnOnce } from '../warn-once.js'
 import { isAddressKey } from './by-ip.js'
@@ -93,6 +93,9 @@ export function hashedValue(value: string | number | bigint, secret: string | un
 }
 
 function hash(text: string, secret: string | undefined): string {
-  const digest = secret === undefined ? createHash('sha256') : createHmac('sha256', secret)
-  return digest.update(text).digest('base64url').slice(0, 22)
+  const digest =
+    secret === undefined
+      ? oneShot('sha256', text, 'base64url')
+      : createHmac('sha256', secret).update(text).digest('base64url')
+  return digest.slice(0, 22)
 }

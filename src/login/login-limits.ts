@@ -72,16 +72,16 @@ export function loginLimits<Req>(
     { name: LIMIT_NAMES.accountAndAddress, policy: accountAndAddress, key: [...who, keys.address] },
   ]
   if (mostInARow === false) return limits
-  const whoIsNamed = [nameOnly(keys.account), ...who.slice(1)]
-  return [
-    ...limits,
-    { name: LIMIT_NAMES.consecutive, policy: consecutive({ limit: mostInARow }), key: whoIsNamed },
-  ]
+  const inARow = consecutive({ limit: mostInARow })
+  return [...limits, { name: LIMIT_NAMES.consecutive, policy: onlyNamed(inARow, keys.account), key: who }]
 }
 
 /** Attempts without a name, or with what can be none, are nobody's: there is no account to lock, and nobody to unlock it. */
-function nameOnly<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
-  return (req) => whenKnown(account(req), (name) => (isKey(name) ? name : undefined))
+function onlyNamed<Req>(
+  policy: Policy,
+  account: KeyFunction<Req>,
+): (req: Req) => MaybePromise<Policy | undefined> {
+  return (req) => whenKnown(account(req), (name) => (isKey(name) ? policy : undefined))
 }
 
 /** What strangers have for a device. */
