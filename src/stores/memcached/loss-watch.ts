@@ -18,10 +18,13 @@ const MAX_KEYS = 10_000
  */
 const ITEM_OVERHEAD = 59
 const CHUNK_STEP = 8
+/** At least. What a key cannot hold of an item's size, the value holds. */
 const VALUE_LENGTH = 8
+const MAX_KEY_LENGTH = 250
 
 interface Canary {
   readonly key: string
+  readonly valueLength: number
   readonly everyMs: number
   readAtMs: number
   value: string | undefined
@@ -50,10 +53,14 @@ export function lossWatch(
     byServer.set(server, bySize)
     const known = bySize.get(steps)
     if (known?.every(({ key }) => serverFor(client, key) === server)) return known // a server may have been away
-    const keyLength = steps * CHUNK_STEP - ITEM_OVERHEAD - lengthOfSwapped(Buffer.alloc(VALUE_LENGTH))
+    const spare = steps * CHUNK_STEP - ITEM_OVERHEAD - lengthOfSwapped(Buffer.alloc(VALUE_LENGTH))
+    const keyLength = Math.min(MAX_KEY_LENGTH, spare)
+    const valueLength = VALUE_LENGTH + Math.max(0, spare - keyLength)
     const canaries = CANARIES_MS.flatMap((everyMs): Canary[] => {
       const key = keyOn(server, everyMs, keyLength)
-      return key === undefined ? [] : [{ key, everyMs, readAtMs: 0, value: undefined, isBusy: false }]
+      return key === undefined
+        ? []
+        : [{ key, valueLength, everyMs, readAtMs: 0, value: undefined, isBusy: false }]
     })
     bySize.set(steps, canaries)
     return canaries
@@ -71,7 +78,7 @@ export function lossWatch(
   async function look(canary: Canary, server: MemcachedServer): Promise<void> {
     canary.isBusy = true
     try {
-      const found = (await readValue(canary.key)) ?? (await putNew(canary.key))
+      const found = (await readValue(canary.key)) ?? (await putNew(canary))
       const isLost = canary.value !== undefined && found !== canary.value
       if (isLost) onLoss(server)
       canary.value = found
@@ -92,8 +99,8 @@ export function lossWatch(
     return header.status === STATUS.ok ? val.toString('hex') : undefined
   }
 
-  async function putNew(key: string): Promise<string | undefined> {
-    const value = randomBytes(VALUE_LENGTH)
+  async function putNew({ key, valueLength }: Canary): Promise<string | undefined> {
+    const value = randomBytes(valueLength)
     const { header } = await askAlone(ask, key, swap(key, value, 0, undefined))
     return header.status === STATUS.ok ? value.toString('hex') : readValue(key)
   }

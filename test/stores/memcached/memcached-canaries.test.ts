@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore } from 'headgate'
-import { LONG_POLICIES, takeOne } from '../../conformance/kit.js'
+import { ban, memcachedStore, slidingWindow } from 'headgate'
+import { LONG, LONG_POLICIES, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { classesOn, connections } from './kit.js'
@@ -17,7 +17,12 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test.each(LONG_POLICIES)(
+const LARGE = [
+  'ban from a slidingWindow',
+  (limit: number) => ban(slidingWindow({ limit, window: LONG }), { after: 1, within: '1d', for: '1d' }),
+] as const
+
+test.each([...LONG_POLICIES, LARGE])(
   'for items of every size there are canaries in the same class of chunks: %s',
   async (_, policyOf) => {
     await server.restart()
@@ -31,7 +36,7 @@ test.each(LONG_POLICIES)(
     const classesOf = (isOf: (key: string) => boolean) =>
       new Set(classes.filter(([key]) => isOf(key)).map(([, slab]) => slab))
     const ofItems = classesOf((key) => /^1(234)?-x/.test(key))
-    expect(ofItems.size).toBeGreaterThan(4)
+    expect(ofItems.size).toBeGreaterThan(3)
     expect(classesOf((key) => key.startsWith('hg:canary:10s:'))).toEqual(ofItems)
     expect(classesOf((key) => key.startsWith('hg:canary:600s:'))).toEqual(ofItems)
   },
