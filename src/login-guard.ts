@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { refuse } from './answers/refuse.js'
 import { claim } from './claimed-store.js'
 import { hashedValue, isKey } from './keys/identity.js'
 import { describeGuard } from './login/describe-guard.js'
@@ -10,7 +9,7 @@ import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login
 import { type LoginEvents, securityEvents } from './login/security-events.js'
 import { watchAttempt } from './login/watch-attempt.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
-import { type Next, readMiddlewareOptions } from './middleware-options.js'
+import { readMiddlewareOptions } from './middleware-options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
 import { memoryStore } from './stores/memory-store.js'
 
@@ -67,32 +66,20 @@ export function loginGuard<
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
-  const { statusCode, message, enforce } = settings
+  const { statusCode, message } = settings
   const coarseMs = Number.isFinite(policies.account.windowMs) ? policies.account.windowMs : LONGEST_COARSE_MS
   const events = new EventEmitter<LoginEvents<Req>>()
-  const limit = middlewareFrom<Req, Res>(OWNER, {
+  const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
+    isMalformed: account.isMalformed,
     onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
     onAllowed: watchAttempt(login, { log: securityEvents(events, name), secret }),
   })
 
-  function loginGuardMiddleware(req: Req, res: Res, next: Next): void {
-    try {
-      if (enforce && !isReading(req) && account.isMalformed(req)) {
-        refuse(req, res, 'malformed', 400)
-        return
-      }
-    } catch (error) {
-      next(error)
-      return
-    }
-    limit(req, res, next)
-  }
-
   const accountId = (subject: Req | Record<string, unknown>) =>
     whenKnown(account.key(subject as Req), (name) => (isKey(name) ? hashedValue(name, secret) : undefined))
   const describe = () => describeGuard(login, { name, statusCode, coarseMs, onStoreError })
-  return Object.assign(loginGuardMiddleware, { limiter: limit.limiter, events, accountId, describe })
+  return Object.assign(middleware, { events, accountId, describe })
 }
 
 /** What refused attempts are told where the account's limit has no window. */

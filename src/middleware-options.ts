@@ -68,6 +68,8 @@ export interface MiddlewareSettings<Req, Res> {
   readonly headers: HeaderStyle
   readonly resetFormat: ResetFormat
   readonly onLimited: OnLimited<Req, Res> | undefined
+  /** Which requests are answered 400 before anything is charged. */
+  readonly isMalformed: ((req: Req) => boolean) | undefined
   readonly statusCode: number
   readonly message: DenialBody | undefined
   readonly enforce: boolean
@@ -118,6 +120,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
     headers: oneOf(owner, 'headers', given(options.headers, 'legacy'), headerStyles),
     resetFormat: oneOf(owner, 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
     onLimited: options.onLimited,
+    isMalformed: undefined,
     statusCode: wholeNumber(owner, 'statusCode', given(options.statusCode, 429), 400, 599, 429),
     message: readMessage(owner, options.message),
     enforce: oneOf(owner, 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',

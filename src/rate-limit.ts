@@ -59,8 +59,8 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   owner: string,
   settings: MiddlewareSettings<Req, Res>,
 ): RateLimitMiddleware<Req, Res> {
-  const { skip, addresses, onAllowed, headers, resetFormat, onLimited, statusCode, message, enforce } =
-    settings
+  const { skip, addresses, isMalformed, onAllowed, onLimited, enforce } = settings
+  const { headers, resetFormat, statusCode, message } = settings
   const limiter = limiterFrom<Req>(owner, settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
@@ -93,6 +93,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
       if (addresses.isAllowed(address)) return true
     }
     if (seenBefore(req, rateLimitMiddleware)) return true
+    if (enforce && isMalformed?.(req)) return refuse(req, res, 'malformed', 400)
     const decision = limiter.charge(req)
     if (isPromise(decision)) return decision.then((known) => answer(req, res, next, known))
     return answer(req, res, next, decision)

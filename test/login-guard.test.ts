@@ -1,5 +1,6 @@
-import type { Request } from 'express'
+import express, { type Request, type Response } from 'express'
 import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
+import supertest from 'supertest'
 import { loginBehind } from './login/kit.js'
 
 const MINUTE_MS = 60_000
@@ -213,4 +214,27 @@ test('a second guard without a name on a store is refused; one with a name is no
   expect(() => loginGuard({ field: 'code', store, name: 'otp' })).not.toThrow()
   expect(() => loginGuard({ field: 'username', store, prefix: 'other' })).not.toThrow()
   expect(() => loginGuard({ field: 'username' })).not.toThrow()
+})
+
+test('skip, allow and block come before what is wrong with a name', async () => {
+  const login = loginBehind({
+    skip: (req) => req.headers.cookie === 'skip=1',
+    allow: ['192.0.2.0/24'],
+    block: ['192.0.2.66'],
+  })
+  const status = async (from: string, cookie?: string) =>
+    (await login.attempt(['ada'], 'x', from, cookie)).status
+  expect(await status('203.0.113.5')).toBe(400)
+  expect(await status('203.0.113.5', 'skip=1')).toBe(401)
+  expect(await status('192.0.2.1')).toBe(401)
+  expect(await status('192.0.2.66')).toBe(403)
+})
+
+test('a guard that comes once before the body parser as well reads no name of a body that was not there yet', async () => {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const early = loginGuard<Request, Response>({ field: 'username' })
+  const app = express().post('/login', early, express.json(), early, (_req, res) => void res.sendStatus(401))
+  const ask = async () => (await supertest(app).post('/login').send({ username: 'ada' })).status
+  expect([await ask(), await ask()]).toEqual([401, 401])
+  jest.restoreAllMocks()
 })

@@ -79,12 +79,13 @@ function fieldOf(body: unknown, path: readonly string[]): unknown {
   return value
 }
 
+/** Types that the usual parsers parse: of others there may be no body though a parser is there. */
+const PARSED_TYPES = /json|x-www-form-urlencoded/i
+
 function tellUnparsed(subject: unknown, name: string): void {
-  if (
-    headerOf(subject, 'content-length') === undefined &&
-    headerOf(subject, 'transfer-encoding') === undefined
-  )
-    return
+  const length = headerOf(subject, 'content-length')
+  const hasBody = length === undefined ? headerOf(subject, 'transfer-encoding') !== undefined : length !== '0'
+  if (!hasBody || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
   warnOnce(
     'HEADGATE_NO_BODY',
     `headgate: byField('${name}') found no parsed body, so the request is limited by its address alone. Put a body parser ` +

@@ -56,8 +56,10 @@ function oncePerRequest<Req>(read: KeyFunction<Req>): KeyFunction<Req> {
     if (typeof req !== 'object' || req === null) return read(req)
     if (known.has(req)) return known.get(req)
     const value = read(req)
-    known.set(req, value)
-    if (isPromise(value)) value.then((name) => known.set(req, name)).then(undefined, () => undefined)
+    if (isPromise(value)) {
+      known.set(req, value)
+      value.then((name) => known.set(req, name)).then(undefined, () => undefined)
+    } else if (isKey(value)) known.set(req, value) // a body may be parsed later
     return value
   }
 }

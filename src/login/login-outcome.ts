@@ -70,7 +70,7 @@ function parsed(url: string, base: string): URL | undefined {
 }
 
 /**
- * Settles an attempt once: when the headers of its response are about to be sent, and so before the client can know; or as a failure where the
+ * Settles an attempt once: when the headers of its response are about to be sent; or as a failure where the
  * connection ends without any, since hanging up must be no way around.
  */
 export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(

@@ -168,10 +168,18 @@ test('normalize replaces the default, and what it returns is checked', () => {
 test.each([
   ['content-length', { 'content-length': '12' }, ['HEADGATE_NO_BODY']],
   ['transfer-encoding', { 'transfer-encoding': 'chunked' }, ['HEADGATE_NO_BODY']],
+  [
+    'a form',
+    { 'content-length': '12', 'content-type': 'application/x-www-form-urlencoded' },
+    ['HEADGATE_NO_BODY'],
+  ],
+  ['no bytes', { 'content-length': '0' }, []],
+  ['a type that no parser was for', { 'content-length': '12', 'content-type': 'text/plain' }, []],
   ['neither length nor encoding', {}, []],
-])('a request with %s whose body was never parsed is told %j', (_what, headers, codes) => {
+])('a request with %s whose body was never parsed is told %j', (_what, headers: object, codes) => {
   const key = byField('username')
-  for (let i = 0; i < 3; i++) expect(key({ headers })).toBeNull()
+  const json = { 'content-type': 'application/json; charset=utf-8', ...headers }
+  for (let i = 0; i < 3; i++) expect(key({ headers: json })).toBeNull()
   expect(warnings()).toEqual(codes)
 })
 
