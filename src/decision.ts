@@ -1,5 +1,5 @@
 import type { MaybePromise } from './maybe-promise.js'
-import type { Charge, Part, PartVerdict, Refund, Verdict } from './stores/store.js'
+import type { Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 
 /**
  * Where a decision comes from: the store; a memory limiter that stood in for it (`local`); no store could be asked and
@@ -48,8 +48,8 @@ export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** Gives back what a decision took. */
-export type GiveBack = () => MaybePromise<void>
+/** Gives back what a decision took; with names, what these limits took. */
+export type GiveBack = (limits?: readonly string[]) => MaybePromise<void>
 
 /**
  * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
@@ -170,9 +170,9 @@ export function openDecision(charge: readonly NamedPart[], giveBack: GiveBack): 
   return new ChargeDecision(charge, true, figures, OPEN.parts, 'open', giveBack)
 }
 
-/** Gives back what a decision took, once. */
-export function redeem(decision: Decision): MaybePromise<void> {
-  return ChargeDecision.redeem(decision)?.()
+/** Gives back what a decision took, once; with names, what these limits took. */
+export function redeem(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
+  return ChargeDecision.redeem(decision)?.(limits)
 }
 
 /** What was charged for a decision, also where it was denied; nothing where no store was asked. `undefined` = this is no decision. */
@@ -181,11 +181,15 @@ export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   return ChargeDecision.chargeOf(value) ?? (WITHOUT_CHARGE.includes(value) ? [] : undefined)
 }
 
-/** What gives back all that a charge took. */
-export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
+/** What gives back all that a charge took; with names, what these limits took. */
+export function refundsOf(
+  charge: readonly NamedPart[],
+  { atMs, parts }: Verdict,
+  limits?: readonly string[],
+): Refund[] {
   const refunds: Refund[] = []
-  charge.forEach(({ key, policy, cost }, i) => {
-    if (cost === 0) return
+  charge.forEach(({ key, policy, cost, name }, i) => {
+    if (cost === 0 || limits?.includes(name) === false) return
     const resetAtMs = atMs + (parts[i]?.resetAfterMs ?? 0)
     refunds.push({ key, policy, cost, takenAtMs: atMs, resetAtMs })
   })

@@ -41,3 +41,23 @@ export function shortDuration(durationMs: number): string {
   const unit = UNITS.find(([sizeMs]) => durationMs % sizeMs === 0)
   return unit ? `${durationMs / unit[0]}${unit[1]}` : `${durationMs}ms`
 }
+
+const WORDS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1000, 'second'],
+  [1, 'millisecond'],
+]
+
+/** A duration in words, exactly to the millisecond: 5400000 is `1 hour 30 minutes`. */
+export function durationInWords(durationMs: number): string {
+  let restMs = Math.round(durationMs)
+  const words: string[] = []
+  for (const [sizeMs, name] of WORDS) {
+    const count = Math.floor(restMs / sizeMs)
+    restMs -= count * sizeMs
+    if (count > 0) words.push(`${count} ${name}${count === 1 ? '' : 's'}`)
+  }
+  return words.join(' ')
+}

@@ -42,10 +42,11 @@ export interface Limiter<Subject> {
   /** The figures as they stand, without taking anything. */
   peek(subject: Subject): MaybePromise<Decision>
   /**
-   * Gives back what a decision took, once; the decision object itself is needed, not a copy. Throws or rejects with
-   * `StoreError` when the store failed; whether the units went back is unknown then, and they are not given back again.
+   * Gives back what a decision took, once; the decision object itself is needed, not a copy. With `limits`, the names of limits, only
+   * what these took, and the rest stays taken. Throws or rejects with `StoreError` when the store failed; whether the units went back is
+   * unknown then, and they are not given back again.
    */
-  refund(decision: Decision): MaybePromise<void>
+  refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
   /**
    * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. Any object
    * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`; or a decision, for
@@ -132,7 +133,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
     if (standIn.isOwing) settle()
-    return decisionOf(parts, verdict, 'store', () => store.refund(refundsOf(parts, verdict)))
+    return decisionOf(parts, verdict, 'store', (names) => store.refund(refundsOf(parts, verdict, names)))
   }
 
   function settle(): Promise<void> {
@@ -178,7 +179,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   return {
     charge,
     peek: (subject) => decideFor(subject, 0),
-    refund: redeem,
+    refund: (decision, options) => redeem(decision, options?.limits),
     forget,
     health: async () => {
       const health = await healthOf(store, healthKey)

@@ -1,8 +1,12 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { claim } from './claimed-store.js'
+import { chargeOf } from './decision.js'
 import { hashedValue, isKey } from './keys/identity.js'
+import type { Limiter } from './limiter.js'
+import { attempterReader } from './login/attempter.js'
 import { describeGuard } from './login/describe-guard.js'
+import { type Lockouts, lockouts } from './login/lockouts.js'
 import { loginAnswer } from './login/login-answer.js'
 import { deviceKey, loginLimits } from './login/login-limits.js'
 import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login/login-options.js'
@@ -11,6 +15,8 @@ import { watchAttempt } from './login/watch-attempt.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { readMiddlewareOptions } from './middleware-options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
+import type { Limit } from './read-limits.js'
+import { readParts } from './read-parts.js'
 import { memoryStore } from './stores/memory-store.js'
 
 const OWNER = 'loginGuard'
@@ -36,8 +42,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  *
  * - An attempt is charged before its handler runs, so that guesses fired at once do not get past. A success gives that back, and clears
  *   the failures of the account; never those of the address, so that logging in with an account of one's own buys no guesses.
- * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) are no attempts and pass. A body parser must run before. A field that
- *   holds what can be no name (an array, an object) is answered 400; a missing one is limited by the address.
+ * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) and hold no such field are no attempts and pass. A body parser must run
+ *   before. An attempt whose field is missing or empty, or holds what can be no name (an array, an object), is answered 400.
  * - Refused attempts are all answered alike. No figure of any limit is told to clients.
  * - While the store is out of reach this process's memory stands in (`onStoreError: 'local'`), unless told otherwise.
  *
@@ -62,24 +68,49 @@ export function loginGuard<
     onStoreError,
     headers: 'none',
     limits: loginLimits(policies, mostInARow, { address, account: account.key, device }),
-    skip: (req, res) => isReading(req) || (skip?.(req, res) ?? false),
+    skip: (req, res) => (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false),
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
-  const { statusCode, message } = settings
+  const { statusCode, message, enforce } = settings
   const coarseMs = Number.isFinite(policies.account.windowMs) ? policies.account.windowMs : LONGEST_COARSE_MS
   const events = new EventEmitter<LoginEvents<Req>>()
+  const log = securityEvents(events, name)
+  const who = attempterReader(login, secret)
+  const locks = lockouts<Req>(settings.limiter.store, (req) => {
+    log.locked(req, who(req))
+    return enforce ? login.onLockout?.(String(account.key(req)), req) : undefined
+  })
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
     isMalformed: account.isMalformed,
     onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
-    onAllowed: watchAttempt(login, { log: securityEvents(events, name), secret }),
+    onAllowed: watchAttempt(login, { log, locks, who }),
   })
+  middleware.limiter.events.on('limited', (decision, req) => locks.refused(req, decision))
 
-  const accountId = (subject: Req | Record<string, unknown>) =>
-    whenKnown(account.key(subject as Req), (name) => (isKey(name) ? hashedValue(name, secret) : undefined))
-  const describe = () => describeGuard(login, { name, statusCode, coarseMs, onStoreError })
-  return Object.assign(middleware, { events, accountId, describe })
+  return Object.assign(middleware, {
+    limiter: unlocking(middleware.limiter, settings.limiter.limits, locks),
+    events,
+    accountId: (subject: Req | Record<string, unknown>) =>
+      whenKnown(account.key(subject as Req), (found) =>
+        isKey(found) ? hashedValue(found, secret) : undefined,
+      ),
+    describe: () => describeGuard(login, { name, statusCode, coarseMs, onStoreError, enforce }),
+  })
+}
+
+/** A limiter that forgets with a lock that it was told. */
+function unlocking<Req>(limiter: Limiter<Req>, limits: readonly Limit[], locks: Lockouts<Req>): Limiter<Req> {
+  return {
+    ...limiter,
+    async forget(subject, options) {
+      const parts = chargeOf(subject) ?? (await readParts(limits, subject, 0))
+      const names = options?.limits
+      await limiter.forget(subject, options)
+      await locks.forget(parts.filter((part) => names?.includes(part.name) ?? true))
+    },
+  }
 }
 
 /** What refused attempts are told where the account's limit has no window. */

@@ -63,7 +63,7 @@ export interface MiddlewareSettings<Req, Res> {
   readonly limiter: LimiterSettings
   readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
   readonly addresses: AddressRules | undefined
-  /** What is done with a request that is let through, and with its response. */
+  /** What is done with a request that is let through, in report mode also where it is denied, and with its response. */
   readonly onAllowed: OnAllowed<Req, Res> | undefined
   readonly headers: HeaderStyle
   readonly resetFormat: ResetFormat

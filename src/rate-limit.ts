@@ -107,7 +107,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
       if (!decision.allowed) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
       setAll(res, quota)
     }
-    if (decision.allowed) onAllowed?.(limiter, req, res, decision)
+    if (decision.allowed || !enforce) onAllowed?.(limiter, req, res, decision)
     return decision.allowed || !enforce
   }
 

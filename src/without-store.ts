@@ -38,7 +38,7 @@ export function decideWithoutStore(
   if (choice === 'local') return decideLocally(replacement, parts, answer)
   if (answer === undefined) return choice === 'allow' ? OPEN : CLOSED
   const late = lateUnits(replacement, parts, answer)
-  if (choice === 'allow') return openDecision(parts, late.giveBack)
+  if (choice === 'allow') return openDecision(parts, (names) => (names ? undefined : late.giveBack()))
   late.giveBack()
   return CLOSED
 }
@@ -63,9 +63,12 @@ function decideLocally(
   const late = answer && lateUnits(replacement, parts, answer, owe)
   if (late === undefined) owe()
   if (!isKept) late?.giveBack()
-  return decisionOf(own, verdict, 'local', () => {
+  return decisionOf(own, verdict, 'local', (names) => {
+    const refunds = refundsOf(own, verdict, names)
+    standIn.refund(refunds)
+    if (names !== undefined)
+      return standIn.forgive(owed.filter(({ key }) => refunds.some((one) => one.key === key)))
     isKept = false
-    standIn.refund(refundsOf(own, verdict))
     standIn.forgive(owed)
     return late?.giveBack()
   })

@@ -230,11 +230,84 @@ test('skip, allow and block come before what is wrong with a name', async () => 
   expect(await status('192.0.2.66')).toBe(403)
 })
 
-test('a guard that comes once before the body parser as well reads no name of a body that was not there yet', async () => {
+test('a look before the body parser remembers nobody for the guard behind it', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
-  const early = loginGuard<Request, Response>({ field: 'username' })
-  const app = express().post('/login', early, express.json(), early, (_req, res) => void res.sendStatus(401))
-  const ask = async () => (await supertest(app).post('/login').send({ username: 'ada' })).status
-  expect([await ask(), await ask()]).toEqual([401, 401])
+  const guard = loginGuard<Request, Response>({ field: 'username' })
+  const app = express()
+  app.post(
+    '/login',
+    async (req, _res, next) => {
+      await guard.limiter.peek(req)
+      next()
+    },
+    express.json(),
+    guard,
+    (_req, res) => void res.sendStatus(401),
+  )
+  expect((await supertest(app).post('/login').send({ username: 'ada' })).status).toBe(401)
   jest.restoreAllMocks()
+})
+
+test('in report mode a right login clears its account, also where it would have been refused, and nobody is locked out', async () => {
+  const locked: string[] = []
+  const login = loginBehind({ mode: 'report', consecutive: 3, onLockout: (account) => locked.push(account) })
+  await guess(login, 5)
+  expect((await login.attempt('ada', RIGHT)).status).toBe(200)
+  const { parts } = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '192.0.2.1' } as Request)
+  expect(parts.find(({ name }) => name === 'consecutive')?.remaining).toBe(3)
+  expect(locked).toEqual([])
+  expect(login.guard.describe()).toContain('only reported')
+})
+
+test('errors of the server are failures, but not in a row: they lock nobody', async () => {
+  const locked: string[] = []
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    consecutive: 3,
+    limits: { account: fixedWindow({ limit: 100, window: '1d' }) },
+    onLockout: (account) => locked.push(account),
+  })
+  const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(503))
+  for (let i = 0; i < 7; i++) await supertest(app).post('/login').send({ username: 'ada' })
+  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  expect(parts.map(({ name, remaining }) => [name, remaining]).slice(1)).toEqual([
+    ['account', 95],
+    ['account-and-address', 5],
+    ['consecutive', 3],
+  ])
+  expect(locked).toEqual([])
+})
+
+test('a lock that nobody was told of is told by the first refusal, and each lock once, whatever process sees it', async () => {
+  const store = memoryStore()
+  const told: string[] = []
+  const app = (consecutive: number) => {
+    const guard = loginGuard<Request, Response>({
+      field: 'username',
+      name: 'shared',
+      store,
+      consecutive,
+      limits: {
+        accountAndAddress: fixedWindow({ limit: 100, window: '1d' }),
+        account: fixedWindow({ limit: 100, window: '1d' }),
+      },
+      onLockout: (account) => told.push(account),
+    })
+    const served = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(401))
+    const attempt = async () => (await supertest(served).post('/login').send({ username: 'ada' })).status
+    return { guard, attempt }
+  }
+  const [one, other] = [app(3), app(3)]
+  expect([await one.attempt(), await other.attempt(), await one.attempt(), await other.attempt()]).toEqual([
+    401, 401, 401, 429,
+  ])
+  expect(await one.attempt()).toBe(429)
+  expect(told).toEqual(['ada'])
+  await other.guard.limiter.forget({ body: { username: 'ada' } })
+  const subject = { body: { username: 'ada' } } as Request
+  for (let i = 0; i < 3; i++) await one.guard.limiter.charge(subject) // by a process that ended before it could tell
+  expect(told).toEqual(['ada'])
+  expect(await other.attempt()).toBe(429)
+  expect(await other.attempt()).toBe(429)
+  expect(told).toEqual(['ada', 'ada'])
 })

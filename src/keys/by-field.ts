@@ -88,7 +88,7 @@ function tellUnparsed(subject: unknown, name: string): void {
   if (!hasBody || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
   warnOnce(
     'HEADGATE_NO_BODY',
-    `headgate: byField('${name}') found no parsed body, so the request is limited by its address alone. Put a body parser ` +
-      'in front, such as express.urlencoded() or express.json().',
+    `headgate: byField('${name}') found no parsed body, so nobody can tell whose request it is. Put a body parser in ` +
+      'front, such as express.urlencoded() or express.json().',
   )
 }

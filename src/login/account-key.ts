@@ -18,8 +18,10 @@ export interface AccountOptions<Req> {
 /** How accounts are read from requests. */
 export interface AccountReader<Req> {
   readonly key: KeyFunction<Req>
-  /** Whether the field holds what can be no name: an array, an object, control characters, too many of any. One that is missing is not malformed. */
+  /** Whether a request that must hold a name holds none, or what can be none: an array, an object, control characters, too many of any. */
   isMalformed(req: Req): boolean
+  /** Whether there is such a field at all. */
+  hasField(req: Req): boolean
 }
 
 /** Reads and checks how a guard learns the account. */
@@ -29,7 +31,11 @@ export function accountReader<Req extends IncomingMessage>(
 ): AccountReader<Req> {
   optionalFunction(owner, 'normalize', normalize)
   if (field === undefined) {
-    if (typeof account === 'function') return { key: oncePerRequest(account), isMalformed: () => false }
+    if (normalize !== undefined)
+      throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
+    if (typeof account === 'function') {
+      return { key: oncePerRequest(account), isMalformed: () => false, hasField: () => false }
+    }
     const mend = "Write field: 'username'."
     if (account === undefined)
       throw wrongOption(owner, 'field', 'the name of the field with the user name', field, mend)
@@ -40,13 +46,14 @@ export function accountReader<Req extends IncomingMessage>(
   const found = fieldReader(field)
   return {
     key,
-    isMalformed: (req) => found(req) !== undefined && !isName(key(req)),
+    isMalformed: (req) => !isName(key(req)),
+    hasField: (req) => found(req) !== undefined,
   }
 }
 
-/** A name with control characters is nobody's, and one without them to databases whose collation passes over them. */
+/** A name with control characters is nobody's, and one without them to databases whose collation passes over them. An empty one is nobody's. */
 function isName(value: unknown): boolean {
-  return isKey(value) && !/\p{Cc}/u.test(String(value))
+  return isKey(value) && value !== '' && !/\p{Cc}/u.test(String(value))
 }
 
 /** Reads the account once, though several limits ask for it: it may cost a look into a database. */

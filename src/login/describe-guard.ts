@@ -1,4 +1,4 @@
-import ms from 'ms'
+import { durationInWords } from '../durations.js'
 import { describePolicy } from '../policies/describe-policy.js'
 import type { LoginSettings } from './login-options.js'
 
@@ -9,10 +9,12 @@ export interface Described {
   /** What refused attempts are told of when to come back, in whole milliseconds; `undefined` = nothing, or the exact time. */
   readonly coarseMs: number
   readonly onStoreError: unknown
+  /** False = in report mode. */
+  readonly enforce: boolean
 }
 
 const WHEN_STORE_FAILS: Readonly<Record<string, string>> = {
-  local: 'each process counts in its own memory by the same limits, and the store is charged with that later',
+  local: 'each process counts in its own memory, and the store is charged with that later',
   deny: 'attempts are refused with status 503',
   allow: 'attempts are let through without limits',
 }
@@ -20,7 +22,7 @@ const WHEN_STORE_FAILS: Readonly<Record<string, string>> = {
 /** The limits in force as a short text, for the security documentation that OWASP ASVS 5.0 asks for (6.1.1). */
 export function describeGuard<Req, Res>(settings: LoginSettings<Req, Res>, described: Described): string {
   const { policies, mostInARow, devices } = settings
-  const { name, statusCode, onStoreError } = described
+  const { name, statusCode, onStoreError, enforce } = described
   const lines = [
     `Login guard "${name}". Failed attempts are limited, all at once; each is counted before the password is checked.`,
     `- From one address (IPv6: one network), whatever the account: ${describePolicy(policies.address)}.`,
@@ -33,7 +35,7 @@ export function describeGuard<Req, Res>(settings: LoginSettings<Req, Res>, descr
     )
   }
   if (devices !== undefined) {
-    const lasts = ms(devices.lastsMs, { long: true })
+    const lasts = durationInWords(devices.lastsMs)
     lines.push(
       `- A browser that logged in to the account within ${lasts} is counted apart from all others, and not by its address.`,
     )
@@ -43,10 +45,11 @@ export function describeGuard<Req, Res>(settings: LoginSettings<Req, Res>, descr
     `- Refused attempts are answered alike, with status ${statusCode}, whether there is such an account or not${told(settings, described)}.`,
     `- While the store is out of reach, ${WHEN_STORE_FAILS[String(onStoreError)] ?? 'a function of the application decides'}.`,
   )
+  if (!enforce) lines.push('- For now this is only reported: no attempt is refused.')
   return lines.join('\n')
 }
 
 function told<Req, Res>({ retryAfter }: LoginSettings<Req, Res>, { coarseMs }: Described): string {
-  if (retryAfter === 'coarse') return `, and told to come back in ${ms(coarseMs, { long: true })}`
+  if (retryAfter === 'coarse') return `, and told to come back in ${durationInWords(coarseMs)}`
   return retryAfter === 'exact' ? ', and told when to come back' : ''
 }

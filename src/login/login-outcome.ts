@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-
 import { optionalFunction, wrongOption } from '../checks.js'
-import { beforeHeaders } from './before-headers.js'
+import { warnOnce } from '../warn-once.js'
 
 /** How a success is told from a failure. */
 export interface OutcomeOptions<Req, Res> {
@@ -11,14 +10,18 @@ export interface OutcomeOptions<Req, Res> {
    */
   succeeded?: (req: Req, res: Res) => boolean
   /**
-   * Where the application redirects those who failed: a path, `'/login'`, or with a query, `'/login?error'`; or several. Default: the path
-   * that the attempt was sent to, since a form that sends people back to itself did not let them in.
+   * Where the application redirects those who failed: a path, `'/login'`, or with a query, `'/login?error'`; or several; `false` where it never
+   * does. To be given wherever logins are answered by redirects. Default: the path that the attempt was sent to, since a form that sends people
+   * back to itself did not let them in; a redirect elsewhere counts as a success then, and is told once (`HEADGATE_REDIRECT_UNTOLD`).
    */
-  failureRedirect?: string | readonly string[]
+  failureRedirect?: string | readonly string[] | false
 }
 
 /** Whether a response whose headers are about to be sent means a success. */
 export type Succeeded<Req, Res> = (req: Req, res: Res) => boolean
+
+/** Tells whether a redirect sends back who failed. */
+type RedirectTest = (to: URL, from: URL | undefined) => boolean
 
 /** Reads and checks how a success is told. */
 export function readSucceeded<Req extends IncomingMessage, Res extends ServerResponse>(
@@ -30,67 +33,70 @@ export function readSucceeded<Req extends IncomingMessage, Res extends ServerRes
     throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
   }
   if (succeeded !== undefined) return succeeded
-  const failures = failureRedirect === undefined ? undefined : readFailures(owner, failureRedirect)
+  const isFailure = redirectTest(owner, failureRedirect)
   return (req, res) => {
     if (res.statusCode < 300 || res.statusCode >= 400) return res.statusCode < 300
-    const to = locationOf(req, res.getHeader('location'))
-    if (failures === undefined) return to?.pathname !== urlOf(req)?.pathname
-    return !failures.some(({ pathname, search }) => to?.pathname === pathname && to.search.startsWith(search))
+    const from = urlOf(req)
+    const to = parsed(res.getHeader('location'), from?.href ?? ANY_HOST)
+    return to !== undefined && !isFailure(to, from) // what cannot be read is no success
   }
 }
 
-function readFailures(owner: string, value: unknown): URL[] {
-  const list: unknown[] = Array.isArray(value) ? value : [value]
-  return list.map((each) => {
-    const url = typeof each === 'string' && each.startsWith('/') ? parsed(each, ANY_HOST) : undefined
+function redirectTest(owner: string, option: OutcomeOptions<never, never>['failureRedirect']): RedirectTest {
+  if (option === false) return () => false
+  if (option === undefined) return isBackToItself
+  const list: readonly unknown[] = Array.isArray(option) ? option : [option]
+  const failures = list.map((each) => {
+    const url = ORIGIN_FORM.test(String(each)) ? parsed(each, ANY_HOST) : undefined
     if (url !== undefined) return url
-    const must = "a path such as '/login', or an array of paths"
+    const must = "a path such as '/login', an array of paths, or false"
     throw wrongOption(owner, 'failureRedirect', must, each)
   })
+  return (to) => failures.some((url) => isSamePath(to, url) && to.search.startsWith(url.search))
+}
+
+function isBackToItself(to: URL, from: URL | undefined): boolean {
+  if (from === undefined || isSamePath(to, from)) return true
+  warnOnce(
+    'HEADGATE_REDIRECT_UNTOLD',
+    `headgate: a guarded login answered with a redirect to ${to.pathname}, which counts as a success. Where failures are redirected as ` +
+      "well, say where to: failureRedirect: '/login'; where they never are: failureRedirect: false.",
+  )
+  return false
+}
+
+/** Paths are compared as routers match them, whatever their case, slashes and encoding: an attempt's own is written by its sender. */
+function isSamePath(one: URL, other: URL): boolean {
+  return folded(one) === folded(other)
+}
+
+function folded({ pathname }: URL): string {
+  return decoded(pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '')
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 /** Only paths and queries are compared: which host a redirect names is nothing that a failure would be told by. */
 const ANY_HOST = 'http://any'
 
+/** A path, as all clients write it but those that speak to a proxy, or are up to something. */
+const ORIGIN_FORM = /^\/(?![/\\])/
+
 function urlOf(req: IncomingMessage): URL | undefined {
-  const { originalUrl = req.url } = req as { originalUrl?: string }
-  return parsed(originalUrl ?? '/', ANY_HOST)
+  const { originalUrl = req.url ?? '' } = req as { originalUrl?: string }
+  return ORIGIN_FORM.test(originalUrl) ? parsed(originalUrl, ANY_HOST) : undefined
 }
 
-function locationOf(req: IncomingMessage, location: unknown): URL | undefined {
-  return typeof location === 'string' ? parsed(location, urlOf(req)?.href ?? ANY_HOST) : undefined
-}
-
-function parsed(url: string, base: string): URL | undefined {
+function parsed(url: unknown, base: string): URL | undefined {
   try {
-    return new URL(url, base)
+    return typeof url === 'string' ? new URL(url, base) : undefined
   } catch {
     return undefined
   }
-}
-
-/**
- * Settles an attempt once: when the headers of its response are about to be sent; or as a failure where the
- * connection ends without any, since hanging up must be no way around.
- */
-export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(
-  req: Req,
-  res: Res,
-  succeeded: Succeeded<Req, Res>,
-  settle: (isSuccess: boolean, thrown?: unknown) => void,
-): void {
-  let isSettled = false
-
-  function settleOnce(judge: () => boolean): void {
-    if (isSettled) return
-    isSettled = true
-    try {
-      settle(judge() === true)
-    } catch (thrown) {
-      settle(false, thrown)
-    }
-  }
-
-  beforeHeaders(res, () => settleOnce(() => succeeded(req, res)))
-  res.once('close', () => settleOnce(() => false))
 }

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { chargeOf, type Decision, type PartDecision } from '../decision.js'
 import { emit } from '../observe/events.js'
 import { RecentMap } from '../recent-map.js'
+import type { Attempter } from './attempter.js'
 import { CLEARED, LIMIT_NAMES } from './login-limits.js'
 
 /** What a guard tells those who listen, and with what. */
@@ -30,25 +31,24 @@ export interface SecurityEvent {
   readonly source_ip?: string
 }
 
-/** Who attempted, as the log may see it. */
-export interface Attempter {
-  readonly account: string
-  readonly address: string | undefined
-}
-
 /** Keys of limits that were told lately are remembered, at least so many. */
 const MIN_REMEMBERED = 10_000
 
 /** Tells of attempts what a security log is to know, once per change. */
 export interface SecurityEvents<Req> {
-  /** Tells whether this failure was the last one in a row that there may be. */
-  failed(req: Req, decision: Decision, who: Attempter): boolean
-  succeeded(req: Req, decision: Decision, who: Attempter): void
+  /** An attempt is under way. Gives how many of its account had failed before it. */
+  begun(decision: Decision): number
+  /** It is not any more. */
+  ended(decision: Decision): void
+  /** Gives whether this failure was the last one in a row that there may be. */
+  failed(req: Req, decision: Decision, who: () => Attempter): boolean
+  succeeded(req: Req, decision: Decision, failuresBefore: number, who: () => Attempter): void
+  locked(req: Req, who: Attempter): void
 }
 
 /**
  * The failure that takes the last unit of a limit is the change: of all processes that share a store, one makes it. As a window gives
- * units back one by one, it comes again and again while guesses go on; this process tells it once until a window has passed
+ * units back one by one, it comes again and again while guesses go on; each process tells it once until a window has passed
  * without.
  */
 export function securityEvents<Req>(
@@ -56,6 +56,8 @@ export function securityEvents<Req>(
   appid: string,
 ): SecurityEvents<Req> {
   const toldAtMs = new RecentMap<number>(MIN_REMEMBERED)
+  /** Attempts of each account that are under way in this process: charged like failures, and none yet. */
+  const underWay = new Map<string, number>()
 
   function tell(
     req: Req,
@@ -84,9 +86,6 @@ export function securityEvents<Req>(
     if (name === LIMIT_NAMES.address) {
       const what = `Address ${address} has exceeded max:${limit} failed logins`
       tell(req, 'WARN', 'excess_rate_limit_exceeded', [address, limit], what, who)
-    } else if (name === LIMIT_NAMES.consecutive) {
-      const what = `User ${account} login locked because maxretries exceeded`
-      tell(req, 'WARN', 'authn_login_lock', [account, 'maxretries'], what, who)
     } else {
       const what = `User ${account} reached the login fail limit of ${limit}`
       tell(req, 'WARN', 'authn_login_fail_max', [account, limit], what, who)
@@ -94,28 +93,47 @@ export function securityEvents<Req>(
   }
 
   return {
+    begun(decision) {
+      const { key = '', part } = rowOf(decision)
+      const others = underWay.get(key) ?? 0
+      underWay.set(key, others + 1)
+      return part === undefined ? 0 : part.limit - part.remaining - part.cost - others
+    },
+    ended(decision) {
+      const { key = '' } = rowOf(decision)
+      const left = (underWay.get(key) ?? 1) - 1
+      if (left > 0) underWay.set(key, left)
+      else underWay.delete(key)
+    },
     failed(req, decision, who) {
       const keys = chargeOf(decision) ?? []
-      let isLocked = false
       decision.parts.forEach((part, i) => {
-        if (part.remaining > 0 || isToldAlready(keys[i]?.key ?? '', part)) return
-        tellExhausted(req, part, who)
-        isLocked ||= part.name === LIMIT_NAMES.consecutive
+        if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) return
+        if (!isToldAlready(keys[i]?.key ?? '', part)) tellExhausted(req, part, who())
       })
-      return isLocked
+      return decision.parts.some(({ name, remaining }) => name === LIMIT_NAMES.consecutive && remaining === 0)
     },
-    succeeded(req, decision, who) {
-      const { parts } = decision
-      for (const { key, name } of chargeOf(decision) ?? [])
+    succeeded(req, decision, failuresBefore, who) {
+      for (const { key, name } of chargeOf(decision) ?? []) {
         if (CLEARED.includes(name as never)) toldAtMs.delete(key)
-      const counted = [LIMIT_NAMES.consecutive, LIMIT_NAMES.account].map((name) =>
-        parts.find((part) => part.name === name),
-      )
-      const part = counted.find((found) => found !== undefined)
-      const failures = part === undefined ? 0 : part.limit - part.remaining - part.cost
-      if (failures <= 0) return
-      const what = `User ${who.account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`
-      tell(req, 'INFO', 'authn_login_successafterfail', [who.account, failures], what, who)
+      }
+      if (failuresBefore <= 0) return
+      const { account } = who()
+      const what = `User ${account} logged in after ${failuresBefore} failed attempt${failuresBefore === 1 ? '' : 's'}`
+      tell(req, 'INFO', 'authn_login_successafterfail', [account, failuresBefore], what, who())
+    },
+    locked(req, who) {
+      const what = `User ${who.account} login locked because maxretries exceeded`
+      tell(req, 'WARN', 'authn_login_lock', [who.account, 'maxretries'], what, who)
     },
   }
+}
+
+/** The part that counts the account's failures, and its key. */
+function rowOf(decision: Decision): { key?: string | undefined; part?: PartDecision | undefined } {
+  for (const wanted of [LIMIT_NAMES.consecutive, LIMIT_NAMES.account]) {
+    const at = decision.parts.findIndex(({ name }) => name === wanted)
+    if (at >= 0) return { key: chargeOf(decision)?.[at]?.key, part: decision.parts[at] }
+  }
+  return {}
 }

@@ -1,77 +1,71 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../decision.js'
-import { hashedValue, isKey } from '../keys/identity.js'
+import { isKey } from '../keys/identity.js'
 import type { Limiter } from '../limiter.js'
-import { tellRefundFailed, textOf } from '../observe/events.js'
+import type { MaybePromise } from '../maybe-promise.js'
+import { tellRefundFailed } from '../observe/events.js'
 import type { OnAllowed } from '../uncounted.js'
-import { warnOnce } from '../warn-once.js'
-import { CLEARED } from './login-limits.js'
+import type { Attempter } from './attempter.js'
+import type { Lockouts } from './lockouts.js'
+import { CLEARED, LIMIT_NAMES } from './login-limits.js'
 import type { LoginSettings } from './login-options.js'
-import { onOutcome } from './login-outcome.js'
-import type { Attempter, SecurityEvents } from './security-events.js'
+import { onOutcome } from './on-outcome.js'
+import type { SecurityEvents } from './security-events.js'
 
 /** What watching an attempt needs beside a guard's settings. */
 export interface Watching<Req> {
   readonly log: SecurityEvents<Req>
-  readonly secret: string | undefined
+  readonly locks: Lockouts<Req>
+  readonly who: (req: Req) => Attempter
 }
 
 /**
  * Follows an attempt that was let through, and charged, to its outcome. A success clears the failures of the account, gives the address
- * back what it took, and makes the browser a known device. A failure stays charged.
+ * back what it took, and makes the browser a known device. A failure stays charged; so does an error of the server (5xx), except in the count
+ * of failures in a row.
  */
 export function watchAttempt<Req extends IncomingMessage, Res extends ServerResponse>(
-  settings: LoginSettings<Req, Res>,
-  { log, secret }: Watching<Req>,
+  { account, devices, succeeded }: LoginSettings<Req, Res>,
+  { log, locks, who }: Watching<Req>,
 ): OnAllowed<Req, Res> {
-  const { account, address, devices, succeeded, showsAccount, onLockout } = settings
-
-  function attempterOf(req: Req, name: unknown): Attempter {
-    const source = address(req)
-    return {
-      account: isKey(name) ? (showsAccount ? escaped(String(name)) : hashedValue(name, secret)) : 'unknown',
-      address: typeof source === 'string' ? source : undefined,
-    }
+  function pass(limiter: Limiter<Req>, req: Req, res: Res, decision: Decision, failuresBefore: number): void {
+    const name = account.key(req)
+    if (isKey(name)) devices?.give(req, res, String(name))
+    log.succeeded(req, decision, failuresBefore, () => who(req))
+    clear(limiter, decision)
   }
 
   return function watch(limiter, req, res, decision) {
-    const name = account.key(req) // known by now: the limiter has waited for it
-    const who = attempterOf(req, name)
-    onOutcome(req, res, succeeded, (isSuccess, thrown) => {
+    const failuresBefore = log.begun(decision)
+    onOutcome(req, res, succeeded, (outcome, thrown) => {
+      log.ended(decision)
       if (thrown !== undefined) tellRefundFailed(limiter.events, thrown, decision)
-      if (isSuccess) {
-        if (isKey(name)) devices?.give(req, res, String(name))
-        log.succeeded(req, decision, who)
-        clear(limiter, decision)
-      } else if (log.failed(req, decision, who) && isKey(name)) lockOut(onLockout, String(name), req)
+      if (outcome === 'success') pass(limiter, req, res, decision, failuresBefore)
+      else if (outcome === 'error') giveBackInARow(limiter, decision)
+      else if (log.failed(req, decision, () => who(req))) locks.reached(req, decision)
     })
   }
 }
 
 /** First gives back, then forgets: a refund to a key that was charged anew in between would give back what others took. */
 async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
+  await told(limiter, decision, () => limiter.refund(decision))
+  await told(limiter, decision, () => limiter.forget(decision, { limits: CLEARED }))
+}
+
+/** A server that fails tells nothing about a password: it must not come to a lock that nobody but support can end. */
+function giveBackInARow<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
+  return told(limiter, decision, () => limiter.refund(decision, { limits: [LIMIT_NAMES.consecutive] }))
+}
+
+async function told<Req>(
+  limiter: Limiter<Req>,
+  decision: Decision,
+  work: () => MaybePromise<void>,
+): Promise<void> {
   try {
-    await limiter.refund(decision)
-    await limiter.forget(decision, { limits: CLEARED })
+    await work()
   } catch (error) {
     tellRefundFailed(limiter.events, error, decision)
   }
-}
-
-async function lockOut<Req>(
-  onLockout: LoginSettings<Req, never>['onLockout'],
-  account: string,
-  req: Req,
-): Promise<void> {
-  try {
-    await onLockout?.(account, req)
-  } catch (error) {
-    const message = `headgate: onLockout threw (${textOf(error)}). The account is locked all the same.`
-    warnOnce('HEADGATE_LOCKOUT_FAILED', message)
-  }
-}
-
-/** So that a name ends neither the field of a log nor its line (ASVS 5.0, 16.4.1). */
-function escaped(name: string): string {
-  return encodeURIComponent(name).replaceAll('%40', '@')
 }

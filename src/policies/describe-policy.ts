@@ -1,4 +1,4 @@
-import ms from 'ms'
+import { durationInWords as long } from '../durations.js'
 import type { BaseKind, Policy } from './policy.js'
 
 type Params = readonly number[]
@@ -6,12 +6,12 @@ type Params = readonly number[]
 const IN_WORDS: Readonly<Record<BaseKind, (params: Params) => string>> = {
   'token-bucket': ([capacity = 0, intervalMs = 0]) =>
     `${capacity} at once, and one more every ${long(intervalMs)}`,
-  'sliding-window': ([limit, windowMs = 0]) => `${limit} in any ${long(windowMs)}`,
-  'fixed-window': ([limit, windowMs = 0]) => `${limit} in each ${long(windowMs)} of the clock`,
+  'sliding-window': ([limit, windowMs = 0]) => `${limit} in a sliding window of ${long(windowMs)}`,
+  'fixed-window': ([limit, windowMs = 0]) => `${limit} in a window of ${long(windowMs)} of the clock`,
   consecutive: ([limit]) => `${limit} in a row`,
 }
 
-/** A policy's numbers in words, such as `5 in any 15 minutes`. */
+/** A policy's numbers in words, such as `5 in a sliding window of 15 minutes`. */
 export function describePolicy({ kind, params }: Policy): string {
   const [, base = kind] = /^ban-(.*)$/.exec(kind) ?? []
   const words = IN_WORDS[base as BaseKind](params)
@@ -23,8 +23,4 @@ function describeBan([, , , after, withinMs = 0, restarts, ...bansMs]: Params): 
   const bans = bansMs.map(long).join(', then ')
   const anew = restarts === 1 ? ', which each attempt begins anew' : ''
   return `after ${after} refused ones within ${long(withinMs)} none for ${bans}${anew}`
-}
-
-function long(durationMs: number): string {
-  return ms(durationMs, { long: true })
 }

@@ -11,6 +11,7 @@ test.each<[object, string]>([
   [{ field: '' }, 'byField: name must be the name of a body field, got "".'],
   [{ field: 7 }, 'byField: name must be the name of a body field, got 7.'],
   [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
+  [{ account: () => 'a', normalize: String }, 'loginGuard: normalize goes with field.'],
   [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both.'],
   [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got "NFC".'],
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got "::1".'],
@@ -33,7 +34,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', failureRedirect: 'login' },
-    "loginGuard: failureRedirect must be a path such as '/login', or an array",
+    "loginGuard: failureRedirect must be a path such as '/login', an array",
   ],
   [{ field: 'a', failureRedirect: ['/a', 5] }, 'loginGuard: failureRedirect must be a path'],
   [{ field: 'a', deviceCookie: true }, 'loginGuard: deviceCookie: options must be an object, got true.'],
@@ -81,14 +82,14 @@ test('a guard describes its limits', () => {
   const guard = loginGuard({ field: 'username', deviceCookie: { secret: 'sixteen characters or more' } })
   expect(guard.describe().split('\n')).toEqual([
     'Login guard "login". Failed attempts are limited, all at once; each is counted before the password is checked.',
-    '- From one address (IPv6: one network), whatever the account: 50 in any 1 hour; after 500 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',
-    '- For one account, from all addresses together: 10 in any 30 minutes.',
-    '- For one account from one address: 5 in any 30 minutes; after 5 refused ones within 30 minutes none for 30 minutes, then 2 hours, then 6 hours.',
+    '- From one address (IPv6: one network), whatever the account: 50 in a sliding window of 1 hour; after 500 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',
+    '- For one account, from all addresses together: 10 in a sliding window of 30 minutes.',
+    '- For one account from one address: 5 in a sliding window of 30 minutes; after 5 refused ones within 30 minutes none for 30 minutes, then 2 hours, then 6 hours.',
     '- For one account in a row, at any time: 100; then it is locked until it is released by hand.',
     '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address.',
     '- A success clears the failures of its account, and takes back its own from the address.',
     '- Refused attempts are answered alike, with status 429, whether there is such an account or not, and told to come back in 30 minutes.',
-    '- While the store is out of reach, each process counts in its own memory by the same limits, and the store is charged with that later.',
+    '- While the store is out of reach, each process counts in its own memory, and the store is charged with that later.',
   ])
 })
 
@@ -97,7 +98,7 @@ test('it describes what was chosen instead', () => {
     field: 'username',
     name: 'otp',
     limits: {
-      address: tokenBucket({ capacity: 20, refill: 60, every: '1h' }),
+      address: tokenBucket({ capacity: 20, refill: 40, every: '1h' }),
       account: consecutive({ limit: 3 }),
       accountAndAddress: ban(fixedWindow({ limit: 3, window: '1d' }), {
         after: 1,
@@ -114,9 +115,9 @@ test('it describes what was chosen instead', () => {
   const text = guard.describe()
   for (const part of [
     'Login guard "otp".',
-    'whatever the account: 20 at once, and one more every 1 minute.',
+    'whatever the account: 20 at once, and one more every 1 minute 30 seconds.',
     'from all addresses together: 3 in a row.',
-    '3 in each 1 day of the clock; after 1 refused ones within 1 day none for 2 days, which each attempt begins anew.',
+    '3 in a window of 1 day of the clock; after 1 refused ones within 1 day none for 2 days, which each attempt begins anew.',
     'with status 403, whether there is such an account or not.',
     'a function of the application decides.',
   ]) {

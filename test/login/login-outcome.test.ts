@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import express, { type Request, type Response } from 'express'
 import { type LoginGuardOptions, loginGuard } from 'headgate'
 import supertest from 'supertest'
@@ -70,9 +71,49 @@ test('below a mount path and with a query, the attempt’s own path is the whole
   expect(await isSuccess(redirect('/form'), {}, '/login/form?next=%2Fhome')).toBe(true)
 })
 
-test('a redirect without a place to go, or to a malformed one, is a success that leads nowhere', async () => {
-  expect(await isSuccess((res) => res.status(302).end())).toBe(true)
-  expect(await isSuccess((res) => res.status(302).set('Location', 'http://[').end())).toBe(true)
+test('a redirect without a place to go, or to a malformed one, is no success', async () => {
+  for (const failureRedirect of [undefined, '/sign-in', false] as const) {
+    const options = failureRedirect === undefined ? {} : { failureRedirect }
+    expect(await isSuccess((res) => res.status(302).end(), options)).toBe(false)
+    expect(await isSuccess((res) => res.status(302).set('Location', 'http://[').end(), options)).toBe(false)
+  }
+})
+
+test.each([
+  '/LOGIN',
+  '/login/',
+  '/login//',
+  '//login',
+  '/%6Cogin',
+  '/login?a=/home',
+  'http://x:99999/login',
+  'http:///login',
+  '/login#/home',
+])('however the attempt writes its path, being sent back is a failure: %s', async (path) => {
+  const guard = loginGuard<Request, Response>({ field: 'username' })
+  const req = {
+    method: 'POST',
+    body: { username: 'ada' },
+    url: path,
+    headers: {},
+    socket: {},
+  } as unknown as Request
+  const res = new ServerResponse(req)
+  await new Promise((resolve) => guard(req, res as Response, resolve))
+  res.writeHead(302, { Location: '/login' }).end()
+  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  expect(parts[1]?.remaining).toBe(9)
+})
+
+test('a redirect that nobody told of is told once, with the mend; where it was told, nothing is', async () => {
+  const warnings = listenForWarnings()
+  await isSuccess(redirect('/home'), { failureRedirect: false })
+  await isSuccess(redirect('/home'), { failureRedirect: '/sign-in' })
+  await isSuccess(redirect('/login'))
+  expect(warnings()).toEqual([])
+  for (let i = 0; i < 2; i++) expect(await isSuccess(redirect('/home'))).toBe(true)
+  expect(warnings()).toEqual(['HEADGATE_REDIRECT_UNTOLD'])
+  jest.restoreAllMocks()
 })
 
 test('headers that are written by hand count as any', async () => {
@@ -88,22 +129,39 @@ test('a function of the application decides instead', async () => {
   }
   expect(await isSuccess(letIn(true), { succeeded })).toBe(true)
   expect(await isSuccess(letIn(false), { succeeded })).toBe(false)
-  expect(await isSuccess((res) => res.send('truthy'), { succeeded: () => 'yes' as never })).toBe(false)
 })
 
-test('what it throws is told, makes a failure, and spoils no response', async () => {
-  const told: unknown[] = []
-  const guard = loginGuard<Request, Response>({
-    field: 'username',
-    succeeded: () => {
+test.each<[string, () => unknown, string]>([
+  [
+    'throws',
+    () => {
       throw new Error('no locals')
     },
-  })
+    'no locals',
+  ],
+  [
+    'gives a user',
+    () => ({ name: 'ada' }),
+    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+  ],
+  [
+    'is async',
+    async () => true,
+    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+  ],
+  [
+    'is async and fails',
+    () => Promise.reject(new Error('x')),
+    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+  ],
+])('one that %s is told, makes a failure, and spoils no response', async (_how, succeeded, message) => {
+  const told: unknown[] = []
+  const guard = loginGuard<Request, Response>({ field: 'username', succeeded: succeeded as () => boolean })
   guard.limiter.events.on('refundFailed', (error) => told.push((error as Error).message))
   const app = express().post('/login', express.json(), guard, (_req, res) => void res.send('in'))
   const response = await supertest(app).post('/login').send({ username: 'ada' })
   expect({ told, status: response.status, text: response.text }).toEqual({
-    told: ['no locals'],
+    told: [message],
     status: 200,
     text: 'in',
   })

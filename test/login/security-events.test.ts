@@ -5,8 +5,8 @@ import { loginBehind } from './kit.js'
 const RIGHT = 'analytical engine'
 
 /** A login whose security events are noted, without what differs each time. */
-function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}) {
-  const login = loginBehind({ accountInEvents: 'clear', ...options })
+function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}, handlerMs = 0) {
+  const login = loginBehind({ accountInEvents: 'clear', ...options }, handlerMs)
   const events: string[] = []
   login.guard.events.on('security', ({ event }) => events.push(event))
   return { ...login, events }
@@ -115,11 +115,21 @@ test('a name in clear ends neither its field nor its line', async () => {
 })
 
 test('attempts without a name are limited where they come from, and lock nobody', async () => {
-  const { attempt, events } = listening({ consecutive: 2, onLockout: () => events.push('locked') })
+  const account = () => null
+  const { attempt, events } = listening({ consecutive: 2, account, onLockout: () => events.push('locked') })
   const statuses: number[] = []
-  for (let i = 0; i < 7; i++) statuses.push((await attempt(undefined, 'wrong')).status)
+  for (let i = 0; i < 7; i++) statuses.push((await attempt('ada', 'wrong')).status)
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
   expect(events).toEqual(['authn_login_fail_max:unknown,5'])
+})
+
+test('right logins at once are no failures of each other', async () => {
+  const { attempt, events } = listening({}, 50)
+  await Promise.all(Array.from({ length: 4 }, () => attempt('ada', RIGHT)))
+  expect(events).toEqual([])
+  await attempt('ada', 'wrong')
+  await Promise.all([attempt('ada', RIGHT), attempt('ada', RIGHT)])
+  expect(events[0]).toBe('authn_login_successafterfail:ada,1')
 })
 
 test('a listener that throws spoils no login', async () => {

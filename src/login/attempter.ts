@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+import { hashedValue, isKey } from '../keys/identity.js'
+import { isPromise } from '../maybe-promise.js'
+import type { LoginSettings } from './login-options.js'
+
+/** Who attempted, as a log may see it. */
+export interface Attempter {
+  readonly account: string
+  readonly address: string | undefined
+}
+
+/** Reads who attempted. Where the address has to be waited for it is left out. */
+export function attempterReader<Req extends IncomingMessage>(
+  { account, address, showsAccount }: LoginSettings<Req, never>,
+  secret: string | undefined,
+): (req: Req) => Attempter {
+  return (req) => {
+    const name = account.key(req) // known by now: the limiter has waited for it
+    const source = address(req)
+    if (isPromise(source)) source.then(undefined, () => undefined) // what it fails with went to next
+    return {
+      account: isKey(name) ? (showsAccount ? escaped(String(name)) : hashedValue(name, secret)) : 'unknown',
+      address: typeof source === 'string' ? source : undefined,
+    }
+  }
+}
+
+/** So that a name ends neither the field of a log nor its line (ASVS 5.0, 16.4.1). */
+function escaped(name: string): string {
+  return encodeURIComponent(name).replaceAll('%40', '@')
+}
