@@ -2,6 +2,7 @@ import express, { type Request, type Response } from 'express'
 import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
 import { loginBehind } from './login/kit.js'
+import { brokenStore } from './support/fault-stores.js'
 
 const MINUTE_MS = 60_000
 const RIGHT = 'analytical engine'
@@ -310,4 +311,31 @@ test('a lock that nobody was told of is told by the first refusal, and each lock
   expect(await other.attempt()).toBe(429)
   expect(await other.attempt()).toBe(429)
   expect(told).toEqual(['ada', 'ada'])
+})
+
+test('what the memory of one process refuses while the store is away is no lock', async () => {
+  const told: string[] = []
+  const login = loginBehind({
+    store: brokenStore(),
+    onStoreError: 'local',
+    share: 1 / 4,
+    consecutive: 4,
+    onLockout: (account) => told.push(account),
+  })
+  login.guard.limiter.events.on('storeError', () => undefined)
+  expect(await guess(login, 3)).toEqual([401, 429, 429])
+  expect(told).toEqual([])
+})
+
+test('an address that can only be read once spoils no login', async () => {
+  let reads = 0
+  const address = () => {
+    if (reads++ > 1) throw new Error('the connection is gone')
+    return 'here'
+  }
+  const events: unknown[] = []
+  const login = loginBehind({ address, limits: { account: fixedWindow({ limit: 1, window: '1d' }) } })
+  login.guard.events.on('security', (event) => events.push(event))
+  expect((await login.attempt('ada', 'wrong')).status).toBe(401)
+  expect(events).toEqual([expect.not.objectContaining({ source_ip: expect.anything() })])
 })

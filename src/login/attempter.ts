@@ -14,13 +14,21 @@ export function attempterReader<Req extends IncomingMessage>(
   { account, address, showsAccount }: LoginSettings<Req, never>,
   secret: string | undefined,
 ): (req: Req) => Attempter {
+  function sourceOf(req: Req): string | undefined {
+    try {
+      const source = address(req)
+      if (isPromise(source)) source.then(undefined, () => undefined)
+      return typeof source === 'string' ? source : undefined
+    } catch {
+      return undefined // what it fails with goes to next, when the limiter asks
+    }
+  }
+
   return (req) => {
     const name = account.key(req) // known by now: the limiter has waited for it
-    const source = address(req)
-    if (isPromise(source)) source.then(undefined, () => undefined) // what it fails with went to next
     return {
       account: isKey(name) ? (showsAccount ? escaped(String(name)) : hashedValue(name, secret)) : 'unknown',
-      address: typeof source === 'string' ? source : undefined,
+      address: sourceOf(req),
     }
   }
 }

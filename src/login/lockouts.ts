@@ -49,6 +49,7 @@ export function lockouts<Req extends IncomingMessage>(
       if (part !== undefined) tellOnce(req, part.key)
     },
     refused(req, decision) {
+      if (decision.source !== 'store') return
       if (decision.parts.every(({ name, allowed }) => allowed || name !== LIMIT_NAMES.consecutive)) return
       const part = lockIn(chargeOf(decision))
       if (part !== undefined && !known.get(part.key)) tellOnce(req, part.key)

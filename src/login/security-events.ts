@@ -111,6 +111,7 @@ export function securityEvents<Req>(
         if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) return
         if (!isToldAlready(keys[i]?.key ?? '', part)) tellExhausted(req, part, who())
       })
+      if (decision.source !== 'store') return false // a share of the limit, in the memory of one process
       return decision.parts.some(({ name, remaining }) => name === LIMIT_NAMES.consecutive && remaining === 0)
     },
     succeeded(req, decision, failuresBefore, who) {
