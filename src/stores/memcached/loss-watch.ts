@@ -57,7 +57,7 @@ export function lossWatch(
     const keyLength = Math.min(MAX_KEY_LENGTH, spare)
     const valueLength = VALUE_LENGTH + Math.max(0, spare - keyLength)
     const canaries = CANARIES_MS.flatMap((everyMs): Canary[] => {
-      const key = keyOn(server, everyMs, keyLength)
+      const key = keyOn(server, everyMs, steps, keyLength)
       return key === undefined
         ? []
         : [{ key, valueLength, everyMs, readAtMs: 0, value: undefined, isBusy: false }]
@@ -67,9 +67,14 @@ export function lossWatch(
   }
 
   /** A key of that length that lives on a server. */
-  function keyOn(server: MemcachedServer, everyMs: number, length: number): string | undefined {
+  function keyOn(
+    server: MemcachedServer,
+    everyMs: number,
+    steps: number,
+    length: number,
+  ): string | undefined {
     for (let i = 0; i < MAX_KEYS; i++) {
-      const key = `hg:canary:${everyMs / 1000}s:${i}:`.padEnd(length, '-')
+      const key = `hg:canary:${everyMs / 1000}s:${steps}:${i}:`.padEnd(length, '-')
       if (serverFor(client, key) === server) return key
     }
     return undefined
