@@ -52,6 +52,7 @@ const WORDS: readonly (readonly [number, string])[] = [
 
 /** A duration in words, exactly to the millisecond: 5400000 is `1 hour 30 minutes`. */
 export function durationInWords(durationMs: number): string {
+  if (durationMs < 1) return `${durationMs} milliseconds`
   let restMs = Math.round(durationMs)
   const words: string[] = []
   for (const [sizeMs, name] of WORDS) {

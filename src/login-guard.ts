@@ -77,9 +77,11 @@ export function loginGuard<
   const events = new EventEmitter<LoginEvents<Req>>()
   const log = securityEvents(events, name)
   const who = attempterReader(login, secret)
-  const locks = lockouts<Req>(settings.limiter.store, (req) => {
-    log.locked(req, who(req))
-    return enforce ? login.onLockout?.(String(account.key(req)), req) : undefined
+  const { store: shared, timeoutMs } = settings.limiter
+  const locks = lockouts<Req>(shared, timeoutMs, (req) => {
+    const found = account.key(req)
+    log.locked(req, who(req, found))
+    return enforce ? login.onLockout?.(String(found), req) : undefined
   })
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
@@ -107,8 +109,11 @@ function unlocking<Req>(limiter: Limiter<Req>, limits: readonly Limit[], locks: 
     async forget(subject, options) {
       const parts = chargeOf(subject) ?? (await readParts(limits, subject, 0))
       const names = options?.limits
-      await limiter.forget(subject, options)
-      await locks.forget(parts.filter((part) => names?.includes(part.name) ?? true))
+      try {
+        await locks.forget(parts.filter((part) => names?.includes(part.name) ?? true))
+      } finally {
+        await limiter.forget(subject, options)
+      }
     },
   }
 }

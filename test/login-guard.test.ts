@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request, type Response } from 'express'
 import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
@@ -268,6 +269,8 @@ test('errors of the server are failures, but not in a row: they lock nobody', as
     limits: { account: fixedWindow({ limit: 100, window: '1d' }) },
     onLockout: (account) => locked.push(account),
   })
+  const events: string[] = []
+  guard.events.on('security', ({ event }) => events.push(event.replace(/:.*,/, ':…,')))
   const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(503))
   for (let i = 0; i < 7; i++) await supertest(app).post('/login').send({ username: 'ada' })
   const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
@@ -276,41 +279,91 @@ test('errors of the server are failures, but not in a row: they lock nobody', as
     ['account-and-address', 5],
     ['consecutive', 3],
   ])
+  expect(events).toEqual(['authn_login_fail_max:…,5'])
   expect(locked).toEqual([])
 })
 
-test('a lock that nobody was told of is told by the first refusal, and each lock once, whatever process sees it', async () => {
-  const store = memoryStore()
-  const told: string[] = []
-  const app = (consecutive: number) => {
-    const guard = loginGuard<Request, Response>({
-      field: 'username',
-      name: 'shared',
-      store,
-      consecutive,
-      limits: {
-        accountAndAddress: fixedWindow({ limit: 100, window: '1d' }),
-        account: fixedWindow({ limit: 100, window: '1d' }),
-      },
-      onLockout: (account) => told.push(account),
+describe('a lock is told once', () => {
+  let nowMs = 0
+  beforeEach(() => {
+    nowMs = performance.now()
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  })
+  afterEach(() => jest.restoreAllMocks())
+
+  /** Processes that share a store, and the accounts that were told to be locked. */
+  function processes(count: number) {
+    const store = memoryStore()
+    const told: string[] = []
+    const many = fixedWindow({ limit: 100, window: '1d' })
+    const made = Array.from({ length: count }, () => {
+      const guard = loginGuard<Request, Response>({
+        field: 'username',
+        name: 'shared',
+        store,
+        consecutive: 3,
+        limits: { accountAndAddress: many, account: many },
+        onLockout: (account) => told.push(account),
+      })
+      const served = express().post('/login', express.json(), guard, async (req, res) => {
+        if (req.body.waits) await pause(req.body.waits)
+        res.sendStatus(req.body.status)
+      })
+      const attempt = async (status = 401, waits = 0) =>
+        (await supertest(served).post('/login').send({ username: 'ada', status, waits })).status
+      return { guard, attempt }
     })
-    const served = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(401))
-    const attempt = async () => (await supertest(served).post('/login').send({ username: 'ada' })).status
-    return { guard, attempt }
+    return { told, made: made as [(typeof made)[0], (typeof made)[0]] }
   }
-  const [one, other] = [app(3), app(3)]
-  expect([await one.attempt(), await other.attempt(), await one.attempt(), await other.attempt()]).toEqual([
-    401, 401, 401, 429,
-  ])
-  expect(await one.attempt()).toBe(429)
-  expect(told).toEqual(['ada'])
-  await other.guard.limiter.forget({ body: { username: 'ada' } })
-  const subject = { body: { username: 'ada' } } as Request
-  for (let i = 0; i < 3; i++) await one.guard.limiter.charge(subject) // by a process that ended before it could tell
-  expect(told).toEqual(['ada'])
-  expect(await other.attempt()).toBe(429)
-  expect(await other.attempt()).toBe(429)
-  expect(told).toEqual(['ada', 'ada'])
+  const ada = { body: { username: 'ada' } } as Request
+
+  test('whatever process sees it, and again only after it was forgotten', async () => {
+    const { told, made } = processes(2)
+    const [one, other] = made
+    const attempts = [one, other, one, other, one]
+    for (const [i, { attempt }] of attempts.entries()) expect(await attempt()).toBe(i < 3 ? 401 : 429)
+    nowMs += 61_000
+    for (const { attempt } of made) expect(await attempt()).toBe(429)
+    expect(told).toEqual(['ada'])
+    await other.guard.limiter.forget(ada)
+    for (let i = 0; i < 4; i++) await one.attempt()
+    expect(told).toEqual(['ada', 'ada'])
+  })
+
+  test('also where the process that saw it ended: by one that refuses for a minute', async () => {
+    const { told, made } = processes(2)
+    const [one, other] = made
+    for (let i = 0; i < 3; i++) await one.guard.limiter.charge(ada) // by a process that ended before it could tell
+    expect([await one.attempt(), await other.attempt()]).toEqual([429, 429])
+    expect(told).toEqual([])
+    nowMs += 61_000
+    for (let i = 0; i < 2; i++) expect([await one.attempt(), await other.attempt()]).toEqual([429, 429])
+    expect(told).toEqual(['ada'])
+  })
+
+  test('and not where a right login is under way with the last unit', async () => {
+    const { told, made } = processes(1)
+    const [{ attempt }] = made
+    for (let i = 0; i < 2; i++) await attempt()
+    expect((await Promise.all([attempt(200, 100), attempt(200, 100)])).sort()).toEqual([200, 429])
+    nowMs += 61_000
+    expect(await attempt()).toBe(401)
+    expect(told).toEqual([])
+  })
+
+  test('a success forgets that it was told', async () => {
+    const { told, made } = processes(1)
+    const [{ attempt }] = made
+    await attempt()
+    const under = attempt(200, 150)
+    await pause(50)
+    expect(await attempt()).toBe(401) // the third in a row, as far as anybody knows
+    expect(told).toEqual(['ada'])
+    expect(await under).toBe(200)
+    await pause(20)
+    for (let i = 0; i < 3; i++) expect(await attempt()).toBe(401)
+    expect(told).toEqual(['ada', 'ada'])
+  })
 })
 
 test('what the memory of one process refuses while the store is away is no lock', async () => {

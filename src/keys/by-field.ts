@@ -80,7 +80,7 @@ function fieldOf(body: unknown, path: readonly string[]): unknown {
 }
 
 /** Types that the usual parsers parse: of others there may be no body though a parser is there. */
-const PARSED_TYPES = /json|x-www-form-urlencoded/i
+const PARSED_TYPES = /json|x-www-form-urlencoded|multipart/i
 
 function tellUnparsed(subject: unknown, name: string): void {
   const length = headerOf(subject, 'content-length')

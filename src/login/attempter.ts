@@ -11,21 +11,20 @@ export interface Attempter {
 
 /** Reads who attempted. Where the address has to be waited for it is left out. */
 export function attempterReader<Req extends IncomingMessage>(
-  { account, address, showsAccount }: LoginSettings<Req, never>,
+  { address, showsAccount }: LoginSettings<Req, never>,
   secret: string | undefined,
-): (req: Req) => Attempter {
+): (req: Req, name: unknown) => Attempter {
   function sourceOf(req: Req): string | undefined {
     try {
       const source = address(req)
       if (isPromise(source)) source.then(undefined, () => undefined)
       return typeof source === 'string' ? source : undefined
     } catch {
-      return undefined // what it fails with goes to next, when the limiter asks
+      return undefined // it was there when the limiter asked, and is not any more
     }
   }
 
-  return (req) => {
-    const name = account.key(req) // known by now: the limiter has waited for it
+  return (req, name) => {
     return {
       account: isKey(name) ? (showsAccount ? escaped(String(name)) : hashedValue(name, secret)) : 'unknown',
       address: sourceOf(req),

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { Decision, NamedPart } from '../decision.js'
-import { chargeOf } from '../decision.js'
+import { chargeOf, type Decision, type NamedPart } from '../decision.js'
 import { textOf } from '../observe/events.js'
 import { consecutive } from '../policies/consecutive.js'
 import { RecentMap } from '../recent-map.js'
+import { deadline } from '../stores/deadline.js'
 import type { Held, Store } from '../stores/store.js'
 import { warnOnce } from '../warn-once.js'
 import { LIMIT_NAMES } from './login-limits.js'
@@ -14,51 +14,64 @@ export interface Lockouts<Req> {
   reached(req: Req, decision: Decision): void
   /** An attempt was refused, perhaps by a lock that nobody was told of: a process ended, or the store was charged after an outage. */
   refused(req: Req, decision: Decision): void
+  /** An attempt was let through: its account is not locked. */
+  passed(decision: Decision): void
   /** The account of these parts is not locked any more. */
   forget(parts: readonly NamedPart[]): Promise<void>
 }
 
-/** Locks that this process knows to be told, at least so many. */
+/** Accounts whose refusals this process remembers, at least so many. */
 const MIN_REMEMBERED = 10_000
+/** Refusals that last for less may come of attempts that are under way and are given back. */
+const SETTLED_MS = 60_000
 const ONCE = consecutive({ limit: 1 })
 
 /** Beside each lock lies a mark in the store that it was told. A store that fails has it told again rather than never. */
 export function lockouts<Req extends IncomingMessage>(
   store: Store,
+  timeoutMs: number,
   tell: (req: Req) => unknown,
 ): Lockouts<Req> {
-  const known = new RecentMap<true>(MIN_REMEMBERED)
+  /** Since when all attempts of an account are refused, or since they were looked into. */
+  const refusedSinceMs = new RecentMap<number>(MIN_REMEMBERED)
+  const inTime = deadline(timeoutMs)
 
   async function tellOnce(req: Req, key: string): Promise<void> {
-    known.set(key, true)
     if (await isFirst(markOf(key))) await safely(() => tell(req))
   }
 
   async function isFirst(mark: Held): Promise<boolean> {
     try {
-      const [verdict] = await store.charge([[{ ...mark, cost: 1 }]])
+      const [verdict] = await inTime(Promise.resolve(store.charge([[{ ...mark, cost: 1 }]])))
       return verdict?.allowed !== false
     } catch {
-      return true // limits tell of stores that fail
+      return true // the limiter tells of stores that fail
     }
   }
 
   return {
     reached(req, decision) {
-      const part = lockIn(chargeOf(decision))
+      const part = inARowPart(chargeOf(decision))
       if (part !== undefined) tellOnce(req, part.key)
     },
     refused(req, decision) {
-      if (decision.source !== 'store') return
-      if (decision.parts.every(({ name, allowed }) => allowed || name !== LIMIT_NAMES.consecutive)) return
-      const part = lockIn(chargeOf(decision))
-      if (part !== undefined && !known.get(part.key)) tellOnce(req, part.key)
+      const part = inARowPart(chargeOf(decision))
+      if (part === undefined || decision.source !== 'store' || !isLocked(decision)) return
+      const nowMs = performance.now()
+      const sinceMs = refusedSinceMs.get(part.key)
+      if (sinceMs !== undefined && nowMs - sinceMs < SETTLED_MS) return
+      refusedSinceMs.set(part.key, nowMs)
+      if (sinceMs !== undefined) tellOnce(req, part.key)
+    },
+    passed(decision) {
+      const part = inARowPart(chargeOf(decision))
+      if (part !== undefined) refusedSinceMs.delete(part.key)
     },
     async forget(parts) {
-      const part = lockIn(parts)
+      const part = inARowPart(parts)
       if (part === undefined) return
-      known.delete(part.key)
-      await store.forget([markOf(part.key)])
+      refusedSinceMs.delete(part.key)
+      await inTime(Promise.resolve(store.forget([markOf(part.key)])))
     },
   }
 }
@@ -67,8 +80,12 @@ function markOf(key: string): Held {
   return { key: `${key}:told`, policy: ONCE }
 }
 
-function lockIn(parts: readonly NamedPart[] = []): NamedPart | undefined {
+function inARowPart(parts: readonly NamedPart[] = []): NamedPart | undefined {
   return parts.find(({ name }) => name === LIMIT_NAMES.consecutive)
+}
+
+function isLocked({ parts }: Decision): boolean {
+  return parts.some(({ name, allowed }) => name === LIMIT_NAMES.consecutive && !allowed)
 }
 
 async function safely(work: () => unknown): Promise<void> {

@@ -10,8 +10,8 @@ export interface OutcomeOptions<Req, Res> {
    */
   succeeded?: (req: Req, res: Res) => boolean
   /**
-   * Where the application redirects those who failed: a path, `'/login'`, or with a query, `'/login?error'`; or several; `false` where it never
-   * does. To be given wherever logins are answered by redirects. Default: the path that the attempt was sent to, since a form that sends people
+   * Where the application redirects those who failed: a path, `'/login'`, or with parameters that it has then, `'/login?error'`; or several; `false` where it never
+   * does. A redirect to a relative path is no success. To be given wherever logins are answered by redirects. Default: the path that the attempt was sent to, since a form that sends people
    * back to itself did not let them in; a redirect elsewhere counts as a success then, and is told once (`HEADGATE_REDIRECT_UNTOLD`).
    */
   failureRedirect?: string | readonly string[] | false
@@ -37,8 +37,10 @@ export function readSucceeded<Req extends IncomingMessage, Res extends ServerRes
   return (req, res) => {
     if (res.statusCode < 300 || res.statusCode >= 400) return res.statusCode < 300
     const from = urlOf(req)
-    const to = parsed(res.getHeader('location'), from?.href ?? ANY_HOST)
-    return to !== undefined && !isFailure(to, from) // what cannot be read is no success
+    const location = res.getHeader('location')
+    const to = parsed(location, from?.href ?? ANY_HOST)
+    const isRelative = !/^([a-z][a-z\d+.-]*:|\/)/i.test(String(location)) // by the attempt's own path, which its sender writes
+    return to !== undefined && !isRelative && !isFailure(to, from) // what cannot be read, or relied on, is no success
   }
 }
 
@@ -46,13 +48,22 @@ function redirectTest(owner: string, option: OutcomeOptions<never, never>['failu
   if (option === false) return () => false
   if (option === undefined) return isBackToItself
   const list: readonly unknown[] = Array.isArray(option) ? option : [option]
+  if (list.length === 0)
+    throw wrongOption(owner, 'failureRedirect', 'a path at least', option, 'Write failureRedirect: false.')
   const failures = list.map((each) => {
     const url = ORIGIN_FORM.test(String(each)) ? parsed(each, ANY_HOST) : undefined
     if (url !== undefined) return url
     const must = "a path such as '/login', an array of paths, or false"
     throw wrongOption(owner, 'failureRedirect', must, each)
   })
-  return (to) => failures.some((url) => isSamePath(to, url) && to.search.startsWith(url.search))
+  return (to) => failures.some((url) => isSamePath(to, url) && hasParameters(to, url))
+}
+
+/** Whether a redirect has all parameters of a failure's, in any order and among others. */
+function hasParameters(to: URL, failure: URL): boolean {
+  return [...failure.searchParams].every(([name, value]) =>
+    to.searchParams.getAll(name).some((one) => value === '' || one === value),
+  )
 }
 
 function isBackToItself(to: URL, from: URL | undefined): boolean {

@@ -36,7 +36,7 @@ const MIN_REMEMBERED = 10_000
 
 /** Tells of attempts what a security log is to know, once per change. */
 export interface SecurityEvents<Req> {
-  /** An attempt is under way. Gives how many of its account had failed before it. */
+  /** An attempt is under way, and is counted as such. Gives how many of its account had failed before it. */
   begun(decision: Decision): number
   /** It is not any more. */
   ended(decision: Decision): void
@@ -94,18 +94,22 @@ export function securityEvents<Req>(
 
   return {
     begun(decision) {
-      const { key = '', part } = rowOf(decision)
+      const { key = '', part } = accountCount(decision)
       const others = underWay.get(key) ?? 0
-      underWay.set(key, others + 1)
-      return part === undefined ? 0 : part.limit - part.remaining - part.cost - others
+      if (decision.allowed) underWay.set(key, others + 1)
+      if (part === undefined) return 0
+      const own = decision.allowed ? part.cost : 0
+      return part.limit - part.remaining - own - others
     },
     ended(decision) {
-      const { key = '' } = rowOf(decision)
+      if (!decision.allowed) return
+      const { key = '' } = accountCount(decision)
       const left = (underWay.get(key) ?? 1) - 1
       if (left > 0) underWay.set(key, left)
       else underWay.delete(key)
     },
     failed(req, decision, who) {
+      if (!decision.allowed) return false // told when the last unit was taken
       const keys = chargeOf(decision) ?? []
       decision.parts.forEach((part, i) => {
         if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) return
@@ -131,7 +135,7 @@ export function securityEvents<Req>(
 }
 
 /** The part that counts the account's failures, and its key. */
-function rowOf(decision: Decision): { key?: string | undefined; part?: PartDecision | undefined } {
+function accountCount(decision: Decision): { key?: string | undefined; part?: PartDecision | undefined } {
   for (const wanted of [LIMIT_NAMES.consecutive, LIMIT_NAMES.account]) {
     const at = decision.parts.findIndex(({ name }) => name === wanted)
     if (at >= 0) return { key: chargeOf(decision)?.[at]?.key, part: decision.parts[at] }

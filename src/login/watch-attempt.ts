@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Decision } from '../decision.js'
+import { chargeOf, type Decision } from '../decision.js'
 import { isKey } from '../keys/identity.js'
 import type { Limiter } from '../limiter.js'
 import type { MaybePromise } from '../maybe-promise.js'
@@ -9,14 +9,14 @@ import type { Attempter } from './attempter.js'
 import type { Lockouts } from './lockouts.js'
 import { CLEARED, LIMIT_NAMES } from './login-limits.js'
 import type { LoginSettings } from './login-options.js'
-import { onOutcome } from './on-outcome.js'
+import { type Outcome, onOutcome } from './on-outcome.js'
 import type { SecurityEvents } from './security-events.js'
 
 /** What watching an attempt needs beside a guard's settings. */
 export interface Watching<Req> {
   readonly log: SecurityEvents<Req>
   readonly locks: Lockouts<Req>
-  readonly who: (req: Req) => Attempter
+  readonly who: (req: Req, name: unknown) => Attempter
 }
 
 /**
@@ -28,29 +28,38 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
   { account, devices, succeeded }: LoginSettings<Req, Res>,
   { log, locks, who }: Watching<Req>,
 ): OnAllowed<Req, Res> {
-  function pass(limiter: Limiter<Req>, req: Req, res: Res, decision: Decision, failuresBefore: number): void {
-    const name = account.key(req)
-    if (isKey(name)) devices?.give(req, res, String(name))
-    log.succeeded(req, decision, failuresBefore, () => who(req))
-    clear(limiter, decision)
+  /** First gives back, then forgets: a refund to a key that was charged anew in between would give back what others took. */
+  async function clear(limiter: Limiter<Req>, decision: Decision): Promise<void> {
+    await told(limiter, decision, () => limiter.refund(decision))
+    await Promise.all([
+      told(limiter, decision, () => limiter.forget(decision, { limits: CLEARED })),
+      told(limiter, decision, () => locks.forget(chargeOf(decision) ?? [])),
+    ])
   }
 
   return function watch(limiter, req, res, decision) {
+    const name = account.key(req) // known by now: the limiter has waited for it
     const failuresBefore = log.begun(decision)
-    onOutcome(req, res, succeeded, (outcome, thrown) => {
+    if (decision.allowed) locks.passed(decision)
+
+    async function settle(outcome: Outcome): Promise<void> {
+      if (outcome === 'success') {
+        if (isKey(name)) devices?.give(req, res, String(name))
+        log.succeeded(req, decision, failuresBefore, () => who(req, name))
+        await clear(limiter, decision)
+      } else {
+        const isLast = log.failed(req, decision, () => who(req, name))
+        if (outcome === 'error') await giveBackInARow(limiter, decision)
+        else if (isLast) locks.reached(req, decision)
+      }
       log.ended(decision)
+    }
+
+    onOutcome(req, res, succeeded, (outcome, thrown) => {
       if (thrown !== undefined) tellRefundFailed(limiter.events, thrown, decision)
-      if (outcome === 'success') pass(limiter, req, res, decision, failuresBefore)
-      else if (outcome === 'error') giveBackInARow(limiter, decision)
-      else if (log.failed(req, decision, () => who(req))) locks.reached(req, decision)
+      settle(outcome).catch((error) => tellRefundFailed(limiter.events, error, decision))
     })
   }
-}
-
-/** First gives back, then forgets: a refund to a key that was charged anew in between would give back what others took. */
-async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-  await told(limiter, decision, () => limiter.refund(decision))
-  await told(limiter, decision, () => limiter.forget(decision, { limits: CLEARED }))
 }
 
 /** A server that fails tells nothing about a password: it must not come to a lock that nobody but support can end. */

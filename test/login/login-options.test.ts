@@ -36,6 +36,10 @@ test.each<[object, string]>([
     { field: 'a', failureRedirect: 'login' },
     "loginGuard: failureRedirect must be a path such as '/login', an array",
   ],
+  [
+    { field: 'a', failureRedirect: [] },
+    'loginGuard: failureRedirect must be a path at least, got an array of 0.',
+  ],
   [{ field: 'a', failureRedirect: ['/a', 5] }, 'loginGuard: failureRedirect must be a path'],
   [{ field: 'a', deviceCookie: true }, 'loginGuard: deviceCookie: options must be an object, got true.'],
   [

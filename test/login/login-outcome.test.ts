@@ -61,6 +61,9 @@ test.each([
   ['/sign-in?again=1', '/sign-in', false],
   ['/?login=failed&name=ada', '/?login=failed', false],
   ['/?welcome', '/?login=failed', true],
+  ['/login?next=%2Fhome&error=1', '/login?error', false],
+  ['/login?next=%2Fhome&error=1', '/login?error=1', false],
+  ['/login?next=%2Ferror', '/login?error', true],
   ['/b', ['/a', '/b'], false],
 ])('a redirect to %s, where %s means failure, is a success: %s', async (to, failureRedirect, expected) => {
   expect(await isSuccess(redirect(to), { failureRedirect })).toBe(expected)
@@ -103,6 +106,13 @@ test.each([
   res.writeHead(302, { Location: '/login' }).end()
   const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
   expect(parts[1]?.remaining).toBe(9)
+})
+
+test('a redirect to a relative path is no success, since the attempt writes what it is relative to', async () => {
+  expect(await isSuccess(redirect('home'))).toBe(false)
+  expect(await isSuccess(redirect('sign-in?error=1'), { failureRedirect: '/login/sign-in' }, '/login/')).toBe(
+    false,
+  )
 })
 
 test('a redirect that nobody told of is told once, with the mend; where it was told, nothing is', async () => {
