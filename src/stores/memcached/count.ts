@@ -12,8 +12,11 @@ import { SETTLED_MS } from './past-slices.js'
 import { refusal } from './refusal.js'
 import { type Ask, decrement, get, increment, remove, STATUS } from './wire.js'
 
-/** How often a counter that others make at the same time is asked for. */
+/** How often a counter is asked for that others make, or read, at the same time. */
 const MAX_ATTEMPTS = 30
+/** So many of them at once: who makes it is soon done. The others wait, for a second in all: a server that is short of processors may be long about a reading. */
+const MAX_AT_ONCE = 10
+const MAX_WAIT_MS = 64
 /** memcached 1.6.18 does not take an increment for use, and so would evict busy counters like idle ones: one charge in so many reads. */
 const READ_ONE_IN = 16
 const QUIET_MS = 60_000
@@ -47,7 +50,7 @@ export function counting(ask: Link, watch: Watch): Counting {
    * one that it has not counted, so they ask again.
    */
   function countUp(key: string, one: Ask, added: number, done: Done<Counted>, attempt = 1): void {
-    const again = () => countUp(key, one, added, done, attempt + 1)
+    const again = () => soon(() => countUp(key, one, added, done, attempt + 1), attempt)
     ask(key, one, (answer) => {
       if (answer instanceof StoreError) done(answer)
       else if (answer.header.status === STATUS.noMemory) {
@@ -106,7 +109,7 @@ export function counting(ask: Link, watch: Watch): Counting {
       if (answer instanceof StoreError) done(answer)
       else if (answer.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS)
         done(countIn(one, answer))
-      else countDown(key, one, done, attempt + 1)
+      else soon(() => countDown(key, one, done, attempt + 1), attempt)
     })
   }
 
@@ -190,6 +193,12 @@ export function counting(ask: Link, watch: Watch): Counting {
   }
 
   return { run, refund, forget }
+}
+
+/** Tries again: at once for the first attempts, and later after a wait that doubles. */
+function soon(again: () => void, attempt: number): void {
+  if (attempt < MAX_AT_ONCE) again()
+  else setTimeout(again, Math.min(2 ** (attempt - MAX_AT_ONCE), MAX_WAIT_MS))
 }
 
 function counted(before: number | StoreError, added: number): Counted | StoreError {

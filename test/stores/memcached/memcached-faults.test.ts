@@ -1,7 +1,19 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, memcachedStore, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import { expectTaken, held, LONG, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import {
+  expectTaken,
+  held,
+  LONG,
+  LONG_POLICIES,
+  part,
+  receiptOf,
+  remainingOf,
+  takeOne,
+} from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../servers/memcached.js'
 import { until } from '../../servers/wait.js'
@@ -9,6 +21,7 @@ import { causeOf, connections, failureOf, failuresOf } from './kit.js'
 
 const window = fixedWindow({ limit: 5, window: LONG })
 const sliding = slidingWindow({ limit: 5, window: LONG })
+const fifty = fixedWindow({ limit: 50, window: LONG })
 const bucket = tokenBucket({ capacity: 5, refill: 5, every: LONG })
 
 /** Of values; with keys of some twenty bytes. */
@@ -143,7 +156,6 @@ describe('a server that is out of memory', () => {
     await server.restart()
     const [store, ...others] = Array.from({ length: 3 }, () => memcachedStore(open(server.url)))
     if (store === undefined) throw new Error('none')
-    const fifty = fixedWindow({ limit: 50, window: LONG })
     const { atMs } = (await store.charge([[part('full', fifty, 50)]]))[0] ?? { atMs: 0 }
     await fill()
     let isDone = false
@@ -155,6 +167,44 @@ describe('a server that is out of memory', () => {
     await Promise.all(looking)
     await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
     await until('all is given back', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
+  })
+
+  /** Asks for a counter so often that the replies, some 70 MB, fill all buffers, and does not read them, so that memcached holds on to it. */
+  async function holdOn(counter: string): Promise<Socket> {
+    const reader = connect({ host: server.host, port: server.port })
+    await once(reader, 'connect')
+    reader.write(`get${` ${counter}`.repeat(50)}\r\n`.repeat(40_000))
+    let refused = 0
+    await until('the counter cannot be counted in place any more', async () => {
+      const reply = await server.command(`decr ${counter} 0`).catch(({ message }) => message)
+      refused = reply.includes('out of memory') ? refused + 1 : 0
+      return refused === 10
+    })
+    return reader
+  }
+
+  test('counts and gives back when a reader that was slow goes away', async () => {
+    const key = 'held-by-a-slow-reader'
+    await server.restart()
+    const store = memcachedStore(open(server.url))
+    const taken = await receiptOf(store, key, fifty, 40)
+    await fill()
+    const reader = await holdOn(itemKey(fifty, key))
+    let answered = 0
+    const answers = Promise.all(
+      [
+        store.refund([{ ...taken, cost: 10 }]),
+        takeOne(store, key, fifty, 30).then(({ allowed }) => expect(allowed).toBe(false)),
+      ].map((answer) => Promise.resolve(answer).then(() => answered++)),
+    )
+    await pause(100)
+    expect(answered).toBe(0)
+    reader.destroy()
+    await answers
+    await until('all that was denied is given back', async () => {
+      const [left] = await remainingOf(store, fifty, [key])
+      return left === 20
+    })
   })
 
   test.each(LONG_POLICIES)(
