@@ -104,8 +104,9 @@ export function batcher<Item, Answer>(
 
   /** Lets those that wait go when a batch has not been answered for a while. */
   function watch(): void {
+    if (isWatched) return
     const [oldestLeftAtMs] = inFlight.values()
-    if (isWatched || oldestLeftAtMs === undefined) return
+    if (oldestLeftAtMs === undefined) return
     isWatched = true
     setTimeout(look, Math.max(1, oldestLeftAtMs + patient.ms - performance.now()))
   }
@@ -125,8 +126,13 @@ export function batcher<Item, Answer>(
     const flight = Symbol('batch')
     const leftAtMs = performance.now()
     inFlight.set(flight, leftAtMs)
+    let isOnItsWay = true
     const land = () => {
-      if (inFlight.delete(flight) || stuck.delete(flight)) schedule()
+      if (!isOnItsWay) return
+      isOnItsWay = false
+      inFlight.delete(flight)
+      stuck.delete(flight)
+      schedule()
     }
     try {
       await send(
@@ -135,7 +141,7 @@ export function batcher<Item, Answer>(
           const { resolve, reject } = batch[place] as Waiting<Item, Answer>
           if (answer instanceof Error) reject(answer)
           else resolve([answer])
-          if (inFlight.has(flight) || stuck.has(flight)) patient.learn(performance.now() - leftAtMs)
+          if (isOnItsWay) patient.learn(performance.now() - leftAtMs)
           land()
         },
       )
