@@ -1,4 +1,6 @@
-/** How many keys a limit remembers; at 100 bytes each it is well under a megabyte. */
+import { RecentMap } from '../recent-map.js'
+
+/** So many keys a limit remembers at least, and twice as many at most; at 100 bytes each that is less than a megabyte. */
 const REMEMBERED = 4096
 
 /**
@@ -6,12 +8,11 @@ const REMEMBERED = 4096
  * recent clients are remembered, since a string just joined is a rope, which every look-up would flatten and hash again.
  */
 export function keysAtRest(head: string): (identity: string) => string {
-  const remembered = new Map<string, string>()
+  const remembered = new RecentMap<string>(REMEMBERED)
   return function keyAtRest(identity) {
     const known = remembered.get(identity)
     if (known !== undefined) return known
     const key = `${head}:{${identity}}`
-    if (remembered.size >= REMEMBERED) remembered.clear()
     remembered.set(identity, key)
     return key
   }
