@@ -20,14 +20,15 @@ export function onePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> |
   const { width } = policy
   const { params, script } = packedPolicy(policy)
 
-  function read(numbers: Buffer, { foreign, refusal }: Trouble) {
+  function read(numbers: DataView, { foreign, refusal }: Trouble) {
     const atMs = timeIn(numbers)
-    const states = keys.map((_, place): State | undefined => stateIn(numbers, place * width, width))
+    const states: State[] = [] // by place: what the charges before have left
     return parts.map(({ key, cost }, i) => {
       const place = places[i] as number
       if (foreign.includes(place)) return foreignKey(key)
-      const step = policy.take(states[place], atMs, cost)
-      if (step.next !== undefined && refusal === undefined) states[place] = step.next
+      const state = states[place] ?? stateIn(numbers, place * width, width)
+      const step = policy.take(state, atMs, cost)
+      states[place] = refusal === undefined && step.next ? step.next : state
       if (step.next !== undefined && step.allowed && refusal) return refusal
       return { allowed: step.allowed, atMs, parts: [step] }
     })
@@ -39,22 +40,31 @@ export function onePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> |
 /** The keys, each once; the place of each part's key; and the costs of each key as the script reads them. */
 function byKey(parts: readonly Part[]): { keys: string[]; places: number[]; costs: string } {
   const keys: string[] = []
-  const costs: (number | number[])[] = []
   const placeOf = new Map<string, number>()
   let isPlain = true // each charge takes 1 unit from a key of its own
   const places = parts.map(({ key, cost }) => {
+    isPlain &&= cost === 1
     const known = placeOf.get(key)
-    if (known === undefined) {
-      placeOf.set(key, keys.length)
-      isPlain &&= cost === 1
-      costs.push(cost)
-      return keys.push(key) - 1
+    if (known !== undefined) {
+      isPlain = false
+      return known
     }
-    isPlain = false
-    const before = costs[known] as number | number[]
-    if (typeof before === 'number') costs[known] = [before, cost]
-    else before.push(cost)
-    return known
+    placeOf.set(key, keys.length)
+    return keys.push(key) - 1
   })
-  return { keys, places, costs: isPlain ? '' : JSON.stringify(costs) }
+  return { keys, places, costs: isPlain ? '' : JSON.stringify(costsByPlace(parts, places)) }
+}
+
+/** For each key its costs in their order, each with how many charges in a row have it. */
+function costsByPlace(parts: readonly Part[], places: readonly number[]): number[][] {
+  const all: number[][] = []
+  parts.forEach(({ cost }, i) => {
+    const place = places[i] as number
+    const costs = all[place] ?? []
+    all[place] = costs
+    const last = costs.length - 1
+    if (costs[last - 1] === cost) costs[last] = (costs[last] as number) + 1
+    else costs.push(cost, 1)
+  })
+  return all
 }

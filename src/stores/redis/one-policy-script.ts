@@ -7,8 +7,8 @@ const known = new Map<string, Script>()
 
 /**
  * Charges of one part each, all of one policy: by far the most common batch, so this script does without all that only
- * others need. ARGV[1]: nothing, or, where not every charge takes 1 unit from a key of its own, JSON: for each key its cost, or
- * the list of its costs. ARGV[2] and so on: the policy's params.
+ * others need. ARGV[1]: nothing, or, where not every charge takes 1 unit from a key of its own, JSON: for each key a flat list of costs in
+ * their order, each with how many charges in a row have it. ARGV[2] and so on: the policy's params.
  */
 export function chargeOnePolicy({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
@@ -18,47 +18,52 @@ export function chargeOnePolicy({ kind, width, params: { length } }: Policy): Sc
 }
 
 function makeScript(kind: Policy['kind'], length: number, width: number): Script {
-  const { take, expiry } = LUA_POLICIES[kind]
-  const params = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
-  const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
+  const { params, numbers, once, take, expiry } = LUA_POLICIES[kind]
+  const values = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
+  const isTable = numbers.length === 0
+  const state = isTable ? Array.from({ length: width }, (_, i) => `state[${i + 1}]`) : numbers
+  const format = `'<${'d'.repeat(width)}'`
   return script(
     BEGIN,
     `
-local p = { '${kind}', ${width}, ${params} }
+local ${params.length > 0 ? `${params.join(', ')} = ${values}` : `p = { '${kind}', ${width}, ${values} }`}
 local costs = ARGV[1] ~= '' and cjson.decode(ARGV[1])
+local one = { 1, 1 }
 local fresh = '${'\\0'.repeat(8 * width)}'
-local state = {}
+local ${isTable ? 'state = {}' : state.join(', ')}
+${once}
 
-for k = 1, #KEYS do
-  local key, bytes = KEYS[k], raw[k]
+for k = 1, #keys do
+  local key, bytes = keys[k], raw[k]
   if bytes and #bytes ~= ${8 * width} or not bytes and call('EXISTS', key) > 0 then
     foreign = foreign or {}
     foreign[#foreign + 1] = k
     raw[k] = fresh
   else
+    ${state.join(', ')} = unpack_numbers(${format}, bytes or fresh)
     local held_until
     if bytes then
-      ${numbers} = unpack_numbers('<${'d'.repeat(width)}', bytes)
       local expires_at
       ${expiry}
       held_until = expires_at
     else
-      ${numbers} = unpack_numbers('<${'d'.repeat(width)}', fresh)
       raw[k] = fresh
     end
-    local own = costs and costs[k] or 1
-    local is_list = type(own) == 'table'
+    local own = costs and costs[k] or one
     local is_changed = false
-    for i = 1, is_list and #own or 1 do
-      local cost = is_list and own[i] or own
-      local allowed, changed
-      ${take}
-      is_changed = is_changed or changed
+    for i = 1, #own, 2 do
+      local cost = own[i]
+      for _ = 1, own[i + 1] do
+        local allowed, changed
+        ${take}
+        if not changed then break end -- nor will it by the others
+        is_changed = true
+      end
     end
     if is_changed and not refused then
       local expires_at
       ${expiry}
-      bytes = pack_numbers('<${'d'.repeat(width)}', ${numbers})
+      bytes = pack_numbers(${format}, ${state.join(', ')})
       ${KEEP}
     end
   end

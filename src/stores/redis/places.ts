@@ -34,7 +34,7 @@ export class Places {
   }
 
   /** The states in a reply, by key. */
-  statesIn(numbers: Buffer): Map<string, State> {
+  statesIn(numbers: DataView): Map<string, State> {
     const states = new Map<string, State>()
     let before = 0
     for (const [key, place] of this.#keys) {

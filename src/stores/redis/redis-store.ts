@@ -51,34 +51,31 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   const charge = placeOf ? spreadCharges({ placeOf, take, look, refund, onNotGivenBack }) : take
   return {
     name: 'redis',
-    charge: (charges) =>
-      whenGood(
-        () => {
-          checkCharges('redisStore', charges)
-          for (const each of charges) checkPolicies(each)
-        },
-        () => charge(charges),
-      ),
-    refund: (refunds) =>
-      whenGood(
-        () => {
-          checkRefunds('redisStore', refunds)
-          checkPolicies(refunds)
-        },
-        () => refund(refunds),
-      ),
+    charge: checkedBy((charges) => {
+      checkCharges('redisStore', charges)
+      for (const each of charges) checkPolicies(each)
+    }, charge),
+    refund: checkedBy((refunds) => {
+      checkRefunds('redisStore', refunds)
+      checkPolicies(refunds)
+    }, refund),
     forget,
   }
 }
 
-/** Rejects with what `check` throws, without a further turn for what is good. */
-function whenGood<T>(check: () => void, ask: () => Promise<T>): Promise<T> {
-  try {
-    check()
-  } catch (error) {
-    return Promise.reject(error)
+/** Rejects with what `check` throws, and asks without a further turn for what is good. */
+function checkedBy<Item, Answer>(
+  check: (items: readonly Item[]) => void,
+  ask: (items: readonly Item[]) => Promise<Answer>,
+): (items: readonly Item[]) => Promise<Answer> {
+  return (items) => {
+    try {
+      check(items)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return ask(items)
   }
-  return ask()
 }
 
 /** One command a key, so that it does not matter whether the keys of a slot are all in one place. */

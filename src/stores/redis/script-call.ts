@@ -12,7 +12,7 @@ export interface ScriptCall<Result> {
   /** How many numbers the script's reply has: the time, and the states of all keys. */
   readonly replyLength: number
   /** What came of each item that the call was made for. */
-  read(numbers: Buffer, trouble: Trouble): readonly (Result | StoreError)[]
+  read(numbers: DataView, trouble: Trouble): readonly (Result | StoreError)[]
 }
 
 /** What a script could not do. */
@@ -30,14 +30,21 @@ export function readReply<Result>(
   call: ScriptCall<Result>,
   reply: unknown,
 ): readonly (Result | StoreError)[] {
-  if (Buffer.isBuffer(reply) && reply.length === 8 * call.replyLength) return call.read(reply, NO_TROUBLE)
+  const numbers = numbersIn(reply, call)
+  if (numbers) return call.read(numbers, NO_TROUBLE)
   if (Array.isArray(reply)) {
-    const [numbers, refused, ...places] = reply as unknown[]
+    const [bytes, refused, ...places] = reply as unknown[]
     const foreign = places.map((place) => Number(place) - 1)
-    if (Buffer.isBuffer(numbers) && numbers.length === 8 * call.replyLength)
-      return call.read(numbers, { foreign, refusal: refusalOf(String(refused)) })
+    const numbers = numbersIn(bytes, call)
+    if (numbers) return call.read(numbers, { foreign, refusal: refusalOf(String(refused)) })
   }
   throw new StoreError('redis', 'the script answered something else than states', { cause: reply })
+}
+
+/** The doubles that a call asked for, when these are they. */
+function numbersIn(bytes: unknown, { replyLength }: ScriptCall<unknown>): DataView | undefined {
+  if (!Buffer.isBuffer(bytes) || bytes.length !== 8 * replyLength) return undefined
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function refusalOf(message: string): StoreError | undefined {
@@ -47,14 +54,14 @@ function refusalOf(message: string): StoreError | undefined {
 }
 
 /** The time at which a script read its states. */
-export function timeIn(numbers: Buffer): number {
-  return numbers.readDoubleLE(0)
+export function timeIn(numbers: DataView): number {
+  return numbers.getFloat64(0, true)
 }
 
 /** A state of so many numbers, of which `before` stand before it in a reply, not counting the time. */
-export function stateIn(numbers: Buffer, before: number, width: number): State {
-  const state: number[] = []
-  for (let i = 1; i <= width; i++) state.push(numbers.readDoubleLE(8 * (before + i)))
+export function stateIn(numbers: DataView, before: number, width: number): State {
+  const state = new Array<number>(width) // a list that grows takes up several times the room
+  for (let i = 0; i < width; i++) state[i] = numbers.getFloat64(8 * (1 + before + i), true)
   return state
 }
 

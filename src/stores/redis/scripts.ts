@@ -26,26 +26,29 @@ export function script(...pieces: readonly string[]): Script {
  * type, or with a length that no state of its policy has, is foreign: somebody else's, so it is left alone, and what wants
  * to use it is not done.
  *
- * A Redis that takes no writes (out of memory, a replica) refuses the first one or none. Then nothing has changed, and what needs
+ * A Redis that takes no writes at all (out of memory, a replica) refuses the first one or none. Then nothing has changed, and what needs
  * no write, such as a denial, is known all the same.
  */
 export const BEGIN = `${LUA_MATH}
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double that JavaScript makes of it
-local raw = #KEYS > 0 and call('MGET', unpack(KEYS)) or {} -- false for a missing key, and for one of another type
+local keys = KEYS
+local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key, and for one of another type
 local foreign -- places of foreign keys
 local refused -- why the server refused to write
 `
 
 /*
- * Writes the bytes of a state to key, to expire at expires_at; held_until is the expiry that the key has, nil for a missing one.
+ * Writes the bytes of a state to key, to expire at expires_at; held_until is the expiry that the key has, nil for a missing one. Where that
+ * stays, the bytes are put over those that are there (SETRANGE gives their number), which spares Redis a new value.
  * Expiry is absolute, so that it does not matter how long after TIME it is set. Milliseconds have too many digits for the
  * %d of a 32-bit Redis.
  */
 export const KEEP = `
     if expires_at == held_until then
-      refused = try('SET', key, bytes, 'KEEPTTL').err
+      local reply = try('SETRANGE', key, '0', bytes)
+      if reply ~= #bytes then refused = reply.err end
     elseif expires_at == huge then
       refused = try('SET', key, bytes).err
     else

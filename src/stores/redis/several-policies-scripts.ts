@@ -1,10 +1,11 @@
-import { LUA_POLICIES } from './lua-policies.js'
+import { LUA_POLICIES, onTables } from './lua-policies.js'
 import { BEGIN, END, KEEP, script } from './scripts.js'
 
 /* For batches with several policies: ARGV[1] is JSON, a list of them. */
 const SEVERAL = `
 local take, refund, expiry = {}, {}, {}
 ${Object.entries(LUA_POLICIES)
+  .map(([kind, policy]) => [kind, onTables(policy)] as const)
   .map(
     ([kind, lua]) => `
 take['${kind}'] = function(p, state, now, cost)
@@ -36,7 +37,7 @@ local function state_of(k, p)
   local state = states[k]
   if state ~= nil then return state or nil end
   local bytes = raw[k]
-  if bytes and #bytes ~= #p.fresh or not bytes and call('EXISTS', KEYS[k]) > 0 then
+  if bytes and #bytes ~= #p.fresh or not bytes and call('EXISTS', keys[k]) > 0 then
     foreign = foreign or {}
     foreign[#foreign + 1] = k
     raw[k], states[k] = p.fresh, false
@@ -52,7 +53,7 @@ end
 
 const KEEP_CHANGED = `
 for k, p in pairs(policy_of) do
-  local key, state, held_until = KEYS[k], states[k], held[k]
+  local key, state, held_until = keys[k], states[k], held[k]
   if refused or not changed[k] then
     -- it stays as it is
   elseif is_fresh[k] then

@@ -67,9 +67,17 @@ const single = fc.tuple(taking, fc.boolean()).map(([one, isOverdraft]) => [{ ...
 const several = fc.array(taking, { minLength: 1, maxLength: 4 })
 const oneKeyTwice = taking.map((one) => [one, { ...one, share: one.share >> 1 }])
 const charge = fc.oneof(single, several, oneKeyTwice)
+/** Charges by one policy, and among them runs of equal ones, which the store tells the server as one with a count. */
+const runs = fc
+  .tuple(
+    fc.nat(POLICIES.length - 1),
+    fc.array(fc.tuple(taking, fc.integer({ min: 1, max: 8 })), { minLength: 1, maxLength: 4 }),
+  )
+  .map(([policy, each]) => each.flatMap(([one, times]) => Array(times).fill([{ ...one, policy }])))
 const trace = fc.array(
   fc.oneof<fc.WeightedArbitrary<Step>[]>(
     { weight: 4, arbitrary: fc.record({ charges: fc.array(charge, { minLength: 1, maxLength: 6 }) }) },
+    { weight: 2, arbitrary: fc.record({ charges: runs }) },
     {
       weight: 2,
       arbitrary: fc.record({
