@@ -1,5 +1,5 @@
 import { wrongOption } from './checks.js'
-import { memoryStore } from './stores/memory-store.js'
+import { memoryStore } from './stores/memory/memory-store.js'
 import type { Store } from './stores/store.js'
 
 /** Named limiters without a store of their own meet here; made when the first one comes. */

@@ -33,7 +33,7 @@ export { type RateLimited, type RateLimitMiddleware, rateLimit } from './rate-li
 export type { BreakerState } from './stores/breaker.js'
 export type { MemcachedClient, MemcachedReply, MemcachedServer } from './stores/memcached/memcached-client.js'
 export { memcachedStore } from './stores/memcached/memcached-store.js'
-export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory-store.js'
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
 export type {
   MysqlCallbackPool,
   MysqlConnection,

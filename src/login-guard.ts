@@ -17,7 +17,7 @@ import { readMiddlewareOptions } from './middleware-options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
 import type { Limit } from './read-limits.js'
 import { readParts } from './read-parts.js'
-import { memoryStore } from './stores/memory-store.js'
+import { memoryStore } from './stores/memory/memory-store.js'
 
 const OWNER = 'loginGuard'
 const DEFAULT_NAME = 'login'

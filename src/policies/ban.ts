@@ -67,7 +67,8 @@ export function ban(policy: Policy, options: BanOptions): Policy {
   })
 }
 
-function isBan({ kind }: Policy): boolean {
+/** Whether a policy counts what it denies. */
+export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
 

@@ -7,8 +7,8 @@ export interface Write {
   readonly state: State
 }
 
-/** Gives a key's present state. */
-export type Read = (key: string) => State | undefined
+/** Gives a key's present state, which the policy reads. */
+export type Read = (key: string, policy: Policy) => State | undefined
 
 /** What a charge decided: the verdict, and the states to keep. */
 export interface Outcome {
@@ -22,9 +22,8 @@ export interface Outcome {
  */
 export function decideParts(charge: Charge, read: Read, nowMs: number): Outcome {
   const taken = new Map<string, Write>()
-  const current = (key: string) => taken.get(key)?.state ?? read(key)
   const steps = charge.map(({ key, policy, cost }) => {
-    const step = policy.take(current(key), nowMs, cost)
+    const step = policy.take(taken.get(key)?.state ?? read(key, policy), nowMs, cost)
     if (step.allowed && step.next !== undefined) taken.set(key, { policy, state: step.next })
     return step
   })
@@ -41,7 +40,7 @@ function denied(charge: Charge, steps: readonly Step[], read: Read, nowMs: numbe
   const parts = charge.map(({ key, policy, cost }, i): PartVerdict => {
     const sum = (wanted.get(key) ?? 0) + cost
     if (steps[i]?.allowed) wanted.set(key, sum)
-    const step = policy.take(read(key), nowMs, steps[i]?.allowed ? 0 : sum)
+    const step = policy.take(read(key, policy), nowMs, steps[i]?.allowed ? 0 : sum)
     if (step.next !== undefined) writes.set(key, { policy, state: step.next })
     return step
   })

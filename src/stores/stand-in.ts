@@ -2,7 +2,7 @@ import { StoreError } from '../errors.js'
 import type { Policy } from '../policies/policy.js'
 import { deadline } from './deadline.js'
 import { Debts } from './debts.js'
-import { memoryStore, monotonicNow } from './memory-store.js'
+import { memoryStore, monotonicNow } from './memory/memory-store.js'
 import { soundVerdict } from './sound-verdict.js'
 import type { Charge, Held, Part, Refund, Store, Verdict } from './store.js'
 

@@ -8,8 +8,8 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { LONG } from '../conformance/kit.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { LONG } from '../../conformance/kit.js'
+import { listenForWarnings } from '../../keys/warnings.js'
 
 interface Client {
   readonly id: string

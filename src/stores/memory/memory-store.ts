@@ -1,0 +1,188 @@
+import { performance } from 'node:perf_hooks' // the global one is behind a getter, which costs as much as the clock
+import { given, knownOptions, optionalFunction, show, wholeNumber } from '../../checks.js'
+import type { Policy, State } from '../../policies/policy.js'
+import { warnOnce } from '../../warn-once.js'
+import { decideParts, type Outcome } from '../decide-parts.js'
+import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
+import { Overflow } from './overflow.js'
+import { StateTable } from './state-table.js'
+
+/** What a memory store is made of. */
+export interface MemoryStoreOptions {
+  /** The most keys held at once. Default 1,000,000. */
+  maxKeys?: number
+  /** The time in milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. */
+  clock?: () => number
+}
+
+/** A store in this process: synchronous, exact, bounded. */
+export interface MemoryStore extends Store {
+  readonly name: 'memory'
+  charge(charges: readonly Charge[]): readonly Verdict[]
+  refund(refunds: readonly Refund[]): void
+  forget(held: readonly Held[]): void
+  /** How many keys are held. */
+  readonly size: number
+}
+
+const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
+
+/**
+ * The wall clock as it was when the process started, carried on by the monotonic one: setting the system's clock
+ * back or forth changes nothing.
+ */
+export function monotonicNow(): number {
+  return ORIGIN_MS + performance.now()
+}
+
+const made = new WeakSet<Store>()
+
+/** Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it. */
+export function isMemoryStore(store: Store): store is MemoryStore {
+  return made.has(store)
+}
+
+/** A clock that once told nonsense would leave states behind that deny for good. */
+function finite(clock: () => number): () => number {
+  return () => {
+    const nowMs = clock()
+    if (Number.isFinite(nowMs)) return nowMs
+    throw new TypeError(`memoryStore: clock must give milliseconds, gave ${show(nowMs)}.`)
+  }
+}
+
+/** Every so many charges of known keys some states are looked at, so that fresh ones go when no newcomers come. */
+const CHARGES_PER_SWEEP = 16
+
+/**
+ * Keeps states in this process's memory: for one process, for tests, and as a stand-in while a shared store is away.
+ *
+ * - A decision is one synchronous step: no promise, and no timer, neither per key nor at all.
+ * - States lie in typed arrays, under 64-bit hashes of their keys, the keys themselves are not kept. A token bucket's state takes
+ *   25 to 50 bytes. Growing and shrinking go page by page, without a pause. The hash has a secret of its own in each store, so that
+ *   nobody can aim at another's state; that any two of ten million keys share one by chance has odds of one in 370,000.
+ * - At most `maxKeys` keys. States that equal fresh ones go first. When all are in use, room is made from those nearest
+ *   to fresh, among up to 32 looked at, and never from a client that is at its limit. When there is no such room, newcomers
+ *   share one overflow state per limit, and a process warning (`HEADGATE_MEMORY_FULL`) tells once.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  knownOptions('memoryStore', options, ['maxKeys', 'clock'], { max: 'maxKeys', size: 'maxKeys' })
+  const maxKeys = wholeNumber('memoryStore', 'maxKeys', given(options.maxKeys, 1_000_000), 1, 100_000_000)
+  optionalFunction('memoryStore', 'clock', options.clock)
+  const now = options.clock === undefined ? monotonicNow : finite(options.clock)
+  const table = new StateTable(maxKeys)
+  const overflow = new Overflow()
+  let decided = 0
+
+  function tellFull(): void {
+    warnOnce(
+      'HEADGATE_MEMORY_FULL',
+      `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
+        'until there is room. Raise maxKeys, or use a shared store.',
+    )
+  }
+
+  function decide(charge: Charge, nowMs: number): Verdict {
+    if (++decided % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
+    const only = charge[0]
+    return charge.length === 1 && only !== undefined ? decideOne(only, nowMs) : decideMany(charge, nowMs)
+  }
+
+  function decideOne(part: Part, nowMs: number): Verdict {
+    const { key, policy, cost } = part
+    if (!table.seek(key, policy)) return decideNewcomer(part, nowMs)
+    const step = policy.take(table.read(), nowMs, cost)
+    if (step.next !== undefined) table.write(step.next)
+    return { allowed: step.allowed, atMs: nowMs, parts: [step] }
+  }
+
+  function decideNewcomer({ key, policy, cost }: Part, nowMs: number): Verdict {
+    let step = policy.take(undefined, nowMs, cost)
+    if (step.next !== undefined) {
+      if (table.makeRoom(nowMs, 1)) {
+        table.add(policy, step.next)
+      } else {
+        tellFull()
+        const shared = overflow.of(key, policy)
+        step = policy.take(shared.state, nowMs, cost)
+        shared.state = step.next ?? shared.state
+      }
+    }
+    return { allowed: step.allowed, atMs: nowMs, parts: [step] }
+  }
+
+  function decideMany(charge: Charge, nowMs: number): Verdict {
+    let outcome = decideParts(charge, read, nowMs)
+    const homeless = withoutRoom(outcome.writes, nowMs)
+    if (homeless.size > 0) {
+      tellFull()
+      const moved = charge.map((part) =>
+        homeless.has(part.key) ? { ...part, key: overflow.of(part.key, part.policy).key } : part,
+      )
+      outcome = decideParts(moved, read, nowMs)
+    }
+    for (const [key, { policy, state }] of outcome.writes) write(key, policy, state)
+    return outcome.verdict
+  }
+
+  function read(key: string, policy: Policy): State | undefined {
+    const shared = overflow.get(key)
+    if (shared !== undefined) return shared.state
+    return table.seek(key, policy) ? table.read().slice() : undefined
+  }
+
+  function write(key: string, policy: Policy, state: State): void {
+    const shared = overflow.get(key)
+    if (shared !== undefined) shared.state = state
+    else if (table.seek(key, policy)) table.write(state)
+    else table.add(policy, state)
+  }
+
+  /** The newcomers among the keys to write for which there is no room; the charge's own keys do not make any. */
+  function withoutRoom(writes: Outcome['writes'], nowMs: number): ReadonlySet<string> {
+    const homeless = new Set<string>()
+    let newcomers = 0
+    for (const [key, { policy }] of writes) {
+      if (table.seek(key, policy)) continue
+      if (table.makeRoom(nowMs, newcomers + 1, writes)) newcomers++
+      else homeless.add(key)
+    }
+    return homeless
+  }
+
+  function giveBack({ key, policy, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): void {
+    if (table.seek(key, policy)) {
+      const left = policy.refund(table.read(), nowMs, cost, takenAtMs, resetAtMs)
+      if (left === undefined) table.remove()
+      else table.write(left)
+      return
+    }
+    const shared = overflow.find(key, policy)
+    if (shared?.state === undefined) return
+    shared.state = policy.refund(shared.state, nowMs, cost, takenAtMs, resetAtMs)
+  }
+
+  const store: MemoryStore = {
+    name: 'memory',
+    charge(charges) {
+      const nowMs = now()
+      const first = charges[0]
+      if (charges.length === 1 && first !== undefined) return [decide(first, nowMs)]
+      return charges.map((charge) => decide(charge, nowMs))
+    },
+    refund(refunds) {
+      const nowMs = now()
+      for (const each of refunds) giveBack(each, nowMs)
+    },
+    forget(held) {
+      for (const { key } of held) table.forget(key)
+    },
+    get size() {
+      return table.size
+    },
+  }
+  made.add(store)
+  return store
+}

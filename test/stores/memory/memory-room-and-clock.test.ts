@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { type Charge, createLimiter, memoryStore, type StoreError, tokenBucket } from 'headgate'
+
+const bucket = tokenBucket({ capacity: 5, refill: 5, every: '1s' })
+const parts = (...names: string[]): Charge => names.map((key) => ({ key, policy: bucket, cost: 1 }))
+
+test('charges of several keys, some fresh again and some new, never hold more than maxKeys', () => {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const charge = fc.record({
+    keys: fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { minLength: 1, maxLength: 8 }),
+    afterMs: fc.constantFrom(0, 100, 2000),
+  })
+  fc.assert(
+    fc.property(fc.array(charge, { minLength: 5, maxLength: 30 }), (charges) => {
+      let nowMs = 0
+      const store = memoryStore({ maxKeys: 8, clock: () => nowMs })
+      for (const { keys, afterMs } of charges) {
+        nowMs += afterMs
+        store.charge([parts(...keys)])
+        expect(store.size).toBeLessThanOrEqual(8)
+      }
+    }),
+    { numRuns: 300 },
+  )
+  jest.restoreAllMocks()
+})
+
+test.each([
+  [
+    'throws',
+    (): number => {
+      throw new Error('broken')
+    },
+    /broken/,
+  ],
+  ['tells nonsense', () => Number.NaN, /clock must give milliseconds, gave NaN/],
+])('a clock that %s is an error of the store, and leaves no state behind', (_what, clock, message) => {
+  let isBroken = true
+  const now = () => (isBroken ? clock() : 1)
+  const limiter = createLimiter({ policy: bucket, store: memoryStore({ clock: now }), key: () => 'a' })
+  const told: StoreError[] = []
+  limiter.events.on('storeError', (error) => told.push(error))
+  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'open' })
+  expect(told.map((error) => error.message)).toEqual([expect.stringMatching(message)])
+  isBroken = false
+  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'store', remaining: 4 })
+})
