@@ -60,7 +60,8 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   settings: MiddlewareSettings<Req, Res>,
 ): RateLimitMiddleware<Req, Res> {
   const { skip, addresses, isMalformed, onAllowed, onLimited, enforce } = settings
-  const { headers, resetFormat, statusCode, message } = settings
+  const { statusCode, message } = settings
+  const headersOf = decisionHeaders(settings.headers, settings.resetFormat)
   const limiter = limiterFrom<Req>(owner, settings.limiter)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
@@ -103,7 +104,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     const isFirst = req.rateLimit === undefined
     req.rateLimit = decision
     if (enforce && !res.headersSent) {
-      const quota = decisionHeaders(res, decision, headers, resetFormat, isFirst)
+      const quota = headersOf(res, decision, isFirst)
       if (!decision.allowed) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
       setAll(res, quota)
     }
@@ -132,8 +133,9 @@ function asError(owner: string, thrown: unknown): Error {
 
 /** Marks a request as seen by a middleware, and tells whether it was before. */
 function seenBefore(req: Marked<IncomingMessage>, middleware: unknown): boolean {
-  req[SEEN_BY] ??= []
-  if (req[SEEN_BY].includes(middleware)) return true
-  req[SEEN_BY].push(middleware)
+  const seenBy = req[SEEN_BY]
+  if (seenBy === undefined) req[SEEN_BY] = [middleware]
+  else if (seenBy.includes(middleware)) return true
+  else seenBy.push(middleware)
   return false
 }

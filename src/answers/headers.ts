@@ -11,27 +11,45 @@ export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
  * in whole seconds, rounded up; it is left out where time alone brings nothing back.
  */
 export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderList {
-  const { limit, remaining, resetAfterMs } = decision
-  const headers = ['X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', String(remaining)]
-  if (resetAfterMs === Number.POSITIVE_INFINITY) return headers
-  const resetMs = reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs
-  headers.push('X-RateLimit-Reset', String(wholeSeconds(resetMs)))
-  return headers
+  const { resetAfterMs } = decision
+  const limit = String(decision.limit)
+  const remaining = String(decision.remaining)
+  if (resetAfterMs === Number.POSITIVE_INFINITY)
+    return ['X-RateLimit-Limit', limit, 'X-RateLimit-Remaining', remaining]
+  const resetAt = String(wholeSeconds(reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs))
+  return ['X-RateLimit-Limit', limit, 'X-RateLimit-Remaining', remaining, 'X-RateLimit-Reset', resetAt]
 }
 
+/** Tells a decision in headers. */
+export type HeaderWriter = (decision: Decision) => HeaderList
+
 /**
- * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists (RFC 9651) with
- * an item for each limit. `t` is the time until more quota, not until all of it. Names need no escaping: options admit
- * only letters, digits, dots, dashes and underscores.
+ * Makes the writer of `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists
+ * (RFC 9651) with an item for each limit. `t` is the time until more quota, not until all of it. Names need no escaping:
+ * options admit only letters, digits, dots, dashes and underscores. The policies are written when they are others than before.
  */
-export function draftHeaders({ parts }: Decision): HeaderList {
+export function draftHeaders(): HeaderWriter {
+  let known: readonly PartDecision[] = []
   let policies = ''
-  let limits = ''
-  for (const part of parts) {
-    policies += `${policies && ', '}${policyItem(part)}`
-    limits += `${limits && ', '}${limitItem(part)}`
+  return function tellDraft({ parts }) {
+    if (!haveSamePolicies(parts, known)) {
+      known = parts
+      policies = listOf(parts, policyItem)
+    }
+    return ['RateLimit-Policy', policies, 'RateLimit', listOf(parts, limitItem)]
   }
-  return ['RateLimit-Policy', policies, 'RateLimit', limits]
+}
+
+function haveSamePolicies(some: readonly PartDecision[], others: readonly PartDecision[]): boolean {
+  if (some.length !== others.length) return false
+  return some.every(({ name, limit, windowMs }, i) => {
+    const other = others[i] as PartDecision
+    return name === other.name && limit === other.limit && windowMs === other.windowMs
+  })
+}
+
+function listOf(parts: readonly PartDecision[], item: (part: PartDecision) => string): string {
+  return parts.length === 1 ? item(parts[0] as PartDecision) : parts.map(item).join(', ')
 }
 
 function policyItem({ name, limit, windowMs }: PartDecision): string {

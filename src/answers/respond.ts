@@ -1,26 +1,38 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../decision.js'
 import type { DenialBody } from './denial.js'
-import { draftHeaders, type HeaderList, legacyHeaders, type ResetFormat } from './headers.js'
+import {
+  draftHeaders,
+  type HeaderList,
+  type HeaderWriter,
+  legacyHeaders,
+  type ResetFormat,
+} from './headers.js'
 
 /** Which rate limit headers a response carries. */
 export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 
 /**
- * The rate limit headers that a response is to carry after this decision. Nothing where no store was asked. `isFirst` = no
- * limiter was passed before, so that there are no earlier headers to look at.
+ * Makes what tells the rate limit headers that a response is to carry after a decision: none where no store was asked.
+ * `isFirst` = no limiter was passed before, so that there are no earlier headers to look at.
  */
 export function decisionHeaders(
-  res: ServerResponse,
-  decision: Decision,
   style: HeaderStyle,
   reset: ResetFormat,
-  isFirst: boolean,
-): HeaderList {
-  if (style === 'none' || decision.parts.length === 0) return []
-  const legacy = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
-  const headers = style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
-  return isFirst ? headers : merged(res, decision, headers)
+): (res: ServerResponse, decision: Decision, isFirst: boolean) => HeaderList {
+  if (style === 'none') return () => []
+  const write = headerWriter(style, reset)
+  return function headersOf(res, decision, isFirst) {
+    if (decision.parts.length === 0) return []
+    return isFirst ? write(decision) : merged(res, decision, write(decision))
+  }
+}
+
+function headerWriter(style: Exclude<HeaderStyle, 'none'>, reset: ResetFormat): HeaderWriter {
+  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
+  if (style === 'legacy') return legacy
+  const draft = draftHeaders()
+  return style === 'draft' ? draft : (decision) => legacy(decision).concat(draft(decision))
 }
 
 /**

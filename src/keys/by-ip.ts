@@ -84,8 +84,9 @@ export function sourceIdentity(address: SourceAddress | undefined, ipv6Prefix = 
 export function defaultKey(): KeyFunction<unknown> {
   const ipKey = byIp()
   function requestKey(subject: unknown): unknown {
-    if (!isRequest(subject)) tellNoKey()
-    return ipKey(subject)
+    const key = ipKey(subject)
+    if (key === NO_REQUEST) tellNoKey()
+    return key
   }
   readsAddressLike(requestKey, ipKey)
   addressKeys.add(requestKey)

@@ -14,8 +14,9 @@ function response(): ServerResponse {
 /** The headers of a response that passed limiters with these decisions, in order. */
 function headersAfter(style: HeaderStyle, ...decisions: Decision[]) {
   const res = response()
+  const headersOf = decisionHeaders(style, 'delta-seconds')
   decisions.forEach((decision, i) => {
-    setAll(res, decisionHeaders(res, decision, style, 'delta-seconds', i === 0))
+    setAll(res, headersOf(res, decision, i === 0))
   })
   return res.getHeaders()
 }
@@ -42,7 +43,7 @@ test('a decision without a store sets nothing', () => {
 test('a reset as a time of day counts from now', () => {
   const res = response()
   jest.spyOn(Date, 'now').mockReturnValue(1_790_000_000_500)
-  setAll(res, decisionHeaders(res, loose, 'legacy', 'epoch-seconds', true))
+  setAll(res, decisionHeaders('legacy', 'epoch-seconds')(res, loose, true))
   jest.restoreAllMocks()
   expect(res.getHeader('X-RateLimit-Reset')).toBe('1790000007')
 })
@@ -92,7 +93,7 @@ test('draft headers of several limiters add up to one valid list', () => {
 test('draft headers add up with what a handler has set', () => {
   const res = response()
   res.setHeader('RateLimit', ['"a";r=1', '"b";r=2'])
-  setAll(res, decisionHeaders(res, tight, 'draft', 'delta-seconds', false))
+  setAll(res, decisionHeaders('draft', 'delta-seconds')(res, tight, false))
   const names = parseList(res.getHeader('RateLimit') as string).map(([name]) => name)
   expect(names).toEqual(['a', 'b', 'tight'])
 })
