@@ -2,10 +2,11 @@ import type { MaybePromise } from './maybe-promise.js'
 import type { Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 
 /**
- * Where a decision comes from: the store; a memory limiter that stood in for it (`local`); no store could be asked and
- * the request was let through (`open`) or refused (`closed`); or nothing limits this request (`none`).
+ * Where a decision comes from: the store; a memory of what it denied (`deny-cache`); units or a denial that this process has from
+ * the store (`lease`); a memory limiter that stood in for it (`local`); no store could be asked and the request was let through
+ * (`open`) or refused (`closed`); or nothing limits this request (`none`).
  */
-export type DecisionSource = 'store' | 'local' | 'open' | 'closed' | 'none'
+export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'
 
 /** One limit's share in a decision. Times are milliseconds from the decision. */
 export interface PartDecision {
@@ -48,8 +49,12 @@ export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** Gives back what a decision took; with names, what these limits took. */
-export type GiveBack = (limits?: readonly string[]) => MaybePromise<void>
+/** Gives back what a charge took by a verdict; with names, what these limits took. */
+export type GiveBack = (
+  limits: readonly string[] | undefined,
+  charge: readonly NamedPart[],
+  verdict: Verdict,
+) => MaybePromise<void>
 
 /**
  * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
@@ -66,17 +71,18 @@ class ChargeDecision implements Decision {
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
   readonly #charge: readonly NamedPart[]
+  readonly #verdict: Verdict
   #giveBack: GiveBack | undefined
 
   constructor(
     charge: readonly NamedPart[],
-    allowed: boolean,
+    verdict: Verdict,
     telling: Omit<PartDecision, 'allowed'>,
     parts: readonly PartDecision[],
     source: DecisionSource,
-    giveBack: GiveBack | undefined,
+    giveBack: GiveBack,
   ) {
-    this.allowed = allowed
+    this.allowed = verdict.allowed
     this.limit = telling.limit
     this.remaining = telling.remaining
     this.resetAfterMs = telling.resetAfterMs
@@ -86,15 +92,15 @@ class ChargeDecision implements Decision {
     this.parts = parts
     this.source = source
     this.#charge = charge
-    this.#giveBack = giveBack
+    this.#verdict = verdict
+    this.#giveBack = verdict.allowed ? giveBack : undefined
   }
 
-  /** Hands out what gives it back, once. */
-  static redeem(decision: Decision): GiveBack | undefined {
-    if (!(#giveBack in decision)) return undefined
+  static redeem(decision: Decision, limits: readonly string[] | undefined): MaybePromise<void> {
+    if (!(#giveBack in decision)) return
     const giveBack = decision.#giveBack
     decision.#giveBack = undefined
-    return giveBack
+    return giveBack?.(limits, decision.#charge, decision.#verdict)
   }
 
   static chargeOf(decision: object): readonly NamedPart[] | undefined {
@@ -105,17 +111,18 @@ class ChargeDecision implements Decision {
 /** Makes the decision that a store's verdict on a charge means. `giveBack` is for what an allowed charge took. */
 export function decisionOf(
   charge: readonly NamedPart[],
-  { allowed, parts: verdicts }: Verdict,
-  source: 'store' | 'local',
+  verdict: Verdict,
+  source: 'store' | 'deny-cache' | 'lease' | 'local',
   giveBack: GiveBack,
 ): Decision {
+  const { allowed, parts: verdicts } = verdict
   const first = partDecision(charge[0] as NamedPart, verdicts[0] as PartVerdict)
   const parts = [first]
   for (let i = 1; i < verdicts.length; i++) {
     parts.push(partDecision(charge[i] as NamedPart, verdicts[i] as PartVerdict))
   }
   const telling = parts.length === 1 ? first : tellingPart(parts, allowed)
-  return new ChargeDecision(charge, allowed, telling, parts, source, allowed ? giveBack : undefined)
+  return new ChargeDecision(charge, verdict, telling, parts, source, giveBack)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -163,16 +170,19 @@ export const CLOSED: Decision = Object.freeze({
 
 const WITHOUT_CHARGE: readonly unknown[] = [UNLIMITED, OPEN, CLOSED]
 
+/** The store has said nothing yet. */
+const NOT_KNOWN: Verdict = { allowed: true, atMs: Number.NaN, parts: [] }
+
 /** As `OPEN`, for a request whose units the store may take later all the same. */
 export function openDecision(charge: readonly NamedPart[], giveBack: GiveBack): Decision {
   const { limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs, policy: name } = OPEN
   const figures = { name, limit, windowMs: 0, cost: 0, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
-  return new ChargeDecision(charge, true, figures, OPEN.parts, 'open', giveBack)
+  return new ChargeDecision(charge, NOT_KNOWN, figures, OPEN.parts, 'open', giveBack)
 }
 
 /** Gives back what a decision took, once; with names, what these limits took. */
 export function redeem(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
-  return ChargeDecision.redeem(decision)?.(limits)
+  return ChargeDecision.redeem(decision, limits)
 }
 
 /** What was charged for a decision, also where it was denied; nothing where no store was asked. `undefined` = this is no decision. */

@@ -26,7 +26,8 @@ import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, type StoreErrorC
 import { checkedCost } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { readParts } from './read-parts.js'
-import { guard, NotAsked, Overdue } from './stores/guard.js'
+import { NotAsked, Overdue } from './stores/guard.js'
+import { standBefore } from './stores/stand-before.js'
 import { standInFor } from './stores/stand-in.js'
 import type { Verdict } from './stores/store.js'
 import { decideWithoutStore, type Replacement } from './without-store.js'
@@ -71,10 +72,11 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, timeoutMs, share, healthKey, chooseOnStoreError } = settings
+  const { limits, timeoutMs, share, denyCacheMs, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
-  const store = guard(settings.store, {
+  const { store, close } = standBefore(settings.store, {
     timeoutMs,
+    denyCacheMs,
     onChange: (state, cause) => {
       if (state === 'closed') isUnnotedTold = false
       tellStoreState(events, state, cause)
@@ -86,10 +88,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     standIn,
     share,
     onUnnoted,
-    onNotGivenBack: (error) => tellRefundFailed(events, error, CLOSED),
+    onNotGivenBack,
   }
   let isUnnotedTold = false
   const unsubscribe = settings.store.onLimitsLost?.((error) => tellLimitsLost(events, error))
+
+  function onNotGivenBack(error: unknown): void {
+    tellRefundFailed(events, error, CLOSED)
+  }
 
   /** Once for each time that the store is away. */
   function onUnnoted(): void {
@@ -132,8 +138,13 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
-    if (standIn.isOwing) settle()
-    return decisionOf(parts, verdict, 'store', (names) => store.refund(refundsOf(parts, verdict, names)))
+    const { source = 'store' } = verdict
+    if (standIn.isOwing && source === 'store') settle()
+    return decisionOf(parts, verdict, source, giveBack)
+  }
+
+  function giveBack(names: readonly string[] | undefined, parts: readonly NamedPart[], verdict: Verdict) {
+    return store.refund(refundsOf(parts, verdict, names))
   }
 
   function settle(): Promise<void> {
@@ -189,7 +200,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     close: async () => {
       unsubscribe?.()
       await ended(Promise.all([store.settled(), settle()]), timeoutMs)
-      await ended(Promise.resolve(settings.store.close?.()), timeoutMs)
+      await ended(Promise.resolve(close()), timeoutMs)
     },
     events,
   }

@@ -66,6 +66,7 @@ export function loginGuard<
     ...(store && { store }),
     name,
     onStoreError,
+    denyCache: false, // its limits count denials
     headers: 'none',
     limits: loginLimits(policies, mostInARow, { address, account: account.key, device }),
     skip: (req, res) => (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false),

@@ -8,7 +8,7 @@ import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
 import { type AddressReader, addressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
-import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, SHORT_DENY_CACHE } from './options.js'
 import { readKeys } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { type Count, givingBackUncounted, type OnAllowed } from './uncounted.js'
@@ -111,12 +111,13 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
   knownOptions(owner, options, [...LIMITER_OPTIONS, ...OWN_OPTIONS], RENAMED)
   optionalFunction(owner, 'skip', options.skip)
   optionalFunction(owner, 'onLimited', options.onLimited)
+  const onAllowed = readCount(owner, options.count)
   const headerStyles = ['legacy', 'draft', 'both', 'none'] as const
   const resetFormats = ['epoch-seconds', 'delta-seconds'] as const
   return {
     skip: options.skip,
     addresses: readAddressRules(owner, options),
-    onAllowed: readCount(owner, options.count),
+    onAllowed,
     headers: oneOf(owner, 'headers', given(options.headers, 'legacy'), headerStyles),
     resetFormat: oneOf(owner, 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
     onLimited: options.onLimited,
@@ -124,7 +125,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
     statusCode: wholeNumber(owner, 'statusCode', given(options.statusCode, 429), 400, 599, 429),
     message: readMessage(owner, options.message),
     enforce: oneOf(owner, 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
-    limiter: readLimiterOptions(owner, options),
+    limiter: readLimiterOptions(owner, options, onAllowed && SHORT_DENY_CACHE),
   }
 }
 

@@ -49,9 +49,18 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    * Default 1.
    */
   share?: number
+  /**
+   * The longest that a denial by a remote store is answered from this process's memory, before the store is asked again; it never is once
+   * the same cost is allowed again. So it is how long another process's `forget` or refund may take to count here. Default `'1s'`, and
+   * `'100ms'` where units are given back as a rule (`count`); `false` = the store is always asked.
+   */
+  denyCache?: Duration | false
   /** The longest that a charge waits, in milliseconds, async functions among the options included. Default 100. */
   timeoutMs?: number
 }
+
+/** The default `denyCache` where units are given back as a rule, perhaps by another process. */
+export const SHORT_DENY_CACHE = '100ms'
 
 export const LIMITER_OPTIONS = [
   'limit',
@@ -66,6 +75,7 @@ export const LIMITER_OPTIONS = [
   'secret',
   'onStoreError',
   'share',
+  'denyCache',
   'timeoutMs',
 ] as const
 

@@ -1,5 +1,6 @@
 import { given, keyName, oneOf, show, wholeNumber, wrongOption } from './checks.js'
 import { readStore } from './claimed-store.js'
+import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
 import type { KeyFunction } from './keys/key.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
@@ -13,6 +14,8 @@ export interface LimiterSettings {
   readonly store: Store
   readonly timeoutMs: number
   readonly share: number
+  /** 0 = none. */
+  readonly denyCacheMs: number
   /** A key that nobody charges. */
   readonly healthKey: string
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
@@ -27,6 +30,7 @@ const CHOICES: readonly StoreErrorChoice[] = ['allow', 'deny', 'local']
 export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
+  denyCache: Duration = '1s',
 ): LimiterSettings {
   const name = options.name === undefined ? undefined : keyName(owner, 'name', options.name)
   const prefix = keyName(owner, 'prefix', given(options.prefix, 'hg'))
@@ -39,12 +43,14 @@ export function readLimiterOptions<Subject>(
   const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
   const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
   const share = readShare(owner, options)
+  const denyCacheMs = readDenyCache(owner, given(options.denyCache, denyCache))
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
   return {
     limits,
     store,
     timeoutMs,
     share,
+    denyCacheMs,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     chooseOnStoreError,
   }
@@ -78,6 +84,13 @@ function readShare(
     )
   }
   return share
+}
+
+function readDenyCache(owner: string, denyCache: unknown): number {
+  if (denyCache === false) return 0
+  if (typeof denyCache === 'boolean')
+    throw wrongOption(owner, 'denyCache', 'a duration or false', denyCache, "It is on by itself, for '1s'.")
+  return durationMs(owner, 'denyCache', denyCache)
 }
 
 function readChoice(owner: string, value: unknown): LimiterSettings['chooseOnStoreError'] {

@@ -161,11 +161,12 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
   ): Step {
     const resetAfterMs = Math.max(step.resetAfterMs, forgottenAfterMs(record, nowMs))
     const endsAfterMs = after > 0 ? bannedForMs(record, nowMs) : 0
-    if (endsAfterMs === 0) return { ...step, resetAfterMs, next }
+    const counted = !step.allowed && after > 0 && next !== undefined ? { isCounted: true as const } : {}
+    if (endsAfterMs === 0) return { ...step, ...counted, resetAfterMs, next }
     const atEnd = inner.take(own, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
-    return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
+    return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, ...counted, next }
   }
 
   /** Until nothing is held against anybody any more. */

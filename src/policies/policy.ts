@@ -13,6 +13,8 @@ export interface Step {
   readonly retryAfterMs: number
   /** Until `remaining` grows by at least one. 0 when nothing is missing, `Infinity` when time gives nothing back. */
   readonly moreAfterMs: number
+  /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
+  readonly isCounted?: true
   /** The state to keep; `undefined` or absent when the state stays as it is. */
   readonly next?: State | undefined
 }
@@ -68,6 +70,13 @@ export interface Policy {
 /** A share of a limit, in whole units, and at least one. What rounding leaves below a whole number is one. */
 export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
+}
+
+/** Whether two policies decide alike, though they may be two objects. */
+export function isSamePolicy(a: Policy, b: Policy): boolean {
+  if (a === b) return true
+  const isAlike = a.kind === b.kind && a.params.length === b.params.length
+  return isAlike && a.params.every((value, i) => value === b.params[i])
 }
 
 /** Whether a value can serve as a policy, for checks of what a user's function returned. */

@@ -90,7 +90,7 @@ async function deny(
   const deniedAt = verdicts.length - 1
   const denied = verdicts[deniedAt] as Verdict
   const all = await Promise.all(legs.map((leg, i) => (i === deniedAt ? denied : lookAt(leg, places))))
-  return { allowed: false, atMs: denied.atMs, parts: inOrderOfCharge(legs, all) }
+  return { allowed: false, isTentative: true, atMs: denied.atMs, parts: inOrderOfCharge(legs, all) }
 }
 
 /** Of a place that does not answer no figures are known; that the charge is denied is known all the same. */

@@ -60,9 +60,22 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   const fuse = breaker(onChange)
   const underWay = new Set<Promise<unknown>>()
 
-  function asked<T, R>(
-    question: () => MaybePromise<T>,
-    read: (answer: T) => R,
+  const charging: Question<Charge, readonly Verdict[], Verdict> = {
+    ask: (charge) => store.charge([charge]),
+    read: (answer, charge) => soundVerdict(store, charge, answer),
+  }
+  const refunding: Question<readonly Refund[], void, void> = {
+    ask: (refunds) => store.refund(refunds),
+    read: nothing,
+  }
+  const forgetting: Question<readonly Held[], void, void> = {
+    ask: (held) => store.forget(held),
+    read: nothing,
+  }
+
+  function asked<Wanted, T, R>(
+    { ask, read }: Question<Wanted, T, R>,
+    wanted: Wanted,
     sinceMs?: number,
     turn = fuse.admit(),
   ): MaybePromise<R> {
@@ -70,19 +83,21 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     let late: Promise<T> | undefined
     let here: T | undefined
     try {
-      const answer = question()
+      const answer = ask(wanted)
       if (isPromise(answer)) late = Promise.resolve(answer)
       else here = answer
     } catch (cause) {
       throw failure(turn, cause)
     }
-    return late ? waited(turn, late, read, sinceMs) : understood(turn, here as T, read)
+    if (late === undefined) return understood(turn, here as T, wanted, read)
+    return waited(turn, late, wanted, read, sinceMs)
   }
 
-  async function waited<T, R>(
+  async function waited<Wanted, T, R>(
     turn: Turn,
     answer: Promise<T>,
-    read: (answer: T) => R,
+    wanted: Wanted,
+    read: (answer: T, wanted: Wanted) => R,
     sinceMs?: number,
   ): Promise<R> {
     let isOverdue = false
@@ -96,14 +111,18 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       value = await ended
     } catch (cause) {
       if (!isOverdue) throw failure(turn, cause)
-      const overdue = new Overdue(store.name, textOf(cause), answer.then(read))
+      const overdue = new Overdue(
+        store.name,
+        textOf(cause),
+        answer.then((late) => read(late, wanted)),
+      )
       if (sinceMs === undefined || fuse.state !== 'closed') throw failure(turn, overdue)
       judgeLater(turn, answer, overdue)
       throw overdue
     } finally {
       underWay.delete(ended)
     }
-    return understood(turn, value, read)
+    return understood(turn, value, wanted, read)
   }
 
   /** Others used up some of the store's time. It is judged by what it does with all of that. */
@@ -118,10 +137,15 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     return Math.max(timeoutMs * LEAST_SHARE, timeoutMs - Math.round(performance.now() - sinceMs))
   }
 
-  function understood<T, R>(turn: Turn, answer: T, read: (answer: T) => R): R {
+  function understood<Wanted, T, R>(
+    turn: Turn,
+    answer: T,
+    wanted: Wanted,
+    read: (answer: T, wanted: Wanted) => R,
+  ): R {
     let result: R
     try {
-      result = read(answer)
+      result = read(answer, wanted)
     } catch (cause) {
       throw failure(turn, cause)
     }
@@ -141,19 +165,20 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     get state() {
       return fuse.state
     },
-    charge: (wanted, sinceMs) =>
-      asked(
-        () => store.charge([wanted]),
-        (answer) => soundVerdict(store, wanted, answer),
-        sinceMs,
-      ),
-    refund: (refunds) => asked(() => store.refund(refunds), nothing),
-    refundLate: (refunds) => asked(() => store.refund(refunds), nothing, undefined, NO_TURN),
-    forget: (held) => asked(() => store.forget(held), nothing),
+    charge: (wanted, sinceMs) => asked(charging, wanted, sinceMs),
+    refund: (refunds) => asked(refunding, refunds),
+    refundLate: (refunds) => asked(refunding, refunds, undefined, NO_TURN),
+    forget: (held) => asked(forgetting, held),
     settled: async () => {
       await Promise.allSettled(underWay)
     },
   }
+}
+
+/** What a store is asked, and how its answer is read. */
+interface Question<Wanted, Answer, Result> {
+  readonly ask: (wanted: Wanted) => MaybePromise<Answer>
+  readonly read: (answer: Answer, wanted: Wanted) => Result
 }
 
 /** Of no turn of the breaker. */
@@ -161,7 +186,8 @@ const NO_TURN: Turn = 0
 
 function nothing(): void {}
 
-function asStoreError(store: Store, cause: unknown): StoreError {
+/** What a store threw, as those who ask it are told. */
+export function asStoreError(store: Store, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   return new StoreError(store.name, textOf(cause), { cause })
 }

@@ -23,6 +23,12 @@ export type PartVerdict = Omit<Step, 'next'>
 /** A store's answer to one charge. */
 export interface Verdict {
   readonly allowed: boolean
+  /**
+   * Who answered in the store's place: a memory of its denials, or units that were leased from it before. A store leaves it out.
+   */
+  readonly source?: 'deny-cache' | 'lease'
+  /** Set on a denial that may be over before its `retryAfterMs`: other charges held units meanwhile that they may give back. */
+  readonly isTentative?: true
   /** The moment of the decision by the store's clock, in milliseconds since the Unix epoch. A refund needs it. */
   readonly atMs: number
   /**

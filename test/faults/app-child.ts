@@ -32,6 +32,7 @@ const limit = rateLimit<Request, Response>({
   policy: (req) => policyOf(clientOf(req)),
   key: clientOf,
   onStoreError: choice === 'function' ? byMethod : choice,
+  denyCache: false, // so that every answer tells how the store is
 })
 limit.limiter.events.on('storeError', () => undefined)
 

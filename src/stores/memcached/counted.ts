@@ -1,7 +1,14 @@
 import { StoreError } from '../../errors.js'
-import type { Charge, Part } from '../store.js'
+import type { Charge, Part, Verdict } from '../store.js'
 import type { Counters } from './counters.js'
-import { type ChargeOrLook, policyOf, type Result, workOn, workUnwritten } from './key-work.js'
+import {
+  type ChargeOrLook,
+  type KeyResult,
+  policyOf,
+  type Result,
+  workOn,
+  workUnwritten,
+} from './key-work.js'
 import type { Neighbours } from './neighbour-slices.js'
 
 /** What stood in the counter, and what was counted on top of it: all that was wanted, or nothing if the server has no room. */
@@ -37,7 +44,13 @@ export function decideOn(
   const most = policyOf(works[0] as ChargeOrLook).overdrawing().limit // others may have counted more, and not yet given it back
   const state = counters.stateOf(slice, [Math.min(before + next, most), ...older])
   const results = noRoom ? workUnwritten(state, works, nowMs, noRoom) : workOn(state, works, nowMs).results
-  return results as Result[]
+  const { limit } = policyOf(works[0] as ChargeOrLook)
+  return (before + next > limit ? results.map(tentative) : results) as Result[]
+}
+
+/** More is counted than there is, so some of it is about to be given back. */
+function tentative(result: KeyResult): KeyResult {
+  return result !== undefined && isDenial(result) ? { ...(result as Verdict), isTentative: true } : result
 }
 
 export function isDenial(result: Result): boolean {

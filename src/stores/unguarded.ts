@@ -1,0 +1,22 @@
+import { asStoreError, type GuardedStore } from './guard.js'
+import type { MemoryStore } from './memory/memory-store.js'
+import type { Verdict } from './store.js'
+
+/** Memory as a guarded store: it answers at once, so it is asked without ado. What a clock or a policy of the user's throws is a `StoreError`. */
+export function unguarded(store: MemoryStore): GuardedStore {
+  return {
+    name: store.name,
+    state: 'closed',
+    charge(charge) {
+      try {
+        return store.charge([charge])[0] as Verdict
+      } catch (cause) {
+        throw asStoreError(store, cause)
+      }
+    },
+    refund: store.refund,
+    refundLate: store.refund,
+    forget: store.forget,
+    settled: async () => {},
+  }
+}
