@@ -72,11 +72,12 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, timeoutMs, share, denyCacheMs, healthKey, chooseOnStoreError } = settings
+  const { limits, timeoutMs, share, denyCacheMs, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const { store, close } = standBefore(settings.store, {
     timeoutMs,
     denyCacheMs,
+    lease: lease && { ...lease, onNotGivenBack },
     onChange: (state, cause) => {
       if (state === 'closed') isUnnotedTold = false
       tellStoreState(events, state, cause)

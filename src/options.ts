@@ -3,6 +3,7 @@ import type { StoreError } from './errors.js'
 import type { KeyFunction } from './keys/key.js'
 import type { MaybePromise } from './maybe-promise.js'
 import type { Policy } from './policies/policy.js'
+import type { LeaseOptions } from './stores/lease/lease-options.js'
 import type { Store } from './stores/store.js'
 
 /** What to do with a charge that the store could not decide. */
@@ -55,6 +56,11 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    * `'100ms'` where units are given back as a rule (`count`); `false` = the store is always asked.
    */
   denyCache?: Duration | false
+  /**
+   * Takes units of a key that is charged often from a shared store in blocks, and hands them out in this process. Never more than the
+   * limit is admitted; up to a sixteenth of it may lie unused for a moment. `{}` for the defaults. For a limiter of one limit. Default: off.
+   */
+  lease?: LeaseOptions
   /** The longest that a charge waits, in milliseconds, async functions among the options included. Default 100. */
   timeoutMs?: number
 }
@@ -76,6 +82,7 @@ export const LIMITER_OPTIONS = [
   'onStoreError',
   'share',
   'denyCache',
+  'lease',
   'timeoutMs',
 ] as const
 

@@ -6,6 +6,9 @@ import type { KeyFunction } from './keys/key.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { type Limit, type LimitContext, readEntries, readKeys, readLimit, sourceOf } from './read-limits.js'
+import { readLease } from './stores/lease/lease-options.js'
+import type { LeaseSettings } from './stores/lease/leased.js'
+import { isMemoryStore } from './stores/memory/memory-store.js'
 import type { Store } from './stores/store.js'
 
 /** A limiter's options, read and checked. */
@@ -16,6 +19,7 @@ export interface LimiterSettings {
   readonly share: number
   /** 0 = none. */
   readonly denyCacheMs: number
+  readonly lease: LeaseSettings | undefined
   /** A key that nobody charges. */
   readonly healthKey: string
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
@@ -44,6 +48,8 @@ export function readLimiterOptions<Subject>(
   const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
   const share = readShare(owner, options)
   const denyCacheMs = readDenyCache(owner, given(options.denyCache, denyCache))
+  const lease = readLease(owner, options.lease)
+  if (lease !== undefined) checkLeasable(owner, options.store, entries.length)
   const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
   return {
     limits,
@@ -51,8 +57,22 @@ export function readLimiterOptions<Subject>(
     timeoutMs,
     share,
     denyCacheMs,
+    lease,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     chooseOnStoreError,
+  }
+}
+
+function checkLeasable(owner: string, store: Store | undefined, limits: number): void {
+  if (store === undefined || isMemoryStore(store)) {
+    throw new TypeError(
+      `${owner}: lease is for a store that is shared, such as redisStore(client): memory answers at once. Leave lease out.`,
+    )
+  }
+  if (limits > 1) {
+    throw new TypeError(
+      `${owner}: lease is for one limit: several are decided together by the store. Leave lease out, or make a limiter of each.`,
+    )
   }
 }
 

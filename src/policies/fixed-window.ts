@@ -1,3 +1,4 @@
+import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { readWindowOptions, type WindowOptions } from './window-options.js'
 
@@ -24,10 +25,11 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
 /** A window in which up to `overdraft` units may be counted beyond its quota. */
 function makeFixedWindow(name: string, quota: number, windowMs: number, overdraft: number): Policy {
   const limit = quota + overdraft
+  const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
   let overdrawn: Policy | undefined
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const nowIndex = Math.floor(nowMs / windowMs)
+    const nowIndex = indexOf(nowMs)
     const stateIndex = state === undefined ? nowIndex : (state[0] as number)
     const fromFarAhead = stateIndex > nowIndex + 1
     const index = fromFarAhead ? nowIndex + 1 : Math.max(stateIndex, nowIndex)
@@ -54,7 +56,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
 
   function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
     const [index, count] = state as [number, number]
-    if (cost === 0 || index !== Math.floor(takenAtMs / windowMs)) return state
+    if (cost === 0 || index !== indexOf(takenAtMs)) return state
     return count > cost ? [index, count - cost] : undefined
   }
 
@@ -71,6 +73,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
       overdrawn ??= overdraft > 0 ? policy : makeFixedWindow(name, quota, windowMs, quota)
       return overdrawn
     },
+    ahead: overdraft > 0 ? undefined : aheadInSlice(indexOf),
     scaled: (share: number) => makeFixedWindow(name, shareOf(quota, share), windowMs, 0),
   })
   return policy

@@ -1,3 +1,5 @@
+import type { Ahead } from './ahead.js'
+
 /** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
 export type State = readonly number[]
 
@@ -63,6 +65,8 @@ export interface Policy {
    * `limit` units more are taken than there were. Its own `limit` is twice this one's.
    */
   overdrawing(): Policy
+  /** How units of it are held that are taken ahead of their use; absent where they cannot be. */
+  readonly ahead?: Ahead | undefined
   /** A policy of its own, with a share of this one's limit, at least 1, in the same window. */
   scaled(share: number): Policy
 }

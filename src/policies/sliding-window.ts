@@ -1,4 +1,5 @@
 import { given, wholeNumber, wrongOption } from '../checks.js'
+import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { readWindowOptions, type WindowOptions } from './window-options.js'
 
@@ -45,6 +46,7 @@ function makeSlidingWindow(
 ): Policy {
   const sliceTicks = windowMs
   const limit = quota + overdraft
+  const indexOf = (atMs: number) => Math.floor((Math.floor(atMs) * slices) / sliceTicks)
   let overdrawn: Policy | undefined
 
   /** A state as seen at one moment: its counters, copied, moved to the slice of now. */
@@ -57,7 +59,7 @@ function makeSlidingWindow(
 
   function view(state: State | undefined, nowMs: number): View {
     const ticks = Math.floor(nowMs) * slices
-    const nowIndex = Math.floor(ticks / sliceTicks)
+    const nowIndex = indexOf(nowMs)
     const tick = ticks - nowIndex * sliceTicks
     const ahead = state === undefined ? 0 : (state[0] as number) - nowIndex
     if (ahead <= 0) return { index: nowIndex, tick, counts: shifted(state, -ahead), moved: false }
@@ -124,8 +126,7 @@ function makeSlidingWindow(
   }
 
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const takenIn = Math.floor((Math.floor(takenAtMs) * slices) / sliceTicks)
-    const at = 1 + (state[0] as number) - takenIn
+    const at = 1 + (state[0] as number) - indexOf(takenAtMs)
     const count = at >= 1 ? (state[at] ?? 0) : 0
     if (cost === 0 || count === 0) return state
     const next = state.map((value, i) => (i === at ? Math.max(0, count - cost) : value))
@@ -145,6 +146,7 @@ function makeSlidingWindow(
       overdrawn ??= overdraft > 0 ? policy : makeSlidingWindow(name, quota, windowMs, slices, quota)
       return overdrawn
     },
+    ahead: overdraft > 0 ? undefined : aheadInSlice(indexOf),
     scaled: (share: number) => makeSlidingWindow(name, shareOf(quota, share), windowMs, slices, 0),
   })
   return policy

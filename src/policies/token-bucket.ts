@@ -1,5 +1,6 @@
 import { keyName, knownOptions, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
+import { aheadOfRefill } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
 /** What a token bucket is made of. */
@@ -129,6 +130,7 @@ function makeTokenBucket(
       overdrawn ??= overdraft > 0 ? policy : makeTokenBucket(name, capacity, intervalMs, windowMs, capacity)
       return overdrawn
     },
+    ahead: overdraft > 0 ? undefined : aheadOfRefill(intervalMs, capacity),
     scaled(share: number) {
       const slowerMs = Math.round((intervalMs / share) * GRID) / GRID
       const own = shareOf(capacity, share)

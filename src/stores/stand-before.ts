@@ -1,6 +1,7 @@
 import { denialsOf } from './denials.js'
 import { denyCache, freeingDenials } from './deny-cache.js'
 import { type GuardedStore, type GuardOptions, guard } from './guard.js'
+import { type LeaseSettings, type LeasingStore, leased } from './lease/leased.js'
 import { isMemoryStore } from './memory/memory-store.js'
 import type { Store } from './store.js'
 import { unguarded } from './unguarded.js'
@@ -9,6 +10,8 @@ import { unguarded } from './unguarded.js'
 export interface StandBeforeOptions extends GuardOptions {
   /** 0 = the store is asked about every denial. */
   readonly denyCacheMs: number
+  /** Left out = every unit is asked for. */
+  readonly lease: LeaseSettings | undefined
 }
 
 /** A store with all that stands before it. */
@@ -19,15 +22,32 @@ export interface Approach {
 }
 
 /**
- * A request passes the denials that are known, and the guard with its deadline and breaker. Before memory nothing stands.
+ * A request passes the units that are leased, the denials that are known, and the guard with its deadline and breaker. Before memory
+ * nothing stands.
  */
-export function standBefore(store: Store, { denyCacheMs, ...guarding }: StandBeforeOptions): Approach {
+export function standBefore(store: Store, { denyCacheMs, lease, ...guarding }: StandBeforeOptions): Approach {
   if (isMemoryStore(store)) return { store: unguarded(store), close: () => undefined }
   const denials = denialsOf(store)
   const freeing = freeingDenials(store, denials)
-  const knowing = denyCache(guard(freeing, guarding), denials, denyCacheMs)
+  const leasing = lease && leased(freeing, lease)
+  const knowing = denyCache(guard(leasing ?? freeing, guarding), denials, denyCacheMs)
   return {
-    store: knowing,
-    close: () => store.close?.(),
+    store: leasing ? handingOut(knowing, leasing) : knowing,
+    close: () => (leasing ?? store).close?.(),
+  }
+}
+
+/** What is at hand is not for the guard to judge: it says nothing of how the store is. */
+function handingOut(store: GuardedStore, { handOut }: LeasingStore): GuardedStore {
+  return {
+    name: store.name,
+    get state() {
+      return store.state
+    },
+    charge: (charge, sinceMs) => handOut(charge) ?? store.charge(charge, sinceMs),
+    refund: store.refund,
+    refundLate: store.refundLate,
+    forget: store.forget,
+    settled: store.settled,
   }
 }

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { allThatIsLeft, kept, moment, timedPolicy } from './arbitrary-policies.js'
+
+/** Units that a process took ahead of their use. */
+interface Held {
+  readonly units: number
+  readonly takenAtMs: number
+  readonly resetAtMs: number
+}
+
+/** What some process does next, and how long after the last act. Shares are of the limit, or of what it holds. */
+const act = fc.record({
+  who: fc.nat({ max: 3 }),
+  does: fc.constantFrom('takeAhead', 'use', 'use', 'giveBack', 'charge', 'chargeAll'),
+  share: fc.double({ min: 0.01, max: 1, noNaN: true }),
+  waitShare: fc.oneof(
+    fc.constant(0),
+    fc.double({ min: 0, max: 0.15, noNaN: true }),
+    fc.double({ min: 0, max: 1, noNaN: true }),
+  ),
+})
+type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never
+const acts = fc.array(act, { minLength: 1, maxLength: 80, size: 'max' })
+
+/** Processes that take units of one key ahead, and the same uses charged to the policy at the moments of use. */
+class World {
+  readonly held = new Map<number, Held>()
+  store: State | undefined
+  used: State | undefined
+
+  constructor(
+    readonly policy: Policy,
+    public nowMs: number,
+    readonly largest: number,
+    readonly holdMs: number,
+  ) {}
+
+  act({ who, does, share, waitShare }: Act, unitMs: number): void {
+    this.nowMs += waitShare * unitMs
+    if (does === 'takeAhead') this.takeAhead(who, Math.max(1, Math.round(share * this.largest)))
+    else if (does === 'use') this.use(who, share)
+    else if (does === 'giveBack') this.giveBack(who)
+    else this.charge(does === 'charge' ? share : 1)
+  }
+
+  takeAhead(who: number, units: number): void {
+    if (this.usableBy(who) > 0 || units > this.largest) return
+    const { allowed, next, resetAfterMs } = this.policy.take(this.store, this.nowMs, units)
+    if (!allowed) return
+    this.store = kept(this.store, next)
+    this.held.set(who, { units, takenAtMs: this.nowMs, resetAtMs: this.nowMs + resetAfterMs })
+  }
+
+  use(who: number, share: number): void {
+    const usable = this.usableBy(who)
+    const units = Math.ceil(share * usable)
+    if (units === 0) return
+    this.charged(units)
+    this.held.set(who, { ...(this.held.get(who) as Held), units: usable - units })
+  }
+
+  usableBy(who: number): number {
+    const held = this.held.get(who)
+    if (held === undefined || this.nowMs >= held.takenAtMs + this.holdMs) return 0
+    return this.policy.ahead?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
+  }
+
+  /** What is not given back is dropped. */
+  giveBack(who: number): void {
+    const held = this.held.get(who)
+    if (held === undefined) return
+    this.held.delete(who)
+    const { units, takenAtMs, resetAtMs } = held
+    const cost = this.policy.ahead?.returnable(units, this.nowMs, this.holdMs, resetAtMs) ?? 0
+    if (this.store && cost > 0)
+      this.store = this.policy.refund(this.store, this.nowMs, cost, takenAtMs, resetAtMs)
+  }
+
+  /** Units that are used at once. */
+  charge(share: number): void {
+    const units = Math.floor(share * allThatIsLeft(this.policy, this.store, this.nowMs))
+    if (units === 0) return
+    this.store = kept(this.store, this.policy.take(this.store, this.nowMs, units).next)
+    this.charged(units)
+  }
+
+  charged(units: number): void {
+    const { allowed, next } = this.policy.take(this.used, this.nowMs, units)
+    expect({ allowed, units }).toEqual({ allowed: true, units })
+    this.used = kept(this.used, next)
+  }
+}
+
+test('what is used of units taken ahead, the policy would have admitted at those moments, however many are held', () => {
+  fc.assert(
+    fc.property(timedPolicy, moment, acts, ({ policy }, startMs, trace) => {
+      const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
+      for (const each of trace) {
+        // Of a bucket, so many may not be given back.
+        if (each.does !== 'giveBack' || policy.kind !== 'token-bucket') world.act(each, policy.windowMs)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+const large = fc
+  .record({ limit: fc.integer({ min: 64, max: 400 }), window: fc.integer({ min: 100, max: 10_000 }) })
+  .chain(({ limit, window }) =>
+    fc.constantFrom<Policy>(
+      tokenBucket({ capacity: limit, refill: limit, every: window }),
+      slidingWindow({ limit, window }),
+      fixedWindow({ limit, window }),
+    ),
+  )
+
+test('nor when blocks of a sixteenth of the limit in all are given back at any moment', () => {
+  fc.assert(
+    fc.property(
+      large,
+      moment,
+      acts,
+      fc.double({ min: 0.01, max: 1, noNaN: true }),
+      (policy, startMs, trace, hold) => {
+        const world = new World(policy, startMs, policy.limit / 64, hold * policy.windowMs)
+        for (const each of trace) world.act(each, policy.windowMs / 4)
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('units of a full bucket lapse as it is refilled: so they are never there twice', () => {
+  const bucket = tokenBucket({ capacity: 10, refill: 1, every: 1000 })
+  const usableAt = (ms: number) => bucket.ahead?.usable(10, ms, 0, 10_000)
+  expect([0, 1, 1000, 1001, 9000, 9001, 10_000].map(usableAt)).toEqual([10, 9, 9, 8, 1, 0, 0])
+})
+
+test('of a bucket that misses much, all is given back; of one that misses little, nothing', () => {
+  const { ahead } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
+  expect(ahead?.returnable(5, 0, 100, 30_000)).toBe(5)
+  expect(ahead?.returnable(5, 0, 100, 23_000)).toBe(2)
+  expect(ahead?.returnable(5, 0, 100, 20_100)).toBe(0)
+})
+
+test('units of windows may be used in the slice in which they are counted', () => {
+  const { ahead } = slidingWindow({ limit: 10, window: '10s', slices: 10 })
+  expect([1000, 1999.9, 2000].map((ms) => ahead?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
+  const fixed = fixedWindow({ limit: 10, window: '10s' }).ahead
+  expect([0, 9999.9, 10_000].map((ms) => fixed?.usable(3, ms, 1000, 10_000))).toEqual([3, 3, 0])
+})
+
+test('what counts failures or denials, and what was let through already, is not taken ahead', () => {
+  const window = fixedWindow({ limit: 10, window: '10s' })
+  const none = [
+    consecutive({ limit: 3 }),
+    ban(window, { after: 3, within: '1m', for: '1h' }),
+    window.overdrawing(),
+  ]
+  expect(none.map(({ ahead }) => ahead)).toEqual([undefined, undefined, undefined])
+  expect(window.scaled(0.5).ahead).toBeDefined()
+})

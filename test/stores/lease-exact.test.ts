@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import {
+  fixedWindow,
+  type Policy,
+  type State,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+  type Verdict,
+} from 'headgate'
+import { chargeTimes, leaseOn, RemoteStore } from './lease-kit.js'
+
+const PROCESSES = 3
+
+const policies = fc
+  .record({ limit: fc.integer({ min: 150, max: 600 }), window: fc.integer({ min: 50, max: 1000 }) })
+  .chain(({ limit, window }) =>
+    fc.constantFrom<Policy>(
+      tokenBucket({ capacity: limit, refill: limit, every: window }),
+      slidingWindow({ limit, window }),
+      fixedWindow({ limit, window }),
+    ),
+  )
+
+/**
+ * A process makes so many charges at once, some time after the last ones; some of one unit, some of more. Sometimes somebody takes all
+ * that is left just before.
+ */
+const burst = fc.record({
+  who: fc.nat({ max: PROCESSES - 1 }),
+  times: fc.integer({ min: 1, max: 40 }),
+  cost: fc.constantFrom(1, 1, 1, 2, 5),
+  isDrained: fc.boolean(),
+  afterMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 20, noNaN: true }), fc.nat({ max: 150 })),
+})
+const bursts = fc.array(burst, { minLength: 20, maxLength: 60, size: 'max' })
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test('what processes admit by way of leases, the policy would have admitted at those moments', async () => {
+  let leased = 0
+  await fc.assert(
+    fc.asyncProperty(policies, bursts, async (policy, trace) => {
+      const remote = new RemoteStore()
+      const stores = Array.from({ length: PROCESSES }, () => leaseOn(remote, { processes: PROCESSES }))
+      let used: State | undefined
+      const admit = ({ allowed, source }: Verdict, cost: number) => {
+        if (!allowed) return
+        if (source === 'lease') leased++
+        const step = policy.take(used, remote.nowMs, cost)
+        expect(step.allowed).toBe(true)
+        used = step.next ?? used
+      }
+      for (const { who, times, cost, isDrained, afterMs } of trace) {
+        remote.nowMs += afterMs
+        await jest.advanceTimersByTimeAsync(afterMs)
+        if (isDrained) {
+          const left = remote.remaining(policy)
+          for (const verdict of await chargeTimes(remote, policy, 1, left)) admit(verdict, left)
+        }
+        for (const verdict of await chargeTimes(stores[who] as Store, policy, times, cost))
+          admit(verdict, cost)
+      }
+    }),
+    { numRuns: 25 },
+  )
+  expect(leased).toBeGreaterThan(100)
+})
