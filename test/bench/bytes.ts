@@ -1,40 +1,64 @@
+import assert from 'node:assert/strict'
 import type { BytesPerKey } from './bytes-child.js'
 import { STORES, type StoreName } from './contenders/stores.js'
 import { startChild } from './harness/child.js'
+import { keepPlot } from './harness/keep-plot.js'
+import { type Bar, barPlot } from './harness/plot.js'
 import { printTable, ratio, whole } from './harness/table.js'
 
-const KEYS = 1_000_000
-const HEAP_MB = 2_000
+const KEY_COUNTS = [1_000_000, 10_000_000]
+const HEAP_MB = 9_000 // the peers need it for ten million keys
+const TIME_LIMIT_MS = 300_000
+const MOST_BYTES = 60 // of a token bucket
 const NAMES = Object.keys(STORES) as StoreName[]
 
 /** What a store takes per key. It hardly varies between runs, so one process each is enough. */
 export async function benchBytes(): Promise<void> {
-  const sizes = new Map<StoreName, BytesPerKey>()
-  for (const name of NAMES) sizes.set(name, await bytesPerKey(name))
-  const of = (name: StoreName) => sizes.get(name) ?? { heap: Number.NaN, resident: Number.NaN }
-  const rows = NAMES.map((name) => {
-    const { heap, resident } = of(name)
-    const against = (peer: StoreName) => (name.startsWith('headgate') ? ratio(heap, of(peer).heap) : '-')
-    return [
-      name,
-      whole(heap),
-      whole(resident),
-      against('express-rate-limit'),
-      against('rate-limiter-flexible'),
-    ]
-  })
-  printTable(
-    `Bytes per key at ${whole(KEYS)} keys, key strings left out, each in a fresh process`,
-    ['contender', 'heap', 'resident', 'express-rate-limit /', 'rate-limiter-flexible /'],
-    rows,
+  const bars: Bar[] = []
+  for (const keys of KEY_COUNTS) {
+    const sizes = new Map<StoreName, BytesPerKey>()
+    for (const name of NAMES) sizes.set(name, await bytesPerKey(name, keys))
+    printTable(
+      `Bytes per key at ${whole(keys)} keys, key strings left out, each in a fresh process`,
+      ['contender', 'heap', 'resident', 'express-rate-limit /', 'rate-limiter-flexible /'],
+      NAMES.map((name) => rowOf(name, sizes)),
+    )
+    const { resident } = sizes.get('headgate, token bucket') ?? NONE
+    assert.ok(resident <= MOST_BYTES, `a token bucket takes ${whole(resident)} bytes`)
+    for (const [label, { resident: value }] of sizes) {
+      if (!Number.isNaN(value)) bars.push({ label, value, group: `${whole(keys)} keys` })
+    }
+  }
+  await keepPlot('bytes', () =>
+    barPlot({ title: 'Memory per key', unit: 'bytes resident per key, less is better', bars }),
   )
 }
 
-async function bytesPerKey(name: StoreName): Promise<BytesPerKey> {
-  const child = startChild(new URL('./bytes-child.ts', import.meta.url), [name, String(KEYS)], HEAP_MB)
+/** Of a process that ran out of memory or time. */
+const NONE: BytesPerKey = { heap: Number.NaN, resident: Number.NaN }
+
+function rowOf(name: StoreName, sizes: ReadonlyMap<StoreName, BytesPerKey>): string[] {
+  const { heap, resident } = sizes.get(name) ?? NONE
+  if (Number.isNaN(heap)) return [name, 'fails', 'fails', '-', '-']
+  const against = (peer: StoreName) => {
+    const peers = sizes.get(peer) ?? NONE
+    return name.startsWith('headgate') && !Number.isNaN(peers.resident)
+      ? ratio(resident, peers.resident)
+      : '-'
+  }
+  return [name, whole(heap), whole(resident), against('express-rate-limit'), against('rate-limiter-flexible')]
+}
+
+async function bytesPerKey(name: StoreName, keys: number): Promise<BytesPerKey> {
+  const module = new URL('./bytes-child.ts', import.meta.url)
+  const child = startChild(module, [name, String(keys)], HEAP_MB, TIME_LIMIT_MS)
   try {
     return await child.ask<BytesPerKey>({})
+  } catch (error) {
+    if (name.startsWith('headgate')) throw error
+    console.log(`${name} at ${whole(keys)} keys: ${error instanceof Error ? error.message : error}`)
+    return NONE
   } finally {
-    child.end()
+    await child.end()
   }
 }

@@ -1,6 +1,13 @@
 import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { benchAttack } from './attack.js'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
+import { benchDenied } from './denied.js'
+import { benchFlood } from './flood.js'
+import { keepPlotsIn } from './harness/keep-plot.js'
+import { benchLease } from './lease.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
 import { benchMemcachedBytes } from './memcached-bytes.js'
@@ -12,16 +19,22 @@ import { benchMysql } from './mysql.js'
 import { benchPostgres } from './postgres.js'
 import { benchRedis } from './redis.js'
 import { benchRedisBytes } from './redis-bytes.js'
+import { benchScale } from './scale.js'
 import { benchSqlPurge } from './sql-purge.js'
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
   bytes: benchBytes,
+  scale: benchScale,
+  flood: benchFlood,
   middleware: benchMiddleware,
+  denied: benchDenied,
   breaker: benchBreaker,
   login: benchLogin,
   redis: benchRedis,
+  attack: benchAttack,
   'redis-bytes': benchRedisBytes,
+  lease: benchLease,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,
   'memcached-evictions': benchMemcachedEvictions,
@@ -31,18 +44,26 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'sql-purge': benchSqlPurge,
 }
 
-/** Runs the benchmarks named on the command line, or all. A wrong count ends it with a message and code 1. */
-async function main(names: readonly string[]): Promise<void> {
+/**
+ * Runs the benchmarks named on the command line, or all. With `--plots`, those that draw their results write them to docs/plots.
+ * A wrong count ends it with a message and code 1.
+ */
+async function main(): Promise<void> {
+  const { positionals: names, values } = parseArgs({
+    allowPositionals: true,
+    options: { plots: { type: 'boolean' } },
+  })
   const chosen = names.length > 0 ? names : Object.keys(BENCHMARKS)
   const unknown = chosen.find((name) => !Object.hasOwn(BENCHMARKS, name))
   if (unknown !== undefined) {
     throw new Error(`There is no benchmark ${unknown}. There are: ${Object.keys(BENCHMARKS).join(', ')}.`)
   }
+  if (values.plots) keepPlotsIn(fileURLToPath(new URL('../../docs/plots', import.meta.url)))
   console.log(`Node ${process.version} on ${cpus()[0]?.model ?? 'an unknown CPU'}, ${cpus().length} cores`)
   for (const name of chosen) await BENCHMARKS[name]?.()
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main().catch((error: unknown) => {
   console.error(`\nbench: ${error instanceof Error ? error.message : error}`)
   process.exit(1)
 })

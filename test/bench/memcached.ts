@@ -2,6 +2,7 @@ import { startMemcached } from '../servers/memcached.js'
 import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
 import { readMemcachedUsage } from './harness/memcached-usage.js'
+import { plotResults } from './server-plots.js'
 import { isOurs, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
@@ -46,6 +47,7 @@ export async function benchMemcached(): Promise<void> {
       requestsPerDecision: (name) => (isOurs(name) ? undefined : 2),
     })
     printResults(REPORT, results)
+    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

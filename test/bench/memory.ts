@@ -1,5 +1,7 @@
 import { STORES, type StoreName } from './contenders/stores.js'
 import { type Child, startChild } from './harness/child.js'
+import { keepPlot } from './harness/keep-plot.js'
+import { barPlot } from './harness/plot.js'
 import { takeTurns } from './harness/rounds.js'
 import { printTable, ratio, whole } from './harness/table.js'
 import type { Usage } from './harness/usage.js'
@@ -10,14 +12,38 @@ const DECISIONS = 400_000
 const HEAP_MB = 6_000 // the peers need it for five million keys
 const NAMES = (Object.keys(STORES) as StoreName[]).filter((name) => name !== 'headgate, sliding window') // has no equal
 
+const GOAL = { keys: 100_000, times: 4 }
+
 /** The memory stores alone: each in a process of its own, in turns; all keys are held before the first round. */
 export async function benchMemory(): Promise<void> {
-  const rows: string[][] = []
-  for (const keys of KEY_COUNTS) rows.push(...rowsOf(keys, await compare(keys)))
+  const results: [keys: number, usages: Record<StoreName, Usage>][] = []
+  for (const keys of KEY_COUNTS) results.push([keys, await compare(keys)])
   printTable(
     `Memory store alone: ${whole(DECISIONS)} decisions a round, ${ROUNDS} rounds, medians; peers' promises awaited one by one`,
     ['contender', 'keys', 'ns/decision', 'CPU ns', 'express-rate-limit /', 'rate-limiter-flexible /'],
-    rows,
+    results.flatMap(([keys, usages]) => rowsOf(keys, usages)),
+  )
+  const at = results.find(([keys]) => keys === GOAL.keys)?.[1]
+  if (at !== undefined) {
+    const faster = Math.min(at['express-rate-limit'].wallNs, at['rate-limiter-flexible'].wallNs)
+    const times = faster / at['headgate, token bucket'].wallNs
+    const verdict = times >= GOAL.times ? 'reached' : 'NOT reached'
+    console.log(
+      `\n  Goal: at ${whole(GOAL.keys)} keys ${GOAL.times} times the faster peer: ${times.toFixed(2)}x, ${verdict}`,
+    )
+  }
+  await keepPlot('memory', () =>
+    barPlot({
+      title: 'Memory store alone',
+      unit: 'ns per decision, less is better',
+      bars: results.flatMap(([keys, usages]) =>
+        NAMES.map((label) => ({
+          group: `${whole(keys)} keys`,
+          label,
+          value: usages[label].wallNs / DECISIONS,
+        })),
+      ),
+    }),
   )
 }
 

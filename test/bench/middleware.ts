@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { BenchRequest, BenchResponse, CLIENTS, type Middleware } from './contenders/exchange.js'
 import { type Headers, MIDDLEWARES, type MiddlewareName } from './contenders/middlewares.js'
+import { keepPlot } from './harness/keep-plot.js'
+import { type Bar, barPlot } from './harness/plot.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure, type Usage } from './harness/usage.js'
 
 const ROUNDS = 7
 const REQUESTS = 30_000
+const GOAL_TIMES = 4
 const NAMES = Object.keys(MIDDLEWARES) as MiddlewareName[]
+const LIMITERS = NAMES.filter((name) => name !== 'empty')
 
 /** One client's limit: never reached in a run, or used up by the first request. */
 const LIMITS = { allowed: 10_000_000, denied: 1 }
@@ -20,15 +24,35 @@ type Outcome = keyof typeof LIMITS
  */
 export async function benchMiddleware(): Promise<void> {
   const rows: string[][] = []
+  const bars: Bar[] = []
+  const allowedTimes = new Map<Headers, number>()
   for (const headers of ['legacy', 'both'] as const) {
     for (const outcome of ['allowed', 'denied'] as const) {
-      rows.push(...rowsOf(headers, outcome, await compare(headers, outcome)))
+      const usages = await compare(headers, outcome)
+      rows.push(...rowsOf(headers, outcome, usages))
+      bars.push(...barsOf(headers, outcome, usages))
+      if (outcome === 'denied') continue
+      const above = (name: MiddlewareName) => microsecondsAbove(usages, name, 'wallNs')
+      allowedTimes.set(headers, above('express-rate-limit') / above('headgate'))
     }
   }
   printTable(
     `Middleware above an empty one: ${REQUESTS} requests a round from ${CLIENTS} clients, ${ROUNDS} rounds, medians`,
     ['contender', 'headers', 'outcome', 'µs', 'CPU µs', 'express-rate-limit /', 'rate-limiter-flexible /'],
     rows,
+  )
+  for (const [style, times] of allowedTimes) {
+    const verdict = times >= GOAL_TIMES ? 'reached' : 'NOT reached'
+    console.log(
+      `\n  Goal, ${style} headers, allowed: at most 1/${GOAL_TIMES} of express-rate-limit: 1/${times.toFixed(2)}, ${verdict}`,
+    )
+  }
+  await keepPlot('middleware', () =>
+    barPlot({
+      title: 'What a middleware adds to a request',
+      unit: 'µs above an empty middleware, less is better',
+      bars,
+    }),
   )
 }
 
@@ -98,9 +122,8 @@ function assertHeaders(name: MiddlewareName, res: BenchResponse, headers: Header
 }
 
 function rowsOf(headers: Headers, outcome: Outcome, usages: Record<MiddlewareName, Usage>): string[][] {
-  const above = (name: MiddlewareName, figure: keyof Usage) =>
-    (usages[name][figure] - usages.empty[figure]) / REQUESTS / 1000
-  return NAMES.filter((name) => name !== 'empty').map((name) => {
+  const above = (name: MiddlewareName, figure: keyof Usage) => microsecondsAbove(usages, name, figure)
+  return LIMITERS.map((name) => {
     const against = (peer: MiddlewareName) =>
       name === 'headgate' ? ratio(above(name, 'wallNs'), above(peer, 'wallNs')) : '-'
     return [
@@ -113,4 +136,17 @@ function rowsOf(headers: Headers, outcome: Outcome, usages: Record<MiddlewareNam
       against('rate-limiter-flexible'),
     ]
   })
+}
+
+function barsOf(headers: Headers, outcome: Outcome, usages: Record<MiddlewareName, Usage>): Bar[] {
+  const group = `${outcome}, ${headers === 'both' ? 'legacy and draft headers' : 'legacy headers'}`
+  return LIMITERS.map((label) => ({ group, label, value: microsecondsAbove(usages, label, 'wallNs') }))
+}
+
+function microsecondsAbove(
+  usages: Record<MiddlewareName, Usage>,
+  name: MiddlewareName,
+  figure: keyof Usage,
+): number {
+  return (usages[name][figure] - usages.empty[figure]) / REQUESTS / 1000
 }

@@ -2,6 +2,7 @@ import { startMariadb } from '../servers/mariadb.js'
 import { compareStores } from './compare-stores.js'
 import { MYSQL_STORES, type MysqlStoreName } from './contenders/mysql-stores.js'
 import { watchMariadb } from './harness/sql-usage.js'
+import { plotResults } from './server-plots.js'
 import { isOurs, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
@@ -35,6 +36,7 @@ export async function benchMysql(): Promise<void> {
       requestsPerDecision: (name) => (isOurs(name) ? undefined : 4),
     }).finally(() => watcher.end())
     printResults(REPORT, results)
+    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

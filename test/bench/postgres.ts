@@ -2,6 +2,7 @@ import { startPostgres } from '../servers/postgres.js'
 import { compareStores } from './compare-stores.js'
 import { POSTGRES_STORES, type PostgresStoreName } from './contenders/postgres-stores.js'
 import { watchPostgres } from './harness/sql-usage.js'
+import { plotResults } from './server-plots.js'
 import { isOurs, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
@@ -39,6 +40,7 @@ export async function benchPostgres(): Promise<void> {
       ownRequests: OWN_COMMITS,
     }).finally(() => watcher.end())
     printResults(REPORT, results)
+    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

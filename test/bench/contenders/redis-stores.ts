@@ -15,19 +15,19 @@ import {
 const WINDOW_MS = longWindow(1).windowMs
 const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
 
-async function rateLimitRedis(url: string, limit: number) {
+async function rateLimitRedis(url: string, limit: number, windowMs = WINDOW_MS) {
   const client = connect(url)
   const store = new RedisStore({
     sendCommand: (...args: string[]) =>
       client.call(...(args as [string, ...string[]])) as Promise<RedisReply>,
   })
-  await store.init({ windowMs: WINDOW_MS } as Options)
+  await store.init({ windowMs } as Options)
   return expressStore(store, limit, async (key) => (await store.get(key))?.totalHits ?? 0)
 }
 
-function rateLimiterFlexible(url: string, limit: number) {
+function rateLimiterFlexible(url: string, limit: number, windowMs = WINDOW_MS) {
   const storeClient = connect(url)
-  return flexibleLimiter(new RateLimiterRedis({ storeClient, points: limit, duration: WINDOW_MS / 1000 }))
+  return flexibleLimiter(new RateLimiterRedis({ storeClient, points: limit, duration: windowMs / 1000 }))
 }
 
 /** Makers by name. */

@@ -10,9 +10,10 @@ export interface Child {
 
 type Reply = { readonly answer: unknown } | { readonly error: string }
 
-/** Starts a module of this folder in a process of its own, with this process's flags. */
-export function startChild(module: URL, args: readonly string[], heapMb: number): Child {
-  const child = fork(module, args, { execArgv: [...process.execArgv, `--max-old-space-size=${heapMb}`] })
+/** Starts a module of this folder in a process of its own, with this process's flags; it is ended after `timeoutMs`, where given. */
+export function startChild(module: URL, args: readonly string[], heapMb: number, timeoutMs = 0): Child {
+  const execArgv = [...process.execArgv, `--max-old-space-size=${heapMb}`]
+  const child = fork(module, args, { execArgv, timeout: timeoutMs, killSignal: 'SIGKILL' })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const end = () => {
     if (child.connected) child.disconnect()

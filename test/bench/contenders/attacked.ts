@@ -1,0 +1,60 @@
+import { byIp, createLimiter, type Decision, redisStore } from 'headgate'
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { REDIS_STORES } from './redis-stores.js'
+import { flexibleLimiter, longWindow } from './server-contender.js'
+
+/** Charges a client one unit, and tells whether that was allowed: at once, where no server has to be asked. */
+export type Decide = (client: string) => boolean | Promise<boolean>
+
+const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
+
+/** As an application has it: the limiter with all that stands before the store. */
+function headgate(denyCache: false | undefined) {
+  return (url: string, limit: number): Decide => {
+    const limiter = createLimiter({
+      store: redisStore(connect(url)),
+      policy: longWindow(limit),
+      key: byIp(),
+      name: denyCache === false ? 'asking' : 'knowing',
+      timeoutMs: 10_000, // a slow machine is no outage
+      ...(denyCache === false && { denyCache }),
+    })
+    limiter.events.on('storeError', (error) => {
+      throw error
+    })
+    return (client) => {
+      const decision = limiter.charge({ ip: client })
+      return 'then' in decision ? decision.then(wasAllowed) : decision.allowed
+    }
+  }
+}
+
+function wasAllowed({ allowed }: Decision): boolean {
+  return allowed
+}
+
+function rateLimitRedis(url: string, limit: number): Decide {
+  const made = REDIS_STORES['rate-limit-redis'](url, limit)
+  return async (client) => (await made).decide(client)
+}
+
+function rateLimiterFlexible(isBlocking: boolean) {
+  return (url: string, limit: number): Decide => {
+    const duration = longWindow(limit).windowMs / 1000
+    const blocking = isBlocking ? { inMemoryBlockOnConsumed: limit, keyPrefix: 'blocking' } : {}
+    const storeClient = connect(url)
+    return flexibleLimiter(new RateLimiterRedis({ storeClient, points: limit, duration, ...blocking })).decide
+  }
+}
+
+/** Makers by name, for a server and a limit per client. */
+export const ATTACKED = {
+  headgate: headgate(undefined),
+  'headgate, denyCache: false': headgate(false),
+  'rate-limit-redis': rateLimitRedis,
+  'rate-limiter-flexible': rateLimiterFlexible(false),
+  'rate-limiter-flexible, inMemoryBlock': rateLimiterFlexible(true),
+} as const satisfies Readonly<Record<string, (url: string, limit: number) => Decide>>
+
+export type AttackedName = keyof typeof ATTACKED

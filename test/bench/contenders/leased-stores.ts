@@ -1,0 +1,111 @@
+import {
+  createLimiter,
+  fixedWindow,
+  type LimiterOptions,
+  type Policy,
+  redisStore,
+  tokenBucket,
+} from 'headgate'
+import { Redis } from 'ioredis'
+import { REDIS_STORES } from './redis-stores.js'
+
+/** From the build: it is not exported, and what tsx makes of the source is slower. */
+const LEASED = new URL('../../../dist/esm/stores/lease/leased.js', import.meta.url).href
+const { leased } = (await import(LEASED)) as typeof import('../../../src/stores/lease/leased.js')
+
+/** A limiter of one key in the way that its own users call it. */
+export interface HotKeyContender {
+  /** Takes one unit, and tells whether that was allowed. */
+  decide(): boolean | Promise<boolean>
+  /** Ends it, and gives what the key has left in the store. */
+  end(): Promise<number>
+}
+
+/** How a limit is told: so many units in so many milliseconds. */
+export interface Limit {
+  readonly units: number
+  readonly windowMs: number
+  readonly processes: number
+}
+
+type Make = (url: string, limit: Limit) => Promise<HotKeyContender>
+
+const bucketOf = ({ units, windowMs }: Limit) =>
+  tokenBucket({ capacity: units, refill: units, every: windowMs })
+const windowOf = ({ units, windowMs }: Limit) => fixedWindow({ limit: units, window: windowMs })
+
+async function headgate(url: string, policy: Policy, lease: LimiterOptions<unknown>['lease']) {
+  const client = new Redis(url, { autoResendUnfulfilledCommands: false })
+  const own = {
+    name: lease === undefined ? 'asked' : 'leased',
+    key: () => 'all',
+    store: redisStore(client),
+    policy,
+    timeoutMs: 10_000,
+  }
+  const limiter = createLimiter(lease === undefined ? own : { ...own, lease })
+  limiter.events.on('storeError', (error) => {
+    throw error
+  })
+  await limiter.peek(undefined)
+  return {
+    decide() {
+      const decision = limiter.charge(undefined)
+      return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed
+    },
+    async end() {
+      await limiter.close()
+      return (await limiter.peek(undefined)).remaining
+    },
+  }
+}
+
+/** The store alone, as the peers are called. */
+async function leasedStore(url: string, policy: Policy, processes: number): Promise<HotKeyContender> {
+  const client = new Redis(url, { autoResendUnfulfilledCommands: false })
+  const store = leased(redisStore(client), { holdMs: 100, processes })
+  const charges = [[{ key: 'hg:1:store:all', policy, cost: 1 }]]
+  return {
+    decide() {
+      const answer = store.charge(charges)
+      return answer instanceof Promise
+        ? answer.then(([verdict]) => verdict?.allowed === true)
+        : answer[0]?.allowed === true
+    },
+    async end() {
+      await store.close?.()
+      const [verdict] = await store.charge([[{ key: 'hg:1:store:all', policy, cost: 0 }]])
+      return verdict?.parts[0]?.remaining ?? Number.NaN
+    },
+  }
+}
+
+async function rateLimitRedis(url: string, { units, windowMs }: Limit): Promise<HotKeyContender> {
+  const contender = await REDIS_STORES['rate-limit-redis'](url, units, windowMs)
+  return {
+    decide: () => contender.decide('all'),
+    end: async () => units - (await contender.used('all')),
+  }
+}
+
+async function rateLimiterFlexible(url: string, { units, windowMs }: Limit): Promise<HotKeyContender> {
+  const contender = REDIS_STORES['rate-limiter-flexible'](url, units, windowMs)
+  return {
+    decide: () => contender.decide('all'),
+    end: async () => units - (await contender.used('all')),
+  }
+}
+
+/** Makers by name. */
+export const HOT_KEY_CONTENDERS = {
+  'headgate, leased token bucket': (url, limit) =>
+    headgate(url, bucketOf(limit), { processes: limit.processes }),
+  'headgate, leased fixed window': (url, limit) =>
+    headgate(url, windowOf(limit), { processes: limit.processes }),
+  'headgate, leased store': (url, limit) => leasedStore(url, windowOf(limit), limit.processes),
+  'headgate, token bucket': (url, limit) => headgate(url, bucketOf(limit), undefined),
+  'rate-limit-redis': rateLimitRedis,
+  'rate-limiter-flexible': rateLimiterFlexible,
+} as const satisfies Readonly<Record<string, Make>>
+
+export type HotKeyName = keyof typeof HOT_KEY_CONTENDERS
