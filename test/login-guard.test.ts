@@ -275,8 +275,8 @@ test('errors of the server are failures, but not in a row: they lock nobody', as
   for (let i = 0; i < 7; i++) await supertest(app).post('/login').send({ username: 'ada' })
   const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
   expect(parts.map(({ name, remaining }) => [name, remaining]).slice(1)).toEqual([
-    ['account', 95],
     ['account-and-address', 5],
+    ['account', 95],
     ['consecutive', 3],
   ])
   expect(events).toEqual(['authn_login_fail_max:…,5'])

@@ -59,6 +59,9 @@ export interface LoginKeys<Req> {
 /**
  * The limits of a guard, which are decided together. A known device has an account of its own, as far as they see, and is not limited by its address: it
  * can only attempt the one account, and people share addresses with those who attempt many.
+ *
+ * A store of several servers takes of one key after the other. What is the account's comes last, so that only attempts that nothing else
+ * refuses ever take of it: else what is about to be given back could be held for a failure too many in a row.
  */
 export function loginLimits<Req>(
   { address, account, accountAndAddress }: LoginPolicies,
@@ -68,8 +71,8 @@ export function loginLimits<Req>(
   const who = keys.device === undefined ? [keys.account] : [keys.account, keys.device]
   const limits: LimitOptions<Req>[] = [
     { name: LIMIT_NAMES.address, policy: address, key: strangersAddress(keys) },
-    { name: LIMIT_NAMES.account, policy: account, key: who },
     { name: LIMIT_NAMES.accountAndAddress, policy: accountAndAddress, key: [...who, keys.address] },
+    { name: LIMIT_NAMES.account, policy: account, key: who },
   ]
   if (mostInARow === false) return limits
   const inARow = consecutive({ limit: mostInARow })

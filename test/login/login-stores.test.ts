@@ -336,6 +336,16 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(4, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 429])
   })
 
+  test('locks nobody for attempts that are under way at once, and then refused', async () => {
+    for (let round = 0; round < 10; round++) {
+      const locked: string[] = []
+      const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
+      const both = [await login(options, `early-${round}`), await login(options, `early-${round}`)]
+      await Promise.all(both.flatMap((each) => Array.from({ length: 25 }, () => each.attempt('ada', WRONG))))
+      expect(locked).toEqual([])
+    }
+  })
+
   test('shares everything with a guard of the same name in another process', async () => {
     const locked: string[] = []
     const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
