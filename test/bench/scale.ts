@@ -2,7 +2,7 @@ import { STORES, type StoreName } from './contenders/stores.js'
 import { type Child, startChild } from './harness/child.js'
 import { keepPlot } from './harness/keep-plot.js'
 import { linePlot, type Series } from './harness/plot.js'
-import { takeTurns } from './harness/rounds.js'
+import { median, takeTurns } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import type { Usage } from './harness/usage.js'
 import type { Pauses } from './scale-child.js'
@@ -14,6 +14,7 @@ const HEAP_MB = 9_000 // the peers need it for ten million keys
 const TIME_LIMIT_MS = 600_000
 const MOST_TIMES = 3
 const LONGEST_PAUSE_MS = 10
+const PAUSE_RUNS = 5
 const NAMES = (Object.keys(STORES) as StoreName[]).filter((name) => name !== 'headgate, sliding window') // has no equal
 
 /** What a decision costs as the keys become more, and how long the longest one takes while they do. */
@@ -76,18 +77,30 @@ function rowOf(name: StoreName, figures: Map<number, number> | string): string[]
   return [name, ...all.map(whole), told]
 }
 
+/** A collection of garbage, which others make, may fall into any call: what the store itself needs is there in each run. */
 async function showPauses(): Promise<void> {
   const keys = KEY_COUNTS.at(-1) as number
+  const runs: Pauses[] = []
+  while (runs.length < PAUSE_RUNS) runs.push(await pausesOfRun(keys))
+  const growing = runs.map(({ growingMs }) => growingMs)
+  const shrinking = runs.map(({ shrinkingMs }) => shrinkingMs)
+  const figures = (all: readonly number[]) => [...all, median(all)].map((ms) => ms.toFixed(2))
+  printTable(
+    `The longest single call while the store grows to ${whole(keys)} keys and shrinks to none, in milliseconds`,
+    ['headgate, token bucket', ...runs.map((_, i) => `run ${i + 1}`), 'median'],
+    [
+      ['growing', ...figures(growing)],
+      ['shrinking', ...figures(shrinking)],
+    ],
+  )
+  const isShort = Math.max(median(growing), median(shrinking)) <= LONGEST_PAUSE_MS
+  console.log(`\n  at most ${LONGEST_PAUSE_MS} ms: ${isShort ? 'reached' : 'NOT reached'}`)
+}
+
+async function pausesOfRun(keys: number): Promise<Pauses> {
   const child = startChild(module, ['headgate, token bucket', String(keys)], HEAP_MB, TIME_LIMIT_MS)
   try {
-    const { growingMs, shrinkingMs } = await child.ask<Pauses>({ do: 'grow and shrink' })
-    printTable(
-      `The longest single call while the store grows to ${whole(keys)} keys and shrinks to none, in milliseconds`,
-      ['', 'growing', 'shrinking'],
-      [['headgate, token bucket', growingMs.toFixed(2), shrinkingMs.toFixed(2)]],
-    )
-    const isShort = Math.max(growingMs, shrinkingMs) <= LONGEST_PAUSE_MS
-    console.log(`\n  at most ${LONGEST_PAUSE_MS} ms: ${isShort ? 'reached' : 'NOT reached'}`)
+    return await child.ask<Pauses>({ do: 'grow and shrink' })
   } finally {
     await child.end()
   }

@@ -22,12 +22,12 @@ export async function takeTurns<Name extends string, F extends Figures<F> = Usag
   return Object.fromEntries([...measured].map(([name, all]) => [name, medians(all)])) as Record<Name, F>
 }
 
-function medians<F extends Figures<F>>(all: readonly F[]): F {
+export function medians<F extends Figures<F>>(all: readonly F[]): F {
   const names = Object.keys(all[0] ?? {}) as (keyof F)[]
   return Object.fromEntries(names.map((name) => [name, median(all.map((figures) => figures[name]))])) as F
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
   const upper = sorted[middle] ?? Number.NaN
