@@ -1,10 +1,10 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest'
 
-const config: Config = {
+const NEVER = ['/node_modules/', '<rootDir>/test/package/consumers/']
+
+const common: Config = {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/package/consumers/'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
@@ -13,6 +13,27 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   testTimeout: 30_000,
+}
+
+/** Tests with deadlines that they keep under load have the machine to themselves; of all others two files run at a time. */
+const config: Config = {
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
+  projects: [
+    {
+      ...common,
+      displayName: 'together',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: [...NEVER, '\\.alone\\.test\\.ts$'],
+    },
+    {
+      ...common,
+      displayName: 'alone',
+      testMatch: ['<rootDir>/test/**/*.alone.test.ts'],
+      testPathIgnorePatterns: NEVER,
+      runner: '<rootDir>/test/support/one-at-a-time.cjs',
+    },
+  ],
 }
 
 export default config

@@ -1,0 +1,6 @@
+const { default: TestRunner } = require('jest-runner')
+
+/** Jest's own runner, in one process and one file after the other. */
+module.exports = class OneAtATime extends TestRunner {
+  isSerial = true
+}
