@@ -23,7 +23,7 @@ export async function healthOf(store: GuardedStore, key: string): Promise<Health
   const nobody: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
   const fromMs = performance.now()
   const told = (rest: { isHealthy: boolean; cause?: StoreError }): Health => {
-    return { ...rest, store: store.name, state: store.state, tookMs: performance.now() - fromMs }
+    return { ...rest, store: store.name, state: store.state(), tookMs: performance.now() - fromMs }
   }
   try {
     await store.charge([nobody])

@@ -11,10 +11,7 @@ import type { Held, Store } from './store.js'
 export function denyCache(store: GuardedStore, denials: Denials, maxMs: number): GuardedStore {
   if (maxMs === 0) return store
   return {
-    name: store.name,
-    get state() {
-      return store.state
-    },
+    ...store,
     charge(charge, sinceMs) {
       const denied = denials.find(charge, maxMs)
       if (denied !== undefined) return denied
@@ -26,10 +23,6 @@ export function denyCache(store: GuardedStore, denials: Denials, maxMs: number):
         return verdict
       })
     },
-    refund: store.refund,
-    refundLate: store.refundLate,
-    forget: store.forget,
-    settled: store.settled,
   }
 }
 

@@ -10,7 +10,7 @@ import type { Charge, Held, Refund, Store, Verdict } from './store.js'
 export interface GuardedStore {
   readonly name: string
   /** Whether it is asked at present. */
-  readonly state: BreakerState
+  state(): BreakerState
   /** What is asked of it since `sinceMs` (of `performance.now()`, default now) has so much less time. */
   charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
@@ -162,9 +162,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
 
   return {
     name: store.name,
-    get state() {
-      return fuse.state
-    },
+    state: () => fuse.state,
     charge: (wanted, sinceMs) => asked(charging, wanted, sinceMs),
     refund: (refunds) => asked(refunding, refunds),
     refundLate: (refunds) => asked(refunding, refunds, undefined, NO_TURN),

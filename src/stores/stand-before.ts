@@ -39,15 +39,5 @@ export function standBefore(store: Store, { denyCacheMs, lease, ...guarding }: S
 
 /** What is at hand is not for the guard to judge: it says nothing of how the store is. */
 function handingOut(store: GuardedStore, { handOut }: LeasingStore): GuardedStore {
-  return {
-    name: store.name,
-    get state() {
-      return store.state
-    },
-    charge: (charge, sinceMs) => handOut(charge) ?? store.charge(charge, sinceMs),
-    refund: store.refund,
-    refundLate: store.refundLate,
-    forget: store.forget,
-    settled: store.settled,
-  }
+  return { ...store, charge: (charge, sinceMs) => handOut(charge) ?? store.charge(charge, sinceMs) }
 }

@@ -6,7 +6,7 @@ import type { Verdict } from './store.js'
 export function unguarded(store: MemoryStore): GuardedStore {
   return {
     name: store.name,
-    state: 'closed',
+    state: () => 'closed',
     charge(charge) {
       try {
         return store.charge([charge])[0] as Verdict

@@ -62,7 +62,7 @@ test('a store that hangs is asked no more, also where others used up some of its
     await outcome
   }
   await jest.advanceTimersByTimeAsync(100)
-  expect(store.state).toBe('open')
+  expect(store.state()).toBe('open')
   jest.useRealTimers()
 })
 
