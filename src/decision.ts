@@ -1,4 +1,5 @@
 import type { MaybePromise } from './maybe-promise.js'
+import { refundsOf } from './stores/refunds-of.js'
 import type { Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 
 /**
@@ -191,17 +192,13 @@ export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   return ChargeDecision.chargeOf(value) ?? (WITHOUT_CHARGE.includes(value) ? [] : undefined)
 }
 
-/** What gives back all that a charge took; with names, what these limits took. */
-export function refundsOf(
+/** What gives back what a charge took; with names, what these limits took. */
+export function refundsByName(
   charge: readonly NamedPart[],
-  { atMs, parts }: Verdict,
+  verdict: Verdict,
   limits?: readonly string[],
 ): Refund[] {
-  const refunds: Refund[] = []
-  charge.forEach(({ key, policy, cost, name }, i) => {
-    if (cost === 0 || limits?.includes(name) === false) return
-    const resetAtMs = atMs + (parts[i]?.resetAfterMs ?? 0)
-    refunds.push({ key, policy, cost, takenAtMs: atMs, resetAtMs })
+  return refundsOf(charge, verdict).filter(({ cost }, i) => {
+    return cost > 0 && limits?.includes((charge[i] as NamedPart).name) !== false
   })
-  return refunds
 }

@@ -7,7 +7,7 @@ import {
   decisionOf,
   type NamedPart,
   redeem,
-  refundsOf,
+  refundsByName,
   UNLIMITED,
 } from './decision.js'
 import { StoreError } from './errors.js'
@@ -145,7 +145,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function giveBack(names: readonly string[] | undefined, parts: readonly NamedPart[], verdict: Verdict) {
-    return store.refund(refundsOf(parts, verdict, names))
+    return store.refund(refundsByName(parts, verdict, names))
   }
 
   function settle(): Promise<void> {

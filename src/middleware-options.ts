@@ -8,7 +8,7 @@ import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
 import { type AddressReader, addressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
-import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, SHORT_DENY_CACHE } from './options.js'
+import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
 import { readKeys } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { type Count, givingBackUncounted, type OnAllowed } from './uncounted.js'
@@ -74,6 +74,9 @@ export interface MiddlewareSettings<Req, Res> {
   readonly message: DenialBody | undefined
   readonly enforce: boolean
 }
+
+/** The default `denyCache` where units are given back as a rule, perhaps by another process. */
+const SHORT_DENY_CACHE = '100ms'
 
 const OWN_OPTIONS = [
   'skip',

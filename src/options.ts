@@ -65,9 +65,6 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   timeoutMs?: number
 }
 
-/** The default `denyCache` where units are given back as a rule, perhaps by another process. */
-export const SHORT_DENY_CACHE = '100ms'
-
 export const LIMITER_OPTIONS = [
   'limit',
   'window',

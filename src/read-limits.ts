@@ -7,7 +7,7 @@ import { keysAtRest } from './keys/key-at-rest.js'
 import { addressReader } from './keys/source-address.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import type { LimiterOptions, LimitOptions } from './options.js'
-import { isPolicy, type Policy } from './policies/policy.js'
+import { isPolicy, type Policy, signatureOf } from './policies/policy.js'
 import { tokenBucket } from './policies/token-bucket.js'
 
 /** A policy with all that depends on it alone. */
@@ -154,10 +154,10 @@ function policyReader(
     }
     const known = bound.get(value)
     if (known !== undefined) return known
-    const signature = [keyName(owner, 'policy.kind', value.kind), ...value.params].join('-')
+    keyName(owner, 'policy.kind', value.kind)
     const fresh = {
       policy: value,
-      keyAtRest: keysAtRest(`${keyHead}:${signature}`),
+      keyAtRest: keysAtRest(`${keyHead}:${signatureOf(value)}`),
       name: name ?? keyName(owner, 'policy.name', value.name),
     }
     bound.set(value, fresh)

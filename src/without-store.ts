@@ -5,7 +5,7 @@ import {
   type NamedPart,
   OPEN,
   openDecision,
-  refundsOf,
+  refundsByName,
 } from './decision.js'
 import type { MaybePromise } from './maybe-promise.js'
 import type { StoreErrorChoice } from './options.js'
@@ -64,7 +64,7 @@ function decideLocally(
   if (late === undefined) owe()
   if (!isKept) late?.giveBack()
   return decisionOf(own, verdict, 'local', (names) => {
-    const refunds = refundsOf(own, verdict, names)
+    const refunds = refundsByName(own, verdict, names)
     standIn.refund(refunds)
     if (names !== undefined)
       return standIn.forgive(owed.filter(({ key }) => refunds.some((one) => one.key === key)))
@@ -92,7 +92,7 @@ function lateUnits(
 
   async function settle(verdict: Verdict): Promise<void> {
     if (!verdict.allowed) return onNotTaken?.()
-    taken = refundsOf(parts, verdict)
+    taken = refundsByName(parts, verdict)
     if (isUnwanted && taken.length > 0) await store.refundLate(taken)
   }
 

@@ -1,5 +1,5 @@
 import { type PartVerdict, tokenBucket } from 'headgate'
-import { CLOSED, decisionOf, OPEN, redeem, refundsOf, UNLIMITED } from '../src/decision.js'
+import { CLOSED, decisionOf, OPEN, redeem, refundsByName, UNLIMITED } from '../src/decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
@@ -71,7 +71,7 @@ test('what was taken is redeemed once, with the time it was taken, and without p
   const charge = [part('a', 2), part('b', 0)]
   const given: unknown[] = []
   const decision = decisionOf(charge, verdict, 'local', () => {
-    given.push(refundsOf(charge, verdict))
+    given.push(refundsByName(charge, verdict))
   })
   redeem(decision)
   redeem(decision)

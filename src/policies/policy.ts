@@ -76,6 +76,11 @@ export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
+/** All that a policy's decisions depend on. */
+export function signatureOf({ kind, params }: Policy): string {
+  return [kind, ...params].join('-')
+}
+
 /** Whether two policies decide alike, though they may be two objects. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   if (a === b) return true

@@ -1,4 +1,5 @@
 import { groupBy } from '../group-by.js'
+import { refundsOf } from './refunds-of.js'
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from './store.js'
 
 /** The parts of a charge whose keys share a place, and where in the whole charge they stand. */
@@ -62,12 +63,6 @@ async function takeLeg(charge: Charge, places: Places, taken: readonly Refund[])
     await giveBack(taken, places)
     throw error
   }
-}
-
-function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
-  return charge.map((part, i) => {
-    return { ...part, takenAtMs: atMs, resetAtMs: atMs + (parts[i] as PartVerdict).resetAfterMs }
-  })
 }
 
 async function giveBack(taken: readonly Refund[], places: Places): Promise<void> {

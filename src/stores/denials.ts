@@ -1,6 +1,7 @@
 import { isBan } from '../policies/ban.js'
 import { isSamePolicy } from '../policies/policy.js'
 import { RecentMap } from '../recent-map.js'
+import { aged } from './aged.js'
 import type { Charge, Held, Part, PartVerdict, Store, Verdict } from './store.js'
 
 /** Of so many keys at least the denials are remembered, and of twice as many at most. */
@@ -109,17 +110,6 @@ function namesKeyTwice(charge: Charge): boolean {
 function deniedAgain({ policy, cost }: Part, figures: PartVerdict, byMs: number): PartVerdict {
   const again = aged(figures, byMs)
   return cost > policy.limit ? { ...again, retryAfterMs: Number.POSITIVE_INFINITY } : again
-}
-
-function aged(figures: PartVerdict, byMs: number): PartVerdict {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
-  return {
-    allowed,
-    remaining,
-    resetAfterMs: Math.max(0, resetAfterMs - byMs),
-    retryAfterMs: Math.max(0, retryAfterMs - byMs),
-    moreAfterMs: Math.max(0, moreAfterMs - byMs),
-  }
 }
 
 const known = new WeakMap<Store, Denials>()

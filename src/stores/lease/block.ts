@@ -1,4 +1,5 @@
 import type { Ahead } from '../../policies/ahead.js'
+import { aged } from '../aged.js'
 import type { Held, PartVerdict, Refund, Verdict } from '../store.js'
 
 /** How long ago a block was asked for, at the longest: by this process's clock, in milliseconds. */
@@ -34,14 +35,8 @@ export class Block {
     const usable = this.usableAt(ageMs)
     if (cost > usable) return undefined
     this.#left = usable - cost
-    const { remaining, resetAfterMs, moreAfterMs } = this.#figures
-    const figures = {
-      allowed: true,
-      remaining: remaining + this.#left,
-      resetAfterMs: Math.max(0, resetAfterMs - ageMs),
-      retryAfterMs: 0,
-      moreAfterMs: Math.max(0, moreAfterMs - ageMs),
-    }
+    const remaining = this.#figures.remaining + this.#left
+    const figures = { ...aged(this.#figures, ageMs), allowed: true, retryAfterMs: 0, remaining }
     return { allowed: true, source: 'lease', atMs: this.#takenAtMs + ageMs, parts: [figures] }
   }
 

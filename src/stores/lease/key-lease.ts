@@ -1,12 +1,11 @@
 import type { Ahead } from '../../policies/ahead.js'
+import { refundsOf } from '../refunds-of.js'
 import { soundVerdict } from '../sound-verdict.js'
-import type { Charge, Held, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
+import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
 import { Block } from './block.js'
 import type { Demand } from './demand.js'
+import { RepeatedDenial } from './repeated-denial.js'
 import { rungs } from './rungs.js'
-
-/** For which share of the hold a denial is repeated at least: so long an overloaded key does not ask again for each few units. */
-const PAUSE_SHARE = 1 / 20
 
 /** A store, and how units are leased from it. */
 export interface Lessor {
@@ -26,14 +25,6 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-/** The last denial of a cost, which is repeated until then. */
-interface Denial {
-  readonly cost: number
-  readonly verdict: Verdict
-  readonly sentAtMs: number
-  readonly untilMs: number
-}
-
 /** One key's units in this process. */
 export class KeyLease {
   readonly #lessor: Lessor
@@ -43,7 +34,7 @@ export class KeyLease {
   /** The most units that are held at once. */
   readonly #largest: number
   #block: Block | undefined
-  #denial: Denial | undefined
+  #denial: RepeatedDenial | undefined
   #waiting: Waiting[] = []
   /** When the store was last asked, and whether its answer is still to come. */
   #sentAtMs = 0
@@ -69,12 +60,13 @@ export class KeyLease {
   }
 
   /** Answers at once while units are here. Else the store is asked for the charge, and for as many units as its key will soon use. */
-  charge(charge: Charge, { cost }: Part): readonly [Verdict] | Promise<readonly [Verdict]> | undefined {
+  charge(charge: Charge, part: Part): readonly [Verdict] | Promise<readonly [Verdict]> | undefined {
+    const verdict = this.handOut(part)
+    if (verdict !== undefined) return [verdict]
+    const { cost } = part
     const nowMs = this.#lessor.now()
     this.#demand.add(cost, nowMs)
     const isAsking = this.#asking !== undefined
-    const verdict = isAsking ? undefined : this.#decideHere(cost, nowMs)
-    if (verdict !== undefined) return [verdict]
     const isStuck = isAsking && nowMs - this.#sentAtMs > this.#lessor.holdMs
     if (isStuck || cost > this.#largest) return undefined
     return new Promise((resolve, reject) => {
@@ -111,10 +103,7 @@ export class KeyLease {
 
   #decideHere(cost: number, nowMs: number): Verdict | undefined {
     const verdict = this.#block?.use(cost, nowMs - this.#sentAtMs)
-    if (verdict !== undefined || this.#denial === undefined) return verdict
-    return this.#denial.cost === cost && nowMs < this.#denial.untilMs
-      ? repeated(this.#denial, nowMs)
-      : undefined
+    return verdict ?? this.#denial?.repeat(cost, nowMs)
   }
 
   #ask(nowMs: number): void {
@@ -169,27 +158,20 @@ export class KeyLease {
 
   /** Keeps what was taken together with the last units; what was taken at another moment goes back. */
   #keep(charges: readonly Charge[], verdicts: readonly Verdict[]): void {
-    const { giveBack, holdMs } = this.#lessor
+    const { giveBack, holdMs, now } = this.#lessor
     const last = verdicts.at(-1)
     if (last === undefined) return
     let units = 0
     verdicts.forEach((verdict, i) => {
-      const cost = charges[i]?.[0]?.cost ?? 0
       if (!verdict.allowed) return
-      if (verdict.atMs === last.atMs) units += cost
-      else giveBack([refundOf(this.#held, cost, verdict)])
+      const charge = charges[i] as Charge
+      if (verdict.atMs === last.atMs) units += charge[0]?.cost ?? 0
+      else giveBack(refundsOf(charge, verdict))
     })
     this.#block = new Block(this.#held, this.#ahead, holdMs, units, last)
-    this.#note(charges.at(-1)?.[0]?.cost ?? 0, last)
-  }
-
-  #note(cost: number, verdict: Verdict): void {
-    if (verdict.allowed) return
-    const { now, holdMs } = this.#lessor
-    const { retryAfterMs } = verdict.parts[0] as PartVerdict
-    const sentAtMs = this.#sentAtMs
-    const untilMs = Math.max(sentAtMs + Math.min(retryAfterMs, holdMs), now() + holdMs * PAUSE_SHARE)
-    this.#denial = { cost, verdict, sentAtMs, untilMs }
+    if (last.allowed) return
+    const cost = charges.at(-1)?.[0]?.cost ?? 0
+    this.#denial = new RepeatedDenial(cost, last, this.#sentAtMs, now(), holdMs)
   }
 
   /** Answers those that have waited, in order, and asks again for those for whom it was not enough. */
@@ -221,21 +203,4 @@ export function largestBlock(limit: number, processes: number): number {
 /** Whether units of a key are wanted often enough in a time of `holdMs`. */
 export function isHot(demand: number): boolean {
   return demand >= 8
-}
-
-function refundOf(held: Held, cost: number, { atMs, parts }: Verdict): Refund {
-  return { ...held, cost, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs ?? 0) }
-}
-
-function repeated({ verdict, sentAtMs, untilMs }: Denial, nowMs: number): Verdict {
-  const ageMs = nowMs - sentAtMs
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict.parts[0] as PartVerdict
-  const figures = {
-    allowed,
-    remaining,
-    resetAfterMs: Math.max(0, resetAfterMs - ageMs),
-    retryAfterMs: Math.max(untilMs - nowMs, retryAfterMs - ageMs),
-    moreAfterMs: Math.max(0, moreAfterMs - ageMs),
-  }
-  return { allowed, source: 'lease', atMs: verdict.atMs + ageMs, parts: [figures] }
 }

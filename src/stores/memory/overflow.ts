@@ -1,5 +1,4 @@
-import type { Policy, State } from '../../policies/policy.js'
-import { numbersOf } from './policy-labels.js'
+import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 
 /** A state that newcomers share. */
 export interface Shared {
@@ -41,5 +40,5 @@ export class Overflow {
 
 /** Limits apart: a key is the same for all clients of a limit up to the brace. No key at rest begins with a NUL. */
 function sharedKey(key: string, policy: Policy): string {
-  return `\0${key.slice(0, Math.max(0, key.indexOf('{')))}${numbersOf(policy)}`
+  return `\0${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
 }

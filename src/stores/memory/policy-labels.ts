@@ -1,9 +1,9 @@
-import type { Policy } from '../../policies/policy.js'
+import { type Policy, signatureOf } from '../../policies/policy.js'
 
 /** A policy's number, and how many states have it. */
 interface Label {
   readonly policy: Policy
-  readonly numbers: string
+  readonly signature: string
   readonly label: number
   states: number
 }
@@ -17,13 +17,13 @@ export class PolicyLabels {
   readonly #labels: (Label | undefined)[] = []
   readonly #vacant: number[] = []
   readonly #byPolicy = new Map<Policy, Label>()
-  readonly #byNumbers = new Map<string, Label>()
+  readonly #bySignature = new Map<string, Label>()
   #lastPolicy: Policy | undefined
   #last: Label | undefined
 
   /** How many policies have states. */
   get size(): number {
-    return this.#byNumbers.size
+    return this.#bySignature.size
   }
 
   policyOf(label: number): Policy {
@@ -33,7 +33,8 @@ export class PolicyLabels {
   /** The number for a state more of a policy. */
   take(policy: Policy): number {
     if (policy !== this.#lastPolicy || this.#last === undefined) {
-      this.#last = this.#byPolicy.get(policy) ?? this.#byNumbers.get(numbersOf(policy)) ?? this.#add(policy)
+      this.#last =
+        this.#byPolicy.get(policy) ?? this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
       this.#lastPolicy = policy
     }
     this.#last.states++
@@ -48,21 +49,16 @@ export class PolicyLabels {
     this.#labels[label] = undefined
     this.#vacant.push(label)
     this.#byPolicy.delete(given.policy)
-    this.#byNumbers.delete(given.numbers)
+    this.#bySignature.delete(given.signature)
     if (this.#last === given) this.#last = undefined
   }
 
   #add(policy: Policy): Label {
     const label = this.#vacant.pop() ?? this.#labels.length
-    const added = { policy, numbers: numbersOf(policy), label, states: 0 }
+    const added = { policy, signature: signatureOf(policy), label, states: 0 }
     this.#labels[label] = added
     this.#byPolicy.set(policy, added)
-    this.#byNumbers.set(added.numbers, added)
+    this.#bySignature.set(added.signature, added)
     return added
   }
-}
-
-/** All that a policy's decisions depend on. */
-export function numbersOf({ kind, params }: Policy): string {
-  return `${kind}:${params.join(':')}`
 }

@@ -1,6 +1,6 @@
-import type { State } from '../../policies/policy.js'
+import { isSamePolicy, type State } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
-import { isSamePolicy, packedPolicy } from './packed-policy.js'
+import { packedPolicy } from './packed-policy.js'
 import { foreignKey, type ScriptCall, stateIn, type Trouble, timeIn } from './script-call.js'
 
 /**

@@ -22,8 +22,3 @@ export function packedPolicy(policy: Policy): PackedPolicy {
   known.set(policy, packed)
   return packed
 }
-
-/** Whether two policies are the same, though they may be two objects. */
-export function isSamePolicy(a: Policy, b: Policy): boolean {
-  return a === b || packedPolicy(a).json === packedPolicy(b).json
-}
