@@ -12,12 +12,12 @@ const common: Config = {
     '^headgate$': '<rootDir>/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  testTimeout: 30_000,
 }
 
 /** Tests with deadlines that they keep under load have the machine to themselves; of all others two files run at a time. */
 const config: Config = {
   maxWorkers: 2,
+  testTimeout: 30_000,
   workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
   projects: [
     {
