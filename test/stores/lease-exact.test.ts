@@ -8,7 +8,7 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { chargeTimes, leaseOn, RemoteStore } from './lease-kit.js'
+import { allowed, chargeTimes, leaseOn, RemoteStore } from './lease-kit.js'
 
 const PROCESSES = 3
 
@@ -66,4 +66,30 @@ test('what processes admit by way of leases, the policy would have admitted at t
     { numRuns: 25 },
   )
   expect(leased).toBeGreaterThan(100)
+})
+
+/** How many units more than there are come out of a bucket of 3,200, some of which were leased in two scripts. */
+async function overAfterSplit(splitsAt: number): Promise<number> {
+  const policy = tokenBucket({ capacity: 3200, refill: 3200, every: 3200 })
+  const remote = new RemoteStore()
+  const store = leaseOn(remote, { holdMs: 2000 })
+  await chargeTimes(store, policy, 300)
+  remote.nowMs += 700
+  remote.splitsAt = splitsAt
+  await chargeTimes(store, policy, 214)
+  remote.splitsAt = Number.POSITIVE_INFINITY
+  remote.nowMs += 3200 - remote.remaining(policy)
+  expect(remote.remaining(policy)).toBe(3200)
+  let taken = allowed(await chargeTimes(remote, policy, 1, 3200)) * 3200
+  for (;;) {
+    const [verdict] = await chargeTimes(store, policy, 1)
+    if (!verdict?.allowed) return taken - 3200
+    taken++
+  }
+}
+
+test('a block whose parts were taken at two moments lets nobody have more', async () => {
+  const over: number[] = []
+  for (let splitsAt = 0; splitsAt < 240; splitsAt++) over.push(await overAfterSplit(splitsAt))
+  expect(Math.max(...over)).toBe(0)
 })

@@ -12,6 +12,8 @@ export class RemoteStore implements Store {
   before: () => Promise<void> | void = () => {}
   nowMs = START_MS
   isClosed = false
+  /** A turn's charges from this one on are decided a millisecond later than those before, as by a second script. */
+  splitsAt = Number.POSITIVE_INFINITY
   #turn: { readonly batch: Charge[]; readonly ready: Promise<void> } | undefined
   readonly #memory = memoryStore({ clock: () => this.nowMs })
 
@@ -19,9 +21,13 @@ export class RemoteStore implements Store {
   async charge(charges: readonly Charge[]): Promise<readonly Verdict[]> {
     this.#turn ??= this.#begin()
     const { batch, ready } = this.#turn
+    const first = batch.length
     batch.push(...charges)
     await ready
-    return this.#memory.charge(charges)
+    return charges.flatMap((charge, i) => {
+      if (first + i === this.splitsAt) this.nowMs++
+      return this.#memory.charge([charge])
+    })
   }
 
   #begin() {

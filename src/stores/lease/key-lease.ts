@@ -1,5 +1,4 @@
 import type { Ahead } from '../../policies/ahead.js'
-import { refundsOf } from '../refunds-of.js'
 import { soundVerdict } from '../sound-verdict.js'
 import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
 import { Block } from './block.js'
@@ -89,8 +88,12 @@ export class KeyLease {
   }
 
   #endBlock(nowMs: number): void {
-    const refund = this.#block?.end(nowMs - this.#sentAtMs)
+    if (this.#block !== undefined) this.#end(this.#block, nowMs)
     this.#block = undefined
+  }
+
+  #end(block: Block, nowMs: number): void {
+    const refund = block.end(nowMs - this.#sentAtMs)
     if (refund !== undefined) this.#lessor.giveBack([refund])
   }
 
@@ -156,22 +159,25 @@ export class KeyLease {
     return rungs(units, cost).map((own) => [{ ...this.#held, cost: own }])
   }
 
-  /** Keeps what was taken together with the last units; what was taken at another moment goes back. */
+  /** Keeps what was taken together with the last units; what was taken at another moment goes back, as far as it may. */
   #keep(charges: readonly Charge[], verdicts: readonly Verdict[]): void {
-    const { giveBack, holdMs, now } = this.#lessor
+    const { holdMs, now } = this.#lessor
+    const costs = charges.map(([part]) => (part as Part).cost)
     const last = verdicts.at(-1)
     if (last === undefined) return
     let units = 0
     verdicts.forEach((verdict, i) => {
       if (!verdict.allowed) return
-      const charge = charges[i] as Charge
-      if (verdict.atMs === last.atMs) units += charge[0]?.cost ?? 0
-      else giveBack(refundsOf(charge, verdict))
+      if (verdict.atMs === last.atMs) units += costs[i] as number
+      else this.#end(this.#blockOf(costs[i] as number, verdict), now())
     })
-    this.#block = new Block(this.#held, this.#ahead, holdMs, units, last)
+    this.#block = this.#blockOf(units, last)
     if (last.allowed) return
-    const cost = charges.at(-1)?.[0]?.cost ?? 0
-    this.#denial = new RepeatedDenial(cost, last, this.#sentAtMs, now(), holdMs)
+    this.#denial = new RepeatedDenial(costs.at(-1) as number, last, this.#sentAtMs, now(), holdMs)
+  }
+
+  #blockOf(units: number, verdict: Verdict): Block {
+    return new Block(this.#held, this.#ahead, this.#lessor.holdMs, units, verdict)
   }
 
   /** Answers those that have waited, in order, and asks again for those for whom it was not enough. */
