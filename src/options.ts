@@ -57,8 +57,9 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    */
   denyCache?: Duration | false
   /**
-   * Takes units of a key that is charged often from a shared store in blocks, and hands them out in this process. Never more than the
-   * limit is admitted; up to a sixteenth of it may lie unused for a moment. `{}` for the defaults. For a limiter of one limit. Default: off.
+   * Takes units of a key that is charged often from a shared store in blocks, before they are used, and hands them out in this process. Up
+   * to a sixteenth of the limit may lie unused for a moment, of a slow token bucket an eighth. Never more than the limit is admitted; only
+   * where a token bucket is given units back by `refund`, up to a sixteenth more. `{}` for the defaults. For a limiter of one limit. Default: off.
    */
   lease?: LeaseOptions
   /** The longest that a charge waits, in milliseconds, async functions among the options included. Default 100. */

@@ -1,4 +1,5 @@
 import { groupBy } from '../group-by.js'
+import { KeyCounts } from './key-counts.js'
 import { refundsOf } from './refunds-of.js'
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from './store.js'
 
@@ -28,10 +29,31 @@ export interface Places {
  * back, and others may be denied for that meanwhile. Where giving back fails, it stays taken until it is refilled.
  */
 export function spreadCharges(places: Places): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
+  const underWay = new KeyCounts()
+
+  /** A charge of one place may be denied for what one that is on its way through several is about to give back. */
+  async function takeAtOnePlace(charges: readonly Charge[]): Promise<readonly Verdict[]> {
+    const verdicts = await places.take(charges)
+    if (underWay.isEmpty) return verdicts
+    return verdicts.map((verdict, i) => {
+      const isSettled = verdict.allowed || !underWay.hasAny(charges[i] as Charge)
+      return isSettled ? verdict : { ...verdict, isTentative: true }
+    })
+  }
+
+  async function takeAtSeveral(charge: Charge, legs: readonly Leg[]): Promise<Verdict> {
+    underWay.add(charge)
+    try {
+      return await goThrough(legs, places)
+    } finally {
+      underWay.remove(charge)
+    }
+  }
+
   return (charges) => {
     const legs = charges.map((charge) => legsOf(charge, places))
-    if (legs.every(({ length }) => length === 1)) return places.take(charges)
-    return Promise.all(legs.map((each) => goThrough(each, places)))
+    if (legs.every(({ length }) => length === 1)) return takeAtOnePlace(charges)
+    return Promise.all(charges.map((charge, i) => takeAtSeveral(charge, legs[i] as Leg[])))
   }
 }
 

@@ -30,7 +30,8 @@ export function standBefore(store: Store, { denyCacheMs, lease, ...guarding }: S
   const denials = denialsOf(store)
   const freeing = freeingDenials(store, denials)
   const leasing = lease && leased(freeing, lease)
-  const knowing = denyCache(guard(leasing ?? freeing, guarding), denials, denyCacheMs)
+  const knownMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // others give back leased units so often
+  const knowing = denyCache(guard(leasing ?? freeing, guarding), denials, knownMs)
   return {
     store: leasing ? handingOut(knowing, leasing) : knowing,
     close: () => (leasing ?? store).close?.(),

@@ -1,9 +1,17 @@
 import { asStoreError, type GuardedStore } from './guard.js'
 import type { MemoryStore } from './memory/memory-store.js'
-import type { Verdict } from './store.js'
+import type { Refund, Verdict } from './store.js'
 
 /** Memory as a guarded store: it answers at once, so it is asked without ado. What a clock or a policy of the user's throws is a `StoreError`. */
 export function unguarded(store: MemoryStore): GuardedStore {
+  function refund(refunds: readonly Refund[]): void {
+    try {
+      store.refund(refunds)
+    } catch (cause) {
+      throw asStoreError(store, cause)
+    }
+  }
+
   return {
     name: store.name,
     state: () => 'closed',
@@ -14,8 +22,8 @@ export function unguarded(store: MemoryStore): GuardedStore {
         throw asStoreError(store, cause)
       }
     },
-    refund: store.refund,
-    refundLate: store.refund,
+    refund,
+    refundLate: refund,
     forget: store.forget,
     settled: async () => {},
   }

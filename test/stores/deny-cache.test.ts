@@ -426,6 +426,26 @@ test('a denial that another charge’s units may have caused is not remembered',
   expect(store.asked).toBe(3)
 })
 
+test('of what is being given back nothing is denied here', async () => {
+  const store = remoteStore()
+  const slow: Store = { ...store, forget: () => new Promise(() => {}) }
+  const limiter = limiterOn(slow, { policy: one })
+  for (let i = 0; i < 2; i++) await limiter.charge(bob)
+  limiter.forget(bob)
+  await limiter.charge(bob)
+  expect(store.asked).toBe(3)
+})
+
+test('with a lease a denial is remembered for the hold at most: leased units come back so often', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store, { policy: one, lease: { hold: '50ms' } })
+  for (let i = 0; i < 2; i++) await limiter.charge(bob)
+  jest.advanceTimersByTime(49)
+  expect(await limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+  jest.advanceTimersByTime(1)
+  expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
+})
+
 test.each([0, -1, true, 'soon', null, Number.NaN])('denyCache: %p is refused at start-up', (denyCache) => {
   expect(() => limiterOn(remoteStore(), { policy: one, denyCache: denyCache as never })).toThrow(
     /^createLimiter: denyCache must be a duration/,

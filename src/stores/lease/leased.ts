@@ -34,17 +34,17 @@ const MAX_KEYS = 10_000
  *
  * **Never over the limit.** Units are taken before they are used, and used only while the policy would admit them, had it been charged
  * then (see `Ahead`), by this process's clock since the block was asked for. All that the policy promises holds for what is admitted
- * by all processes together. Three things are not foreseen: more processes than
- * `processes`, which hold more than a sixteenth together; when `refund` gives back units of a token bucket in one process while another holds
- * some, up to as many more may be admitted, at most what is held; and when one process forgets a key, others use up what they hold of it.
+ * by all processes together. Not foreseen are more processes than `processes`; a `refund` to a token bucket of which units are held, after
+ * which up to as many more may be admitted; and that others use up what they hold of a key which one process forgets.
  *
  * **Block.** As many units as the key's charges wanted in the last `holdMs`, at most `limit / (16 × processes)`. A limit of less than
  * twice that is not leased. It is asked for in parts, so that one round trip takes as many as there are.
  *
  * **Under-use.** At most `processes × block` units of a key, a sixteenth of its limit, lie unused at a time. None is used later than
- * `holdMs` after it was asked for; those are given back within `holdMs` more, and on `close`. A token bucket's are not, while less than an eighth of it is missing: its refill brings them, and
- * until then up to an eighth of a slow bucket may be gone unused. A denial is repeated here until the store said that units are there, for a twentieth of `holdMs` at least and `holdMs` at most.
- * Units of a block whose answer is lost stay taken.
+ * `holdMs` after it was asked for; those are given back within `holdMs` more, and on `close`. A token bucket's are not, while less than an
+ * eighth of it is missing: its refill brings them, and until then up to an eighth of a slow bucket may be gone unused. A denial is repeated
+ * here until the store said that units are there, for a twentieth of `holdMs` at least and `holdMs` at most. Units of a block whose answer is
+ * lost stay taken.
  *
  * **Figures.** `remaining` is what the store had left when the block was taken, and what is left of the block. A peek does not see what is
  * held.

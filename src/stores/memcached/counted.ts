@@ -1,4 +1,5 @@
 import { StoreError } from '../../errors.js'
+import type { Policy, State } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
 import type { Counters } from './counters.js'
 import {
@@ -41,20 +42,26 @@ export function decideOn(
   { next, older }: Neighbours,
   nowMs: number,
 ): readonly Result[] {
-  const most = policyOf(works[0] as ChargeOrLook).overdrawing().limit // others may have counted more, and not yet given it back
+  const policy = policyOf(works[0] as ChargeOrLook)
+  const most = policy.overdrawing().limit // others may have counted more, and not yet given it back
   const state = counters.stateOf(slice, [Math.min(before + next, most), ...older])
   const results = noRoom ? workUnwritten(state, works, nowMs, noRoom) : workOn(state, works, nowMs).results
-  const { limit } = policyOf(works[0] as ChargeOrLook)
-  return (before + next > limit ? results.map(tentative) : results) as Result[]
+  const isSettled = !results.some(isDenial) || !isOver(policy, state, nowMs)
+  return (isSettled ? results : results.map(tentative)) as Result[]
 }
 
-/** More is counted than there is, so some of it is about to be given back. */
+/** Whether more is counted than there is, so that some of it is about to be given back. */
+function isOver(policy: Policy, state: State, nowMs: number): boolean {
+  const overdrawing = policy.overdrawing()
+  return overdrawing.limit - overdrawing.take(state, nowMs, 0).remaining > policy.limit
+}
+
 function tentative(result: KeyResult): KeyResult {
-  return result !== undefined && isDenial(result) ? { ...(result as Verdict), isTentative: true } : result
+  return isDenial(result) ? { ...(result as Verdict), isTentative: true } : result
 }
 
-export function isDenial(result: Result): boolean {
-  return !(result instanceof StoreError) && !result.allowed
+export function isDenial(result: KeyResult): boolean {
+  return result !== undefined && !(result instanceof StoreError) && !result.allowed
 }
 
 export function takenBy(works: readonly ChargeOrLook[], results: readonly Result[]): number {

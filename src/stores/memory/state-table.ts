@@ -72,7 +72,13 @@ export class StateTable {
 
   /** Gives the key, which has none, a state. It needs room from `makeRoom` first. */
   add(policy: Policy, state: State): void {
-    this.#sought.add(this.#high, this.#low, this.#labels.take(policy), state)
+    const label = this.#labels.take(policy)
+    try {
+      this.#sought.add(this.#high, this.#low, label, state)
+    } catch (error) {
+      this.#labels.give(label) // there was no memory for another page
+      throw error
+    }
     this.#size++
   }
 

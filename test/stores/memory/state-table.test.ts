@@ -1,4 +1,5 @@
 import { fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import { PageTable } from '../../../src/stores/memory/page-table.js'
 import { StateTable } from '../../../src/stores/memory/state-table.js'
 import { part } from '../../conformance/kit.js'
 
@@ -45,6 +46,20 @@ test('policies made for each charge are let go with their states', () => {
   }
   expect(table.policies).toBe(table.size)
   expect(table.policies).toBeLessThan(500) // 100 of them are live
+})
+
+test('where there is no memory for a page more, nothing is left of the newcomer', () => {
+  const table = new StateTable(10)
+  const { next } = slow.take(undefined, START_MS, 1)
+  const add = jest.spyOn(PageTable.prototype, 'add').mockImplementation(() => {
+    throw new RangeError('Array buffer allocation failed')
+  })
+  table.seek('key', slow)
+  expect(() => table.add(slow, next ?? [])).toThrow('allocation')
+  expect([table.size, table.policies]).toEqual([0, 0])
+  add.mockRestore()
+  table.add(slow, next ?? [])
+  expect([table.size, table.policies]).toEqual([1, 1])
 })
 
 test('a key is forgotten, whatever the policy that is named', () => {

@@ -1,0 +1,58 @@
+import { type Charge, consecutive, memoryStore, type Verdict } from 'headgate'
+import { spreadCharges } from '../../src/stores/charge-spread.js'
+import { part } from '../conformance/kit.js'
+
+const three = consecutive({ limit: 3 })
+
+/** Charges by way of a memory store, in which each key has a place of its own; those of `slow` wait until they are let go. */
+function spread() {
+  const memory = memoryStore()
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const charge = spreadCharges({
+    placeOf: (key) => key,
+    async take(charges) {
+      if (charges.some(([first]) => first?.key === 'slow')) await held
+      return memory.charge(charges)
+    },
+    look: async (charges) => memory.charge(charges.map((each) => each.map((one) => ({ ...one, cost: 0 })))),
+    refund: async (refunds) => memory.refund(refunds),
+    onNotGivenBack: () => {},
+  })
+  const one = async (...parts: Charge) => (await charge([parts]))[0] as Verdict
+  return { one, letGo }
+}
+
+test('a denial is tentative while a charge that may yet give back holds units of the same key', async () => {
+  const { one, letGo } = spread()
+  await one(part('address', three, 2))
+  const onItsWay = one(part('address', three), part('slow', three, 4)) // is going to be denied there
+  expect(await one(part('address', three))).toMatchObject({ allowed: false, isTentative: true })
+  expect((await one(part('other', three, 4))).isTentative).toBeUndefined()
+  letGo()
+  expect(await onItsWay).toMatchObject({ allowed: false, isTentative: true })
+  expect(await one(part('address', three))).toMatchObject({ allowed: true })
+  const denial = await one(part('address', three))
+  expect(denial.allowed).toBe(false)
+  expect(denial).not.toHaveProperty('isTentative')
+})
+
+test('and while several do, until the last has ended', async () => {
+  const { one, letGo } = spread()
+  await one(part('address', three, 3), part('other', three))
+  const onTheirWay = [1, 2].map(() => one(part('address', three, 0), part('slow', three)))
+  expect((await one(part('address', three))).isTentative).toBe(true)
+  letGo()
+  await Promise.all(onTheirWay)
+  expect((await one(part('address', three))).isTentative).toBeUndefined()
+})
+
+test('what is allowed is never tentative', async () => {
+  const { one, letGo } = spread()
+  const onItsWay = one(part('address', three), part('slow', three))
+  expect(await one(part('address', three))).not.toHaveProperty('isTentative')
+  letGo()
+  expect(await onItsWay).not.toHaveProperty('isTentative')
+})
