@@ -76,9 +76,15 @@ export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
+const signatures = new WeakMap<Policy, string>()
+
 /** All that a policy's decisions depend on. */
-export function signatureOf({ kind, params }: Policy): string {
-  return [kind, ...params].join('-')
+export function signatureOf(policy: Policy): string {
+  const known = signatures.get(policy)
+  if (known !== undefined) return known
+  const signature = [policy.kind, ...policy.params].join('-')
+  signatures.set(policy, signature)
+  return signature
 }
 
 /** Whether two policies decide alike, though they may be two objects. */

@@ -1,11 +1,10 @@
 import { performance } from 'node:perf_hooks' // the global one is behind a getter, which costs as much as the clock
 import { given, knownOptions, optionalFunction, show, wholeNumber } from '../../checks.js'
-import type { Policy, State } from '../../policies/policy.js'
 import { warnOnce } from '../../warn-once.js'
-import { decideParts, type Outcome } from '../decide-parts.js'
+import { decideParts, type Outcome, type Read } from '../decide-parts.js'
 import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
 import { Overflow } from './overflow.js'
-import { StateTable } from './state-table.js'
+import { type Hash, StateTable } from './state-table.js'
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {
@@ -114,8 +113,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   function decideMany(charge: Charge, nowMs: number): Verdict {
+    const hashes = new Map(charge.map(({ key }) => [key, table.hashOf(key)]))
+    const read: Read = (key, policy) => {
+      const shared = overflow.get(key)
+      if (shared !== undefined) return shared.state
+      return table.seekHash(hashes.get(key) as Hash, policy) ? table.read().slice() : undefined
+    }
     let outcome = decideParts(charge, read, nowMs)
-    const homeless = withoutRoom(outcome.writes, nowMs)
+    const homeless = withoutRoom(outcome.writes, hashes, nowMs)
     if (homeless.size > 0) {
       tellFull()
       const moved = charge.map((part) =>
@@ -123,30 +128,28 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       )
       outcome = decideParts(moved, read, nowMs)
     }
-    for (const [key, { policy, state }] of outcome.writes) write(key, policy, state)
+    for (const [key, { policy, state }] of outcome.writes) {
+      const shared = overflow.get(key)
+      if (shared !== undefined) shared.state = state
+      else if (table.seekHash(hashes.get(key) as Hash, policy)) table.write(state)
+      else table.add(policy, state)
+    }
     return outcome.verdict
   }
 
-  function read(key: string, policy: Policy): State | undefined {
-    const shared = overflow.get(key)
-    if (shared !== undefined) return shared.state
-    return table.seek(key, policy) ? table.read().slice() : undefined
-  }
-
-  function write(key: string, policy: Policy, state: State): void {
-    const shared = overflow.get(key)
-    if (shared !== undefined) shared.state = state
-    else if (table.seek(key, policy)) table.write(state)
-    else table.add(policy, state)
-  }
-
   /** The newcomers among the keys to write for which there is no room; the charge's own keys do not make any. */
-  function withoutRoom(writes: Outcome['writes'], nowMs: number): ReadonlySet<string> {
+  function withoutRoom(
+    writes: Outcome['writes'],
+    hashes: ReadonlyMap<string, Hash>,
+    nowMs: number,
+  ): ReadonlySet<string> {
     const homeless = new Set<string>()
+    let spared: ReadonlySet<number> | undefined
     let newcomers = 0
     for (const [key, { policy }] of writes) {
-      if (table.seek(key, policy)) continue
-      if (table.makeRoom(nowMs, newcomers + 1, writes)) newcomers++
+      if (table.seekHash(hashes.get(key) as Hash, policy)) continue
+      spared ??= new Set(Array.from(hashes.values(), ({ low }) => low))
+      if (table.makeRoom(nowMs, newcomers + 1, spared)) newcomers++
       else homeless.add(key)
     }
     return homeless

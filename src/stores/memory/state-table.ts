@@ -13,6 +13,9 @@ const LEAST_SEARCHED = 4
 const MOST_SEARCHED = 32
 const NOBODY: ReadonlySet<number> = new Set()
 
+/** The hash of a key. */
+export type Hash = Pick<KeyHash, 'high' | 'low'>
+
 /**
  * States by key, at most `maxKeys` of them; the keys themselves are not kept. A hand goes round and drops states that equal fresh
  * ones, a few at a time: no timer, and no sweep over everything.
@@ -51,12 +54,25 @@ export class StateTable {
 
   /** Goes to a key. Gives whether it has a state. */
   seek(key: string, { width }: Policy): boolean {
-    const hash = this.#hash
-    hash.hash(key)
-    this.#high = hash.high
-    this.#low = hash.low
+    this.#hash.hash(key)
+    return this.#seek(this.#hash, width)
+  }
+
+  /** The same by the key's hash, for keys that are sought more than once. */
+  seekHash(hash: Hash, { width }: Policy): boolean {
+    return this.#seek(hash, width)
+  }
+
+  hashOf(key: string): Hash {
+    this.#hash.hash(key)
+    return { high: this.#hash.high, low: this.#hash.low }
+  }
+
+  #seek({ high, low }: Hash, width: number): boolean {
+    this.#high = high
+    this.#low = low
     this.#sought = this.#ofWidth[width] ?? this.#addTable(width)
-    this.#place = this.#sought.find(hash.high, hash.low)
+    this.#place = this.#sought.find(high, low)
     return this.#place >= 0
   }
 
@@ -114,23 +130,13 @@ export class StateTable {
 
   /**
    * Drops some states that equal fresh ones, and where there is still no room for `wanted` newcomers, the one that is nearest to
-   * fresh, none of the `spared` keys. False = there is no room, and nobody to free.
+   * fresh; none whose hash has a `low` that is `spared`: a stranger's that is spared, too, does no harm. False = there is no room, and nobody
+   * to free.
    */
-  makeRoom(nowMs: number, wanted: number, spared?: ReadonlyMap<string, unknown>): boolean {
-    const own = spared === undefined ? NOBODY : this.#hashesOf(spared)
-    this.sweep(nowMs, own)
-    if (this.#size + wanted > this.#maxKeys) this.#removeNearestToFresh(nowMs, own)
+  makeRoom(nowMs: number, wanted: number, spared = NOBODY): boolean {
+    this.sweep(nowMs, spared)
+    if (this.#size + wanted > this.#maxKeys) this.#removeNearestToFresh(nowMs, spared)
     return this.#size + wanted <= this.#maxKeys
-  }
-
-  /** Half of the hashes, which is enough here: a stranger that is spared, too, does no harm. */
-  #hashesOf(keys: ReadonlyMap<string, unknown>): ReadonlySet<number> {
-    const hashes = new Set<number>()
-    for (const key of keys.keys()) {
-      this.#hash.hash(key)
-      hashes.add(this.#hash.low)
-    }
-    return hashes
   }
 
   /** When a few have been looked at, one that lacks no more than a unit will do: nobody could lose less, but who is fresh. */
