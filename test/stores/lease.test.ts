@@ -155,6 +155,15 @@ test('once nobody charges any more, no timer runs', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
+test('what is held keeps no process from ending', async () => {
+  jest.useRealTimers()
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  await chargeTimes(store, hourly, 100)
+  expect(handedOut(await chargeTimes(store, hourly, 1))).toBe(1)
+  expect(timers()).toBe(before)
+})
+
 test('close gives back what is here and what is on its way, and closes the store', async () => {
   await chargeTimes(store, hourly, 100)
   const last = chargeTimes(store, hourly, 500)

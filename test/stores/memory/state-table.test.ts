@@ -1,4 +1,4 @@
-import { fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
 import { PageTable } from '../../../src/stores/memory/page-table.js'
 import { StateTable } from '../../../src/stores/memory/state-table.js'
 import { part } from '../../conformance/kit.js'
@@ -46,6 +46,15 @@ test('policies made for each charge are let go with their states', () => {
   }
   expect(table.policies).toBe(table.size)
   expect(table.policies).toBeLessThan(500) // 100 of them are live
+})
+
+test('who has a record of bans has more to lose than units, and goes later', () => {
+  const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
+  const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
+  store.charge([[part('recorded', banning, 2)], [part('plain', slow, 4)]])
+  store.charge([[part('newcomer', slow)]])
+  const [recorded, plain] = store.charge([[part('recorded', banning, 0)], [part('plain', slow, 0)]])
+  expect([recorded?.parts[0]?.remaining, plain?.parts[0]?.remaining]).toEqual([8, 10])
 })
 
 test('where there is no memory for a page more, nothing is left of the newcomer', () => {
