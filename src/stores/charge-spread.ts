@@ -32,13 +32,12 @@ export function spreadCharges(places: Places): (charges: readonly Charge[]) => P
   const underWay = new KeyCounts()
 
   /** A charge of one place may be denied for what one that is on its way through several is about to give back. */
-  async function takeAtOnePlace(charges: readonly Charge[]): Promise<readonly Verdict[]> {
+  async function takeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
+    const isDoubtful = charges.map((charge) => underWay.hasAny(charge)) // what sets out later comes later
     const verdicts = await places.take(charges)
-    if (underWay.isEmpty) return verdicts
-    return verdicts.map((verdict, i) => {
-      const isSettled = verdict.allowed || !underWay.hasAny(charges[i] as Charge)
-      return isSettled ? verdict : { ...verdict, isTentative: true }
-    })
+    return verdicts.map((verdict, i) =>
+      verdict.allowed || !isDoubtful[i] ? verdict : { ...verdict, isTentative: true },
+    )
   }
 
   async function takeAtSeveral(charge: Charge, legs: readonly Leg[]): Promise<Verdict> {
@@ -52,7 +51,9 @@ export function spreadCharges(places: Places): (charges: readonly Charge[]) => P
 
   return (charges) => {
     const legs = charges.map((charge) => legsOf(charge, places))
-    if (legs.every(({ length }) => length === 1)) return takeAtOnePlace(charges)
+    if (legs.every(({ length }) => length === 1)) {
+      return underWay.isEmpty ? places.take(charges) : takeBesideOthers(charges)
+    }
     return Promise.all(charges.map((charge, i) => takeAtSeveral(charge, legs[i] as Leg[])))
   }
 }

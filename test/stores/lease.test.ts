@@ -113,6 +113,15 @@ test('a denial of a fast bucket is repeated for a twentieth of the hold, and tel
   expect(remote.asked).toHaveLength(length + 1)
 })
 
+test('a refund ends a denial that is repeated here', async () => {
+  await chargeTimes(store, hourly, 3200)
+  expect(allowed(await chargeTimes(store, hourly, 1))).toBe(0)
+  expect(handedOut(await chargeTimes(store, hourly, 1))).toBe(1)
+  const one = { key: 'key', policy: hourly, cost: 1, takenAtMs: remote.nowMs }
+  await store.refund([one])
+  expect(allowed(await chargeTimes(store, hourly, 1))).toBe(1)
+})
+
 test('what is not used in the hold is given back', async () => {
   await chargeTimes(store, hourly, 100)
   expect(remote.remaining(hourly)).toBeLessThan(3100)

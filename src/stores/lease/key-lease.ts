@@ -39,6 +39,8 @@ export class KeyLease {
   #sentAtMs = 0
   #asking: Promise<void> | undefined
   #isForgotten = false
+  /** When units were given back last. */
+  #freedAtMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(lessor: Lessor, { key, policy }: Held, ahead: Ahead, demand: Demand) {
@@ -102,6 +104,12 @@ export class KeyLease {
     this.#isForgotten = true
     this.#block = undefined
     this.#denial = undefined
+  }
+
+  /** Units have been given back, or are about to be: what was denied before may be allowed. */
+  freed(): void {
+    this.#denial = undefined
+    this.#freedAtMs = this.#lessor.now()
   }
 
   #decideHere(cost: number, nowMs: number): Verdict | undefined {
@@ -172,7 +180,7 @@ export class KeyLease {
       else this.#end(this.#blockOf(costs[i] as number, verdict), now())
     })
     this.#block = this.#blockOf(units, last)
-    if (last.allowed) return
+    if (last.allowed || this.#freedAtMs >= this.#sentAtMs) return
     this.#denial = new RepeatedDenial(costs.at(-1) as number, last, this.#sentAtMs, now(), holdMs)
   }
 

@@ -1,3 +1,4 @@
+import { whenKnown } from '../../maybe-promise.js'
 import { RecentMap } from '../../recent-map.js'
 import { deadline } from '../deadline.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
@@ -130,7 +131,13 @@ export function leased(store: Store, settings: LeaseSettings): LeasingStore {
     name: store.name,
     handOut,
     charge,
-    refund: (refunds) => store.refund(refunds),
+    refund(refunds) {
+      const free = () => {
+        for (const { key } of refunds) leases.get(key)?.freed()
+      }
+      free()
+      return whenKnown(store.refund(refunds), free)
+    },
     forget(held) {
       for (const { key } of held) {
         leases.get(key)?.forget()

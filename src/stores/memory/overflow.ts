@@ -26,9 +26,8 @@ export class Overflow {
 
   /** The state that a client shares. */
   of(key: string, policy: Policy): Shared {
-    const known = this.find(key, policy)
-    if (known !== undefined) return known
-    const shared = { key: sharedKey(key, policy), policy, state: undefined }
+    const shared = this.find(key, policy) ?? { key: sharedKey(key, policy), policy, state: undefined }
+    this.#states.delete(shared.key) // it is the newest from now on: what a charge shares must not go before it is decided
     for (const oldest of this.#states.keys()) {
       if (this.#states.size < MOST_LIMITS) break
       this.#states.delete(oldest)

@@ -197,7 +197,7 @@ describe('a server that is out of memory', () => {
         takeOne(store, key, fifty, 30).then(({ allowed }) => expect(allowed).toBe(false)),
       ].map((answer) => Promise.resolve(answer).then(() => answered++)),
     )
-    await pause(100)
+    await pause(30)
     expect(answered).toBe(0)
     reader.destroy()
     await answers
