@@ -34,10 +34,6 @@ export class PageFile {
     this.pieces = [this.#piece(SLOTS)]
   }
 
-  get pages(): number {
-    return this.#pages
-  }
-
   /** Adds an empty page at the end. */
   add(): void {
     const slots = this.#pages * SLOTS
