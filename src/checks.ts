@@ -46,6 +46,12 @@ export function wholeNumber(
   )
 }
 
+/** A row of an option table: a whole number between `min` and `max`. */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
+  return (owner: string, option: string, value: unknown): number =>
+    wholeNumber(owner, option, value, min, max, example)
+}
+
 function nearestNumber(value: unknown, min: number, max: number, example: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) return Math.max(min, Math.min(max, example))
@@ -65,6 +71,11 @@ export function oneOf<T extends string>(
   throw wrongOption(owner, option, `one of ${list}`, value, near && `Did you mean ${option}: '${near}'?`)
 }
 
+/** A row of an option table: one of a few fixed strings. */
+export function choice<const T extends string>(...allowed: readonly T[]) {
+  return (owner: string, option: string, value: unknown): T => oneOf(owner, option, value, allowed)
+}
+
 /** Checks that options are a plain object with no key outside `known`; `renamed` maps words of other packages to the mend. */
 export function knownOptions(
   owner: string,
@@ -72,15 +83,32 @@ export function knownOptions(
   known: readonly string[],
   renamed: Readonly<Record<string, string>> = {},
 ): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(
-      `${owner}: options must be an object, got ${show(options)}. Known options: ${known.join(', ')}.`,
-    )
-  }
+  checkIsObject(owner, options, known)
   for (const key of Object.keys(options)) {
-    if (known.includes(key)) continue
-    throw new TypeError(`${owner}: there is no option ${show(key)}. ${unknownMend(key, known, renamed)}`)
+    if (!known.includes(key)) throw unknownOption(owner, key, known, renamed)
   }
+}
+
+/** Checks that options are a plain object. */
+export function checkIsObject(
+  owner: string,
+  options: unknown,
+  known: readonly string[],
+): asserts options is object {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  throw new TypeError(
+    `${owner}: options must be an object, got ${show(options)}. Known options: ${known.join(', ')}.`,
+  )
+}
+
+/** The error for an option that there is not. */
+export function unknownOption(
+  owner: string,
+  key: string,
+  known: readonly string[],
+  renamed: Readonly<Record<string, string>> = {},
+): TypeError {
+  return new TypeError(`${owner}: there is no option ${show(key)}. ${unknownMend(key, known, renamed)}`)
 }
 
 function unknownMend(

@@ -7,16 +7,26 @@ let commonStore: Store | undefined
 /** Which prefixes of a store are taken by a limiter without a name. */
 const unnamedOn = new WeakMap<Store, Set<string>>()
 
-export function readStore(owner: string, store: unknown, name: string | undefined, prefix: string): Store {
+/** Returns the store that a limiter works on: its own, or the one in memory that fits its name. */
+export function claimStore(
+  owner: string,
+  store: Store | undefined,
+  name: string | undefined,
+  prefix: string,
+): Store {
   if (store === undefined) {
     if (name === undefined) return memoryStore()
     commonStore ??= memoryStore()
     return commonStore
   }
-  if (!isStore(store))
-    throw wrongOption(owner, 'store', 'a store', store, 'Did you mean store: memoryStore()?')
   if (name === undefined) claim(owner, store, prefix)
   return store
+}
+
+/** Checks the option `store`. */
+export function readStore(owner: string, option: string, store: unknown): Store {
+  if (isStore(store)) return store
+  throw wrongOption(owner, option, 'a store', store, 'Did you mean store: memoryStore()?')
 }
 
 function isStore(value: unknown): value is Store {

@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events'
-import { knownOptions } from './checks.js'
 import {
   CLOSED,
   chargeOf,
@@ -22,7 +21,7 @@ import {
   tellStoreError,
   tellStoreState,
 } from './observe/events.js'
-import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS, type StoreErrorChoice } from './options.js'
+import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { checkedCost } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { readParts } from './read-parts.js'
@@ -66,7 +65,6 @@ export interface Limiter<Subject> {
 
 /** Makes a limiter. Throws a `TypeError` for wrong options, with the mend in the message. */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
-  knownOptions('createLimiter', options, LIMITER_OPTIONS, RENAMED_OPTIONS)
   return limiterFrom('createLimiter', readLimiterOptions('createLimiter', options))
 }
 

@@ -2,15 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DenialBody, messageBody } from './answers/denial.js'
 import type { ResetFormat } from './answers/headers.js'
 import type { HeaderStyle } from './answers/respond.js'
-import { given, knownOptions, oneOf, optionalFunction, wholeNumber, wrongOption } from './checks.js'
+import { choice, whole, wrongOption } from './checks.js'
 import type { Decision } from './decision.js'
 import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
 import { type AddressReader, addressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
-import { LIMITER_OPTIONS, type LimiterOptions, RENAMED_OPTIONS } from './options.js'
-import { readKeys } from './read-limits.js'
-import { type LimiterSettings, readLimiterOptions } from './read-options.js'
+import { callback, optional, readOptions, type Settings, withDefault } from './option-table.js'
+import { type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import type { Entry } from './read-limits.js'
+import { LIMITER_ROWS, LIMITER_RULES, type LimiterSettings, limiterSettings } from './read-options.js'
 import { type Count, givingBackUncounted, type OnAllowed } from './uncounted.js'
 
 /** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
@@ -78,18 +79,20 @@ export interface MiddlewareSettings<Req, Res> {
 /** The default `denyCache` where units are given back as a rule, perhaps by another process. */
 const SHORT_DENY_CACHE = '100ms'
 
-const OWN_OPTIONS = [
-  'skip',
-  'allow',
-  'block',
-  'count',
-  'headers',
-  'resetFormat',
-  'onLimited',
-  'statusCode',
-  'message',
-  'mode',
-] as const
+/** How the options of `rateLimit` are read. */
+export const MIDDLEWARE_ROWS = {
+  ...LIMITER_ROWS,
+  skip: callback,
+  allow: optional(addressList),
+  block: optional(addressList),
+  count: withDefault('all', readCount),
+  headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
+  resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
+  onLimited: callback,
+  statusCode: withDefault(429, whole(400, 599, 429)),
+  message: optional(readMessage),
+  mode: withDefault('enforce', choice('enforce', 'report')),
+}
 
 const RENAMED = {
   ...RENAMED_OPTIONS,
@@ -111,57 +114,57 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
   owner: string,
   options: RateLimitOptions<Req, Res>,
 ): MiddlewareSettings<Req, Res> {
-  knownOptions(owner, options, [...LIMITER_OPTIONS, ...OWN_OPTIONS], RENAMED)
-  optionalFunction(owner, 'skip', options.skip)
-  optionalFunction(owner, 'onLimited', options.onLimited)
-  const onAllowed = readCount(owner, options.count)
-  const headerStyles = ['legacy', 'draft', 'both', 'none'] as const
-  const resetFormats = ['epoch-seconds', 'delta-seconds'] as const
+  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, renamed: RENAMED }
+  const read = readOptions(owner, options, table)
+  const { count = 'all' } = options
+  const onAllowed = count === 'all' ? undefined : givingBackUncounted(count)
   return {
     skip: options.skip,
-    addresses: readAddressRules(owner, options),
+    addresses: addressRules(owner, read),
     onAllowed,
-    headers: oneOf(owner, 'headers', given(options.headers, 'legacy'), headerStyles),
-    resetFormat: oneOf(owner, 'resetFormat', given(options.resetFormat, 'epoch-seconds'), resetFormats),
+    headers: read.headers,
+    resetFormat: read.resetFormat,
     onLimited: options.onLimited,
     isMalformed: undefined,
-    statusCode: wholeNumber(owner, 'statusCode', given(options.statusCode, 429), 400, 599, 429),
-    message: readMessage(owner, options.message),
-    enforce: oneOf(owner, 'mode', given(options.mode, 'enforce'), ['enforce', 'report']) === 'enforce',
-    limiter: readLimiterOptions(owner, options, onAllowed && SHORT_DENY_CACHE),
+    statusCode: read.statusCode,
+    message: read.message,
+    enforce: read.mode === 'enforce',
+    limiter: limiterSettings(owner, read, onAllowed === undefined ? '1s' : SHORT_DENY_CACHE),
   }
 }
 
-function readCount<Req extends IncomingMessage, Res extends ServerResponse>(
-  owner: string,
-  count: Count<Req, Res> = 'all',
-): OnAllowed<Req, Res> | undefined {
-  if (typeof count === 'function') return givingBackUncounted(count)
-  oneOf(owner, 'count', count, ['all', 'failed', 'successful'])
-  return count === 'all' ? undefined : givingBackUncounted(count)
+const namedCount = choice('all', 'failed', 'successful')
+
+function readCount(owner: string, option: string, count: unknown): unknown {
+  return typeof count === 'function' ? count : namedCount(owner, option, count)
 }
 
-function readMessage(owner: string, message: unknown): DenialBody | undefined {
-  if (message === undefined) return undefined
+function readMessage(owner: string, option: string, message: unknown): DenialBody {
   try {
     if (typeof message === 'string' || (typeof message === 'object' && message !== null))
       return messageBody(message)
   } catch {
-    // JSON.stringify throws for a cycle and for a bigint: told below, with the mend.
+    // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
   }
   const must = 'a string, or an object that JSON can hold'
-  throw wrongOption(owner, 'message', must, message, 'For a whole answer of your own use onLimited.')
+  throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
 }
 
-function readAddressRules<Req extends IncomingMessage, Res extends ServerResponse>(
+function addressRules(
   owner: string,
-  options: RateLimitOptions<Req, Res>,
+  { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
 ): AddressRules | undefined {
-  if (options.allow === undefined && options.block === undefined) return undefined
-  const keys = (options.limits ?? [options]).flatMap(({ key }) => readKeys(owner, key))
+  if (allow === undefined && block === undefined) return undefined
+  const readers = entries.flatMap(({ keys }) => keys.map(readerOf))
   return {
-    read: keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner, undefined),
-    isBlocked: addressList(owner, 'block', given(options.block, [])),
-    isAllowed: addressList(owner, 'allow', given(options.allow, [])),
+    read: readers.find((reader) => reader !== undefined) ?? addressReader(owner, undefined),
+    isBlocked: block ?? nowhere,
+    isAllowed: allow ?? nowhere,
   }
 }
+
+interface EntriesRead {
+  readonly entries: readonly Entry[]
+}
+
+const nowhere: AddressTest = () => false

@@ -66,24 +66,6 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   timeoutMs?: number
 }
 
-export const LIMITER_OPTIONS = [
-  'limit',
-  'window',
-  'policy',
-  'limits',
-  'key',
-  'cost',
-  'store',
-  'name',
-  'prefix',
-  'secret',
-  'onStoreError',
-  'share',
-  'denyCache',
-  'lease',
-  'timeoutMs',
-] as const
-
 /** Words of other packages, and what to write here. */
 export const RENAMED_OPTIONS = {
   windowMs: 'window',

@@ -1,4 +1,4 @@
-import { given, keyName, knownOptions, show, wholeNumber, wrongOption } from './checks.js'
+import { keyName, show, wholeNumber, wrongOption } from './checks.js'
 import { durationMs } from './durations.js'
 import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
@@ -6,7 +6,7 @@ import type { KeyFunction } from './keys/key.js'
 import { keysAtRest } from './keys/key-at-rest.js'
 import { addressReader } from './keys/source-address.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
-import type { LimiterOptions, LimitOptions } from './options.js'
+import { optional, readOptions } from './option-table.js'
 import { isPolicy, type Policy, signatureOf } from './policies/policy.js'
 import { tokenBucket } from './policies/token-bucket.js'
 
@@ -31,40 +31,83 @@ export interface LimitContext {
   readonly source: (subject: unknown) => string
 }
 
-/** A limit as it was written, and who speaks in errors about it; `entryName` is set where it is one of several. */
+/** A limit as it was written and checked; `entryName` is set where it is one of several. */
 export interface Entry {
   readonly owner: string
   readonly entryName: string | undefined
-  readonly policy: unknown
-  readonly key: unknown
-  readonly cost: unknown
+  readonly policy: GivenPolicy
+  readonly keys: readonly KeyFunction[]
+  readonly readCost: Limit['readCost']
 }
 
-export function readLimit(
+/** A policy, or a function that gives one. */
+type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
+
+/** What is read of the options from which a limiter's limits are made. */
+interface LimitSettings {
+  readonly limit: number | undefined
+  readonly window: number | undefined
+  readonly policy: GivenPolicy | undefined
+  readonly limits: readonly Entry[] | undefined
+  readonly key: readonly KeyFunction[] | undefined
+  readonly cost: Limit['readCost'] | undefined
+}
+
+/** How the options are read from which a limiter's limits are made. */
+export const LIMIT_ROWS = {
+  limit: optional(wholeNumber),
+  window: optional(durationMs),
+  policy: optional(readPolicy),
+  limits: optional(readSeveral),
+  key: optional(readKeys),
+  cost: optional(readCost),
+}
+
+/** Makes the limits from these options together. */
+export const ENTRIES_RULE = {
+  from: ['limit', 'window', 'policy', 'limits', 'key', 'cost'],
+  read(owner: string, settings: LimitSettings): readonly Entry[] {
+    const { limits, key, cost } = settings
+    if (limits === undefined)
+      return [entryOf(owner, undefined, { policy: readSinglePolicy(owner, settings), key, cost })]
+    for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
+      if (settings[option] === undefined) continue
+      throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
+    }
+    return limits
+  },
+} as const
+
+/** How one of several limits is read. */
+const ENTRY = {
+  rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
+  renamed: { limit: 'policy', window: 'policy' },
+}
+
+/** Binds a limit to the keys and the name of its limiter. */
+export function bindLimit(
   { keyHead, secret, source }: LimitContext,
-  { owner, entryName, policy, cost }: Entry,
-  keys: readonly KeyFunction[],
+  { owner, entryName, policy, keys, readCost }: Entry,
   limiterName: string | undefined,
 ): Limit {
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   return {
     readPolicy: policyReader(owner, head, policy, entryName ?? limiterName),
     readIdentity: identityReader(keys, source, secret),
-    readCost: costReader(owner, given(cost, 1)),
+    readCost,
   }
 }
 
-export function readEntries<Subject>(owner: string, options: LimiterOptions<Subject>): Entry[] {
-  if (options.limits !== undefined) return readSeveral(owner, options, options.limits)
-  const { key, cost } = options
-  return [{ owner, entryName: undefined, policy: readSinglePolicy(owner, options), key, cost }]
+function entryOf(
+  owner: string,
+  entryName: string | undefined,
+  { policy, key, cost }: Pick<LimitSettings, 'key' | 'cost'> & { policy: GivenPolicy },
+): Entry {
+  const keys = key ?? [defaultKey() as KeyFunction]
+  return { owner, entryName, policy, keys, readCost: cost ?? (() => 1) }
 }
 
-function readSinglePolicy<Subject>(
-  owner: string,
-  options: LimiterOptions<Subject>,
-): LimitOptions<Subject>['policy'] {
-  const { limit, window, policy } = options
+function readSinglePolicy(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
     throw new TypeError(
@@ -82,8 +125,7 @@ function readSinglePolicy<Subject>(
   return readBucket(owner, capacity, window)
 }
 
-function readBucket(owner: string, capacity: number, window: unknown): Policy {
-  const every = durationMs(owner, 'window', window)
+function readBucket(owner: string, capacity: number, every: number): Policy {
   try {
     return tokenBucket({ capacity, refill: capacity, every })
   } catch (error) {
@@ -92,41 +134,34 @@ function readBucket(owner: string, capacity: number, window: unknown): Policy {
   }
 }
 
-function readSeveral<Subject>(owner: string, options: LimiterOptions<Subject>, limits: unknown): Entry[] {
-  for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
-    if (options[option] === undefined) continue
-    throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
-  }
+function readSeveral(owner: string, option: string, limits: unknown): readonly Entry[] {
   if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16) {
-    throw wrongOption(owner, 'limits', 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
+    throw wrongOption(owner, option, 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
   }
   const seen = new Set<string>()
-  return Array.from(limits, (entry: LimitOptions<Subject>, i) => {
-    const entryOwner = `${owner}: limits[${i}]`
-    knownOptions(entryOwner, entry, ['name', 'policy', 'key', 'cost'], { limit: 'policy', window: 'policy' })
-    const fallback = isPolicy(entry.policy) ? entry.policy.name : `limit-${i + 1}`
-    const entryName = keyName(entryOwner, 'name', given(entry.name, fallback))
+  return Array.from(limits, (entry: object, i) => {
+    const entryOwner = `${owner}: ${option}[${i}]`
+    const settings = readOptions(entryOwner, entry, ENTRY)
+    const entryName = settings.name ?? defaultName(entryOwner, settings.policy, i)
     if (seen.has(entryName)) {
       throw new TypeError(`${entryOwner}: there are two limits called ${show(entryName)}. Give each a name.`)
     }
     seen.add(entryName)
-    return { owner: entryOwner, entryName, policy: entry.policy, key: entry.key, cost: entry.cost }
+    return entryOf(entryOwner, entryName, settings)
   })
 }
 
-/** The key functions of an option that holds one, several or none. */
-export function readKeys(owner: string, key: unknown): readonly KeyFunction[] {
-  if (key === undefined) return [defaultKey() as KeyFunction]
+function defaultName(owner: string, policy: GivenPolicy, i: number): string {
+  return isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
+}
+
+/** The key functions of an option that holds one or several. */
+function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction[] {
   const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
   if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
     return keys as KeyFunction[]
-  throw wrongOption(
-    owner,
-    'key',
-    'a function, or an array of 1 to 8 functions',
-    key,
-    'Did you mean key: byIp()?',
-  )
+  const must = 'a function, or an array of 1 to 8 functions'
+  throw wrongOption(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
 /** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */
@@ -135,32 +170,37 @@ export function sourceOf(owner: string, keys: readonly KeyFunction[]): (subject:
   return (subject) => sourceIdentity(read(subject))
 }
 
+/** Checks a policy, or takes a function that gives one: what it gives is checked when it does. */
+function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
+  return typeof value === 'function' ? (value as GivenPolicy) : checkedPolicy(owner, value)
+}
+
+function checkedPolicy(owner: string, value: unknown): Policy {
+  if (!isPolicy(value)) {
+    const mend = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
+    throw wrongOption(owner, 'policy', 'a policy', value, mend)
+  }
+  keyName(owner, 'policy.kind', value.kind)
+  return value
+}
+
 function policyReader(
   owner: string,
   keyHead: string,
-  policy: unknown,
+  policy: GivenPolicy,
   name: string | undefined,
 ): Limit['readPolicy'] {
   const bound = new WeakMap<Policy, BoundPolicy>()
   function bind(value: unknown): BoundPolicy {
-    if (!isPolicy(value)) {
-      throw wrongOption(
-        owner,
-        'policy',
-        'a policy',
-        value,
-        "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?",
-      )
-    }
-    const known = bound.get(value)
+    const known = bound.get(value as Policy)
     if (known !== undefined) return known
-    keyName(owner, 'policy.kind', value.kind)
+    const checked = checkedPolicy(owner, value)
     const fresh = {
-      policy: value,
-      keyAtRest: keysAtRest(`${keyHead}:${signatureOf(value)}`),
-      name: name ?? keyName(owner, 'policy.name', value.name),
+      policy: checked,
+      keyAtRest: keysAtRest(`${keyHead}:${signatureOf(checked)}`),
+      name: name ?? keyName(owner, 'policy.name', checked.name),
     }
-    bound.set(value, fresh)
+    bound.set(checked, fresh)
     return fresh
   }
   if (typeof policy !== 'function') {
@@ -170,7 +210,7 @@ function policyReader(
   return (subject) => whenKnown(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
 }
 
-function costReader(owner: string, cost: unknown): Limit['readCost'] {
+function readCost(owner: string, _option: string, cost: unknown): Limit['readCost'] {
   if (typeof cost !== 'function') {
     const units = checkedCost(owner, cost)
     return () => units

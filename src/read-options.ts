@@ -1,11 +1,11 @@
-import { given, keyName, oneOf, show, wholeNumber, wrongOption } from './checks.js'
-import { readStore } from './claimed-store.js'
+import { choice, keyName, show, whole, wrongOption } from './checks.js'
+import { claimStore, readStore } from './claimed-store.js'
 import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
-import type { KeyFunction } from './keys/key.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
-import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { type Limit, type LimitContext, readEntries, readKeys, readLimit, sourceOf } from './read-limits.js'
+import { optional, readOptions, type Settings, withDefault } from './option-table.js'
+import { type LimiterOptions, RENAMED_OPTIONS, type StoreErrorChoice } from './options.js'
+import { bindLimit, ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit, sourceOf } from './read-limits.js'
 import { readLease } from './stores/lease/lease-options.js'
 import type { LeaseSettings } from './stores/lease/leased.js'
 import { isMemoryStore } from './stores/memory/memory-store.js'
@@ -28,48 +28,70 @@ export interface LimiterSettings {
 const STATE_VERSION = 1
 /** In keys, where a limiter has no name. No name begins with an underscore, and none holds a slash. */
 const UNNAMED = '_default'
-const CHOICES: readonly StoreErrorChoice[] = ['allow', 'deny', 'local']
+
+/** How a limiter's options are read. */
+export const LIMITER_ROWS = {
+  ...LIMIT_ROWS,
+  store: optional(readStore),
+  name: optional(keyName),
+  prefix: withDefault('hg', keyName),
+  secret: (owner: string, _option: string, value: unknown) => readSecret(owner, value),
+  onStoreError: withDefault('allow', readChoice),
+  share: withDefault(1, readShare),
+  denyCache: optional(readDenyCache),
+  lease: optional(readLease),
+  timeoutMs: withDefault(100, whole(1, 60_000)),
+}
+
+/** What depends on several of a limiter's options. */
+export const LIMITER_RULES = {
+  entries: ENTRIES_RULE,
+  shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
+  leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
+} as const
+
+type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
 
 /** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
 export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
-  denyCache: Duration = '1s',
 ): LimiterSettings {
-  const name = options.name === undefined ? undefined : keyName(owner, 'name', options.name)
-  const prefix = keyName(owner, 'prefix', given(options.prefix, 'hg'))
-  const secret = readSecret(owner, options.secret)
+  const table = { rows: LIMITER_ROWS, rules: LIMITER_RULES, renamed: RENAMED_OPTIONS }
+  return limiterSettings(owner, readOptions(owner, options, table), '1s')
+}
+
+/** Makes a limiter's settings of its options, and lays claim to its store. */
+export function limiterSettings(owner: string, read: Read, denyCache: Duration): LimiterSettings {
+  const { name, prefix, secret, entries, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const entries = readEntries(owner, options)
-  const keys = entries.map((entry) => readKeys(entry.owner, entry.key))
-  const context: LimitContext = { keyHead, secret, source: sourceOf(owner, keys.flat()) }
-  const limits = entries.map((entry, i) => readLimit(context, entry, keys[i] as readonly KeyFunction[], name))
-  const timeoutMs = wholeNumber(owner, 'timeoutMs', given(options.timeoutMs, 100), 1, 60_000)
-  const chooseOnStoreError = readChoice(owner, given(options.onStoreError, 'allow'))
-  const share = readShare(owner, options)
-  const denyCacheMs = readDenyCache(owner, given(options.denyCache, denyCache))
-  const lease = readLease(owner, options.lease)
-  if (lease !== undefined) checkLeasable(owner, options.store, entries.length)
-  const store = readStore(owner, options.store, name, prefix) // last: only sound options lay claim to a store
+  const source = sourceOf(
+    owner,
+    entries.flatMap(({ keys }) => keys),
+  )
   return {
-    limits,
-    store,
-    timeoutMs,
-    share,
-    denyCacheMs,
-    lease,
+    limits: entries.map((entry) => bindLimit({ keyHead, secret, source }, entry, name)),
+    timeoutMs: read.timeoutMs,
+    share: read.share,
+    denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
+    lease: read.lease,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
-    chooseOnStoreError,
+    chooseOnStoreError: chooserOf(owner, onStoreError),
+    store: claimStore(owner, read.store, name, prefix), // last: only sound options lay claim to a store
   }
 }
 
-function checkLeasable(owner: string, store: Store | undefined, limits: number): void {
+function checkLease(
+  owner: string,
+  { lease, store, limits }: Pick<Settings<typeof LIMITER_ROWS>, 'lease' | 'store' | 'limits'>,
+): void {
+  if (lease === undefined) return
   if (store === undefined || isMemoryStore(store)) {
     throw new TypeError(
       `${owner}: lease is for a store that is shared, such as redisStore(client): memory answers at once. Leave lease out.`,
     )
   }
-  if (limits > 1) {
+  if (limits !== undefined && limits.length > 1) {
     throw new TypeError(
       `${owner}: lease is for one limit: several are decided together by the store. Leave lease out, or make a limiter of each.`,
     )
@@ -85,37 +107,41 @@ export function readSecret(owner: string, secret: unknown): string | undefined {
   throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
 }
 
-function readShare(
-  owner: string,
-  { share = 1, onStoreError }: Pick<LimiterOptions<never>, 'share' | 'onStoreError'>,
-): number {
-  if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
-    throw wrongOption(
-      owner,
-      'share',
-      'a number above 0 and at most 1',
-      share,
-      'With four processes write share: 1 / 4.',
-    )
-  }
-  if (share < 1 && onStoreError !== 'local' && typeof onStoreError !== 'function') {
-    throw new TypeError(
-      `${owner}: share is for onStoreError: 'local', which stands in for the store. Give that, or leave share out.`,
-    )
-  }
-  return share
+function readShare(owner: string, option: string, share: unknown): number {
+  if (typeof share === 'number' && share > 0 && share <= 1) return share
+  const mend = 'With four processes write share: 1 / 4.'
+  throw wrongOption(owner, option, 'a number above 0 and at most 1', share, mend)
 }
 
-function readDenyCache(owner: string, denyCache: unknown): number {
+function checkShare(
+  owner: string,
+  { share, onStoreError }: { share: number; onStoreError: GivenChoice },
+): void {
+  if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
+  throw new TypeError(
+    `${owner}: share is for onStoreError: 'local', which stands in for the store. Give that, or leave share out.`,
+  )
+}
+
+function readDenyCache(owner: string, option: string, denyCache: unknown): number {
   if (denyCache === false) return 0
   if (typeof denyCache === 'boolean')
-    throw wrongOption(owner, 'denyCache', 'a duration or false', denyCache, "It is on by itself, for '1s'.")
-  return durationMs(owner, 'denyCache', denyCache)
+    throw wrongOption(owner, option, 'a duration or false', denyCache, "It is on by itself, for '1s'.")
+  return durationMs(owner, option, denyCache)
 }
 
-function readChoice(owner: string, value: unknown): LimiterSettings['chooseOnStoreError'] {
-  const check = (choice: unknown) => oneOf(owner, 'onStoreError', choice, CHOICES)
-  if (typeof value === 'function') return (error, subject) => whenKnown(value(error, subject), check)
-  const choice = check(value)
-  return () => choice
+/** What to do when the store cannot tell, or a function that says it. */
+type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => MaybePromise<unknown>)
+
+const oneChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
+
+/** How `onStoreError` is read. */
+export function readChoice(owner: string, option: string, value: unknown): GivenChoice {
+  return typeof value === 'function' ? (value as GivenChoice) : oneChoice(owner, option, value)
+}
+
+function chooserOf(owner: string, given: GivenChoice): LimiterSettings['chooseOnStoreError'] {
+  if (typeof given !== 'function') return () => given
+  const check = (value: unknown) => oneChoice(owner, 'onStoreError', value)
+  return (error, subject) => whenKnown(given(error, subject), check)
 }

@@ -1,4 +1,5 @@
-import { given, knownOptions, oneOf, optionalFunction, wrongOption } from '../checks.js'
+import { choice, wrongOption } from '../checks.js'
+import { callback, readOptions, withDefault } from '../option-table.js'
 import { warnOnce } from '../warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
 
@@ -14,6 +15,13 @@ export interface ByFieldOptions {
    * limited by this key. Default `'address'`, so that leaving the field out is no way around.
    */
   missing?: 'address' | 'skip'
+}
+
+const OPTIONS = {
+  rows: {
+    normalize: callback<(value: string) => string>,
+    missing: withDefault('address', choice('address', 'skip')),
+  },
 }
 
 /**
@@ -33,10 +41,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
       "Did you mean byField('username')?",
     )
   }
-  knownOptions('byField', options, ['normalize', 'missing'])
-  optionalFunction('byField', 'normalize', options.normalize)
-  const normalize = options.normalize ?? normalizeName
-  const missing = oneOf('byField', 'missing', given(options.missing, 'address'), ['address', 'skip'])
+  const { normalize = normalizeName, missing } = readOptions('byField', options, OPTIONS)
   const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {

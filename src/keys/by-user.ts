@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { knownOptions, optionalFunction } from '../checks.js'
+import { optionalFunction } from '../checks.js'
 import { type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { callback, readOptions } from '../option-table.js'
 import { byIp, readsAddressLike } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 
@@ -9,6 +10,8 @@ export interface ByUserOptions<Subject = never> {
   /** Who is asking when nobody is signed in. Default: `byIp()`. */
   anonymous?: KeyFunction<Subject>
 }
+
+const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
 
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or `.username`, the first
@@ -30,10 +33,8 @@ export function byUser<Subject>(
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {
   optionalFunction('byUser', 'get', get)
-  knownOptions('byUser', options, ['anonymous'])
-  optionalFunction('byUser', 'anonymous', options.anonymous)
+  const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
   const read = (get ?? userOf) as (subject: unknown) => unknown
-  const anonymous = (options.anonymous ?? byIp()) as KeyFunction<unknown>
 
   function userKey(subject: unknown): MaybePromise<unknown> {
     return whenKnown(read(subject), (user): MaybePromise<unknown> => {
@@ -43,7 +44,7 @@ export function byUser<Subject>(
     })
   }
 
-  readsAddressLike(userKey, anonymous as KeyFunction)
+  readsAddressLike(userKey, anonymous)
   return userKey
 }
 

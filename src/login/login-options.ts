@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { given, knownOptions, oneOf, optionalFunction, wholeNumber, wrongOption } from '../checks.js'
+import { choice, given, wholeNumber, wrongOption } from '../checks.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
-import type { RateLimitOptions } from '../middleware-options.js'
-import { isPolicy } from '../policies/policy.js'
+import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../middleware-options.js'
+import { callback, optional, type Rows, readOptions, unchecked, withDefault } from '../option-table.js'
+import { isPolicy, type Policy } from '../policies/policy.js'
+import { LIMITER_RULES, readChoice } from '../read-options.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account-key.js'
 import { type DeviceCookie, type DeviceCookieOptions, deviceCookie } from './device-cookie.js'
 import type { LoginRetryAfter } from './login-answer.js'
@@ -58,22 +60,6 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   accountInEvents?: 'hashed' | 'clear'
 }
 
-const OPTIONS = [
-  ...SHARED,
-  'field',
-  'account',
-  'normalize',
-  'address',
-  'limits',
-  'consecutive',
-  'onLockout',
-  'succeeded',
-  'failureRedirect',
-  'deviceCookie',
-  'retryAfter',
-  'accountInEvents',
-] as const
-
 const RENAMED = {
   key: 'field or account',
   username: "field: 'username'",
@@ -98,25 +84,52 @@ export interface LoginSettings<Req, Res> {
 
 const OWNER = 'loginGuard'
 
+/** How a guard's options are read. */
+const ROWS = {
+  ...sharedRows(),
+  onStoreError: withDefault('local', readChoice),
+  field: unchecked,
+  account: unchecked,
+  normalize: callback<(value: string) => string>,
+  address: callback,
+  limits: withDefault({}, readPolicies),
+  consecutive: withDefault(100, (owner, option, value) =>
+    value === false ? false : wholeNumber(owner, option, value),
+  ),
+  onLockout: callback,
+  succeeded: callback,
+  failureRedirect: unchecked,
+  deviceCookie: optional((owner, _option, value) => deviceCookie(owner, value as DeviceCookieOptions)),
+  retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
+  accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
+} satisfies Rows
+
 /** Reads and checks a guard's own options. Throws a `TypeError` that names the option and the mend. */
 export function readLoginOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   options: LoginGuardOptions<Req, Res>,
 ): LoginSettings<Req, Res> {
-  knownOptions(OWNER, options, OPTIONS, RENAMED)
-  optionalFunction(OWNER, 'address', options.address)
-  optionalFunction(OWNER, 'onLockout', options.onLockout)
-  const { consecutive, deviceCookie: cookie, retryAfter = 'coarse', accountInEvents = 'hashed' } = options
+  const rules = {
+    account: { from: ['field', 'account', 'normalize'], read: () => accountReader(OWNER, options) },
+    outcome: { from: ['succeeded', 'failureRedirect'], read: () => readSucceeded(OWNER, options) },
+    shareCheck: LIMITER_RULES.shareCheck,
+  } as const
+  const read = readOptions(OWNER, options, { rows: ROWS, rules, renamed: RENAMED })
   return {
-    account: accountReader(OWNER, options),
+    account: read.account,
     address: given(options.address, byIp()),
-    policies: readPolicies(given(options.limits, {})),
-    mostInARow: consecutive === false ? false : wholeNumber(OWNER, 'consecutive', given(consecutive, 100)),
-    succeeded: readSucceeded(OWNER, options),
-    devices: cookie === undefined ? undefined : deviceCookie(OWNER, cookie),
-    retryAfter: oneOf(OWNER, 'retryAfter', retryAfter, ['coarse', 'exact', 'none']),
-    showsAccount: oneOf(OWNER, 'accountInEvents', accountInEvents, ['hashed', 'clear']) === 'clear',
+    policies: read.limits,
+    mostInARow: read.consecutive,
+    succeeded: read.outcome,
+    devices: read.deviceCookie,
+    retryAfter: read.retryAfter,
+    showsAccount: read.accountInEvents === 'clear',
     onLockout: options.onLockout,
   }
+}
+
+function sharedRows(): Pick<typeof MIDDLEWARE_ROWS, (typeof SHARED)[number]> {
+  const rows = SHARED.map((name) => [name, MIDDLEWARE_ROWS[name]])
+  return Object.fromEntries(rows)
 }
 
 /** The options that `rateLimit` reads. */
@@ -126,21 +139,20 @@ export function sharedOptions<Req extends IncomingMessage, Res extends ServerRes
   return Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.includes(name as never)))
 }
 
-function readPolicies(limits: Partial<LoginPolicies>): LoginPolicies {
+function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {
   const defaults = defaultPolicies()
-  knownOptions(`${OWNER}: limits`, limits, Object.keys(defaults), {
-    ip: 'address',
-    pair: 'accountAndAddress',
-  })
-  for (const [name, policy] of Object.entries(limits)) {
-    if (policy === undefined || isPolicy(policy)) continue
-    const mend = "Write slidingWindow({ limit: 10, window: '30m' })."
-    throw wrongOption(OWNER, `limits.${name}`, 'a policy', policy, mend)
+  const policyOr = (fallback: Policy) => withDefault(fallback, readPolicy)
+  const rows = {
+    address: policyOr(defaults.address),
+    account: policyOr(defaults.account),
+    accountAndAddress: policyOr(defaults.accountAndAddress),
   }
-  const { address, account, accountAndAddress } = limits
-  return {
-    address: given(address, defaults.address),
-    account: given(account, defaults.account),
-    accountAndAddress: given(accountAndAddress, defaults.accountAndAddress),
-  }
+  const renamed = { ip: 'address', pair: 'accountAndAddress' }
+  return readOptions(`${owner}: ${option}`, limits as object, { rows, renamed })
+}
+
+function readPolicy(owner: string, option: string, policy: unknown): Policy {
+  if (isPolicy(policy)) return policy
+  const mend = "Write slidingWindow({ limit: 10, window: '30m' })."
+  throw wrongOption(owner, option, 'a policy', policy, mend)
 }

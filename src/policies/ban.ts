@@ -1,5 +1,6 @@
-import { knownOptions, oneOf, wholeNumber, wrongOption } from '../checks.js'
+import { choice, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
+import { readOptions, withDefault } from '../option-table.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
 
 /** When somebody is banned, and for how long. */
@@ -30,6 +31,16 @@ const RECORD_WIDTH = 4
 const INNER_PARAMS = 3
 const MAX_BANS = 16
 
+const OPTIONS = {
+  rows: {
+    after: wholeNumber,
+    within: durationMs,
+    for: readBans,
+    onAttempt: withDefault('nothing', choice('nothing', 'restart')),
+  },
+  renamed: { duration: 'for', durations: 'for', window: 'within', limit: 'after', max: 'after' },
+}
+
 /**
  * A policy from which those are banned, for growing times, who are denied again and again: after `after` denials in `within`
  * everything is denied for as long as `for` says. An attempt during a ban is denied and counts for nothing. Who begins no new
@@ -51,20 +62,8 @@ export function ban(policy: Policy, options: BanOptions): Policy {
       "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
     throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, mend)
   }
-  knownOptions('ban', options, ['after', 'within', 'for', 'onAttempt'], {
-    duration: 'for',
-    durations: 'for',
-    window: 'within',
-    limit: 'after',
-    max: 'after',
-  })
-  const onAttempt = oneOf('ban', 'onAttempt', options.onAttempt ?? 'nothing', ['nothing', 'restart'])
-  return makeBan(policy, {
-    after: wholeNumber('ban', 'after', options.after),
-    withinMs: durationMs('ban', 'within', options.within),
-    restarts: onAttempt === 'restart',
-    bansMs: readBans(options.for),
-  })
+  const { after, within, onAttempt, for: bansMs } = readOptions('ban', options, OPTIONS)
+  return makeBan(policy, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
 }
 
 /** Whether a policy counts what it denies. */
@@ -72,13 +71,13 @@ export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
 
-function readBans(value: unknown): readonly number[] {
+function readBans(owner: string, option: string, value: unknown): readonly number[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const bansMs = list.map((each) => durationMs('ban', 'for', each))
+  const bansMs = list.map((each) => durationMs(owner, option, each))
   const grows = bansMs.every((banMs, i) => i === 0 || banMs >= (bansMs[i - 1] as number))
   if (grows && bansMs.length > 0 && bansMs.length <= MAX_BANS) return bansMs
   const must = `1 to ${MAX_BANS} durations, none shorter than the one before`
-  throw wrongOption('ban', 'for', must, value, "Did you mean for: ['1m', '10m', '1h']?")
+  throw wrongOption(owner, option, must, value, "Did you mean for: ['1m', '10m', '1h']?")
 }
 
 interface Numbers {

@@ -1,4 +1,5 @@
-import { keyName, knownOptions, wholeNumber } from '../checks.js'
+import { keyName, wholeNumber } from '../checks.js'
+import { optional, readOptions } from '../option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
 /** What a limit without a window is made of. */
@@ -9,6 +10,8 @@ export interface ConsecutiveOptions {
   name?: string
 }
 
+const OPTIONS = { rows: { limit: wholeNumber, name: optional(keyName) }, renamed: { max: 'limit' } }
+
 /**
  * A count without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with
  * `count: 'failed'`. State: the count.
@@ -18,9 +21,7 @@ export interface ConsecutiveOptions {
  * **Clock.** None is read.
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
-  knownOptions('consecutive', options, ['limit', 'name'], { max: 'limit' })
-  const limit = wholeNumber('consecutive', 'limit', options.limit)
-  const name = options.name === undefined ? `${limit}-in-a-row` : keyName('consecutive', 'name', options.name)
+  const { limit, name = `${limit}-in-a-row` } = readOptions('consecutive', options, OPTIONS)
   return makeConsecutive(name, limit, 0)
 }
 

@@ -1,9 +1,12 @@
+import { readOptions } from '../option-table.js'
 import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { readWindowOptions, type WindowOptions } from './window-options.js'
+import { WINDOW_RENAMED, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a fixed window is made of. */
 export type FixedWindowOptions = WindowOptions
+
+const OPTIONS = { rows: WINDOW_ROWS, renamed: WINDOW_RENAMED }
 
 /**
  * A counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one whose
@@ -18,8 +21,8 @@ export type FixedWindowOptions = WindowOptions
  * **Refunds** reach only the window in which the units were taken.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
-  const { limit, windowMs, name } = readWindowOptions('fixedWindow', options, [])
-  return makeFixedWindow(name, limit, windowMs, 0)
+  const { limit, window, name } = readOptions('fixedWindow', options, OPTIONS)
+  return makeFixedWindow(name ?? windowName(limit, window), limit, window, 0)
 }
 
 /** A window in which up to `overdraft` units may be counted beyond its quota. */

@@ -1,12 +1,23 @@
-import { given, wholeNumber, wrongOption } from '../checks.js'
+import { whole, wrongOption } from '../checks.js'
+import { readOptions, withDefault } from '../option-table.js'
 import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { readWindowOptions, type WindowOptions } from './window-options.js'
+import { WINDOW_RENAMED, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a sliding window is made of. */
 export interface SlidingWindowOptions extends WindowOptions {
   /** Counters per window, from 1 to 100. More follow the window more closely and take more room. Default 10. */
   slices?: number
+}
+
+const OPTIONS = {
+  rows: { ...WINDOW_ROWS, slices: withDefault(10, whole(1, 100)) },
+  rules: { sliceCheck: { from: ['slices', 'window'], read: checkSlices } },
+  renamed: WINDOW_RENAMED,
+} as const
+
+function checkSlices(owner: string, { slices, window }: { slices: number; window: number }): void {
+  if (slices > window) throw wrongOption(owner, 'slices', 'at most one per millisecond of the window', slices)
 }
 
 /**
@@ -25,12 +36,8 @@ export interface SlidingWindowOptions extends WindowOptions {
  * **Refunds** reach only the slice in which the units were taken.
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
-  const { limit, windowMs, name } = readWindowOptions('slidingWindow', options, ['slices'])
-  const slices = wholeNumber('slidingWindow', 'slices', given(options.slices, 10), 1, 100)
-  if (slices > windowMs) {
-    throw wrongOption('slidingWindow', 'slices', 'at most one per millisecond of the window', slices)
-  }
-  return makeSlidingWindow(name, limit, windowMs, slices, 0)
+  const { limit, window, name, slices } = readOptions('slidingWindow', options, OPTIONS)
+  return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices, 0)
 }
 
 /*

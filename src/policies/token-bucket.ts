@@ -1,5 +1,6 @@
-import { keyName, knownOptions, wholeNumber, wrongOption } from '../checks.js'
+import { keyName, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
+import { optional, readOptions } from '../option-table.js'
 import { aheadOfRefill } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
@@ -14,6 +15,12 @@ export interface TokenBucketOptions {
   /** For headers and keys. Default: such as `100-in-1min`, or `10-in-1s-burst-50`. */
   name?: string
 }
+
+const OPTIONS = {
+  rows: { capacity: wholeNumber, refill: wholeNumber, every: durationMs, name: optional(keyName) },
+  rules: { intervalMs: { from: ['capacity', 'refill', 'every'], read: readInterval } },
+  renamed: { limit: 'capacity', window: 'every', interval: 'every' },
+} as const
 
 /**
  * Bucket times are kept on a grid of 1/4096 ms. It is the spacing of doubles at today's time, so sums are exact and
@@ -42,36 +49,29 @@ const GRID = 4096
  * Throws a `TypeError` for wrong numbers: a rate above 1,000,000 a second, or a bucket that takes over ten years to fill.
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
-  knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'name'], {
-    limit: 'capacity',
-    window: 'every',
-    interval: 'every',
-  })
-  const capacity = wholeNumber('tokenBucket', 'capacity', options.capacity)
-  const refill = wholeNumber('tokenBucket', 'refill', options.refill)
-  const everyMs = durationMs('tokenBucket', 'every', options.every)
-  const intervalMs = Math.round((everyMs / refill) * GRID) / GRID
-  checkRange(capacity, refill, everyMs, intervalMs)
-  const fallback = `${refill}-in-${shortDuration(everyMs)}${capacity === refill ? '' : `-burst-${capacity}`}`
-  const name = options.name === undefined ? fallback : keyName('tokenBucket', 'name', options.name)
-  return makeTokenBucket(name, capacity, intervalMs, (capacity * everyMs) / refill, 0)
+  const { capacity, refill, every, name, intervalMs } = readOptions('tokenBucket', options, OPTIONS)
+  const fallback = `${refill}-in-${shortDuration(every)}${capacity === refill ? '' : `-burst-${capacity}`}`
+  return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill, 0)
 }
 
-function checkRange(capacity: number, refill: number, everyMs: number, intervalMs: number): void {
-  if (refill / everyMs > 1000) {
+interface Rate {
+  readonly capacity: number
+  readonly refill: number
+  readonly every: number
+}
+
+/** The time in which one token comes back, on the grid. */
+function readInterval(owner: string, { capacity, refill, every }: Rate): number {
+  const intervalMs = Math.round((every / refill) * GRID) / GRID
+  if (refill / every > 1000) {
     const must = 'at most 1,000,000 a second'
-    throw wrongOption(
-      'tokenBucket',
-      'refill',
-      must,
-      refill,
-      'Let one unit stand for more, such as a kilobyte.',
-    )
+    throw wrongOption(owner, 'refill', must, refill, 'Let one unit stand for more, such as a kilobyte.')
   }
   if (capacity * intervalMs > MAX_DURATION_MS) {
     const must = 'small enough that the refill fills it within 10 years'
-    throw wrongOption('tokenBucket', 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
+    throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
+  return intervalMs
 }
 
 /** A bucket from which up to `overdraft` tokens may be taken that it does not hold. */

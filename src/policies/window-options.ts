@@ -1,5 +1,6 @@
-import { keyName, knownOptions, wholeNumber } from '../checks.js'
+import { keyName, wholeNumber } from '../checks.js'
 import { type Duration, durationMs, shortDuration } from '../durations.js'
+import { optional } from '../option-table.js'
 
 /** What every window of counters is made of. */
 export interface WindowOptions {
@@ -11,16 +12,12 @@ export interface WindowOptions {
   name?: string
 }
 
-/** Checks the options that `fixedWindow` and `slidingWindow` share. */
-export function readWindowOptions(owner: string, options: WindowOptions, extra: readonly string[]) {
-  knownOptions(owner, options, ['limit', 'window', 'name', ...extra], {
-    windowMs: 'window',
-    max: 'limit',
-    points: 'limit',
-  })
-  const limit = wholeNumber(owner, 'limit', options.limit)
-  const windowMs = durationMs(owner, 'window', options.window)
-  const fallback = `${limit}-in-${shortDuration(windowMs)}`
-  const name = options.name === undefined ? fallback : keyName(owner, 'name', options.name)
-  return { limit, windowMs, name }
+/** How the options are read that `fixedWindow` and `slidingWindow` share. */
+export const WINDOW_ROWS = { limit: wholeNumber, window: durationMs, name: optional(keyName) }
+
+export const WINDOW_RENAMED = { windowMs: 'window', max: 'limit', points: 'limit' }
+
+/** The default name of a window, such as `100-in-1min`. */
+export function windowName(limit: number, windowMs: number): string {
+  return `${limit}-in-${shortDuration(windowMs)}`
 }

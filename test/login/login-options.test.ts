@@ -17,7 +17,7 @@ test.each<[object, string]>([
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got "::1".'],
   [
     { field: 'a', limits: { account: 5 } },
-    'loginGuard: limits.account must be a policy, got 5. Write slidingWindow(',
+    'loginGuard: limits: account must be a policy, got 5. Write slidingWindow(',
   ],
   [{ field: 'a', limits: { ip: 5 } }, 'loginGuard: limits: there is no option "ip". Write address instead.'],
   [{ field: 'a', limits: [] }, 'loginGuard: limits: options must be an object, got an array of 0.'],

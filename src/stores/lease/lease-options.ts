@@ -1,5 +1,6 @@
-import { given, knownOptions, wholeNumber, wrongOption } from '../../checks.js'
+import { whole, wrongOption } from '../../checks.js'
 import { type Duration, durationMs } from '../../durations.js'
+import { readOptions, withDefault } from '../../option-table.js'
 import type { LeaseSettings } from './leased.js'
 
 /** How units of keys that are charged often are taken from the store ahead of their use. */
@@ -13,15 +14,19 @@ export interface LeaseOptions {
   processes?: number
 }
 
+const OPTIONS = {
+  rows: { hold: withDefault('100ms', readHold), processes: withDefault(8, whole(1, 10_000, 8)) },
+  renamed: { window: 'hold', ttl: 'hold', workers: 'processes' },
+}
+
 /** Reads and checks the option `lease`. Throws a `TypeError` that names what is wrong and the mend. */
-export function readLease(owner: string, options: LeaseOptions | undefined): LeaseSettings | undefined {
-  if (options === undefined) return undefined
-  const lease = `${owner}: lease`
-  knownOptions(lease, options, ['hold', 'processes'], { window: 'hold', ttl: 'hold', workers: 'processes' })
-  const hold = given(options.hold, '100ms')
-  const holdMs = durationMs(lease, 'hold', hold)
-  if (holdMs < 10 || holdMs > 10_000) {
-    throw wrongOption(lease, 'hold', 'from 10 ms to 10 s', hold, "Did you mean hold: '100ms'?")
-  }
-  return { holdMs, processes: wholeNumber(lease, 'processes', given(options.processes, 8), 1, 10_000, 8) }
+export function readLease(owner: string, option: string, options: unknown): LeaseSettings {
+  const { hold, processes } = readOptions(`${owner}: ${option}`, options as LeaseOptions, OPTIONS)
+  return { holdMs: hold, processes }
+}
+
+function readHold(owner: string, option: string, hold: unknown): number {
+  const holdMs = durationMs(owner, option, hold)
+  if (holdMs >= 10 && holdMs <= 10_000) return holdMs
+  throw wrongOption(owner, option, 'from 10 ms to 10 s', hold, "Did you mean hold: '100ms'?")
 }

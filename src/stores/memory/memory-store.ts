@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks' // the global one is behind a getter, which costs as much as the clock
-import { given, knownOptions, optionalFunction, show, wholeNumber } from '../../checks.js'
+import { show, whole } from '../../checks.js'
+import { callback, readOptions, withDefault } from '../../option-table.js'
 import { warnOnce } from '../../warn-once.js'
 import { decideParts, type Outcome, type Read } from '../decide-parts.js'
 import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
@@ -22,6 +23,11 @@ export interface MemoryStore extends Store {
   forget(held: readonly Held[]): void
   /** How many keys are held. */
   readonly size: number
+}
+
+const OPTIONS = {
+  rows: { maxKeys: withDefault(1_000_000, whole(1, 100_000_000)), clock: callback<() => number> },
+  renamed: { max: 'maxKeys', size: 'maxKeys' },
 }
 
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
@@ -67,10 +73,8 @@ const CHARGES_PER_SWEEP = 16
  * Throws a `TypeError` for wrong options.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  knownOptions('memoryStore', options, ['maxKeys', 'clock'], { max: 'maxKeys', size: 'maxKeys' })
-  const maxKeys = wholeNumber('memoryStore', 'maxKeys', given(options.maxKeys, 1_000_000), 1, 100_000_000)
-  optionalFunction('memoryStore', 'clock', options.clock)
-  const now = options.clock === undefined ? monotonicNow : finite(options.clock)
+  const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
+  const now = clock === undefined ? monotonicNow : finite(clock)
   const table = new StateTable(maxKeys)
   const overflow = new Overflow()
   let decided = 0

@@ -1,6 +1,7 @@
-import { knownOptions, wrongOption } from '../../checks.js'
+import { wrongOption } from '../../checks.js'
+import { readOptions } from '../../option-table.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
-import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
+import { TABLE_OPTIONS } from '../sql/table-name.js'
 import { callbackPoolOf, type MysqlPool } from './mysql-client.js'
 import { mysqlDatabase } from './mysql-database.js'
 
@@ -29,7 +30,6 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): Sq
     const mend = 'Write mysqlStore(mysql.createPool(url)).'
     throw wrongOption('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
   }
-  knownOptions('mysqlStore', options, ['table'])
-  const { table = DEFAULT_TABLE } = options
-  return sqlStore(mysqlDatabase(callbackPool, tableNames('mysqlStore', table)))
+  const { table } = readOptions('mysqlStore', options, TABLE_OPTIONS)
+  return sqlStore(mysqlDatabase(callbackPool, table))
 }

@@ -1,6 +1,7 @@
-import { knownOptions, wrongOption } from '../../checks.js'
+import { wrongOption } from '../../checks.js'
+import { readOptions } from '../../option-table.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
-import { DEFAULT_TABLE, tableNames } from '../sql/table-name.js'
+import { TABLE_OPTIONS } from '../sql/table-name.js'
 import { isPostgresPool, type PostgresPool } from './postgres-client.js'
 import { postgresDatabase } from './postgres-database.js'
 
@@ -28,7 +29,6 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     const mend = 'Write postgresStore(new Pool({ connectionString })).'
     throw wrongOption('postgresStore', 'pool', 'a pg pool', pool, mend)
   }
-  knownOptions('postgresStore', options, ['table'])
-  const { table = DEFAULT_TABLE } = options
-  return sqlStore(postgresDatabase(pool, tableNames('postgresStore', table)))
+  const { table } = readOptions('postgresStore', options, TABLE_OPTIONS)
+  return sqlStore(postgresDatabase(pool, table))
 }

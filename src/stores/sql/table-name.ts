@@ -1,8 +1,14 @@
 import { wrongOption } from '../../checks.js'
+import { type Rows, withDefault } from '../../option-table.js'
 
 /** Both servers take it as it is, when it is quoted: MySQL up to 64 characters, PostgreSQL up to 63. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]{0,50}$/
 export const DEFAULT_TABLE = 'headgate'
+
+/** The options of a store in a database. */
+export const TABLE_OPTIONS = {
+  rows: { table: withDefault(DEFAULT_TABLE, (owner, _option, value) => tableNames(owner, value)) },
+} satisfies { rows: Rows }
 
 /** The names of which a table's name is made: its own, or its schema's (MySQL: database) and its own. Throws a `TypeError` for others. */
 export function tableNames(owner: string, table: unknown): readonly string[] {

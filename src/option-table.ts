@@ -1,0 +1,78 @@
+import { checkIsObject, optionalFunction, unknownOption } from './checks.js'
+
+/** Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a `TypeError`. */
+export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
+
+/** The options of a factory: one row for each, with how it is read. */
+export type Rows = Readonly<Record<string, ReadOption>>
+
+/** What is read from rows: a setting for each option. */
+export type Settings<R extends Rows> = { readonly [K in keyof R]: ReturnType<R[K]> }
+
+/** A check of several options together, or a setting made of them. */
+export interface Rule<S> {
+  /** The options that it depends on. */
+  readonly from: readonly (keyof S & string)[]
+  /** Throws a `TypeError`, or returns a setting. */
+  read(owner: string, settings: S): unknown
+}
+
+export type Rules<S> = Readonly<Record<string, Rule<S>>>
+
+/** What is read from rows and rules. */
+type Read<R extends Rows, D extends Rules<Settings<R>>> = Settings<R> & {
+  readonly [K in keyof D]: ReturnType<D[K]['read']>
+}
+
+/** All that a factory knows about its options. */
+export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
+  readonly rows: R
+  readonly rules?: D
+  /** Words of other packages, and what to write here. */
+  readonly renamed?: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads options by a table: rejects what has no row, then reads each row, then each rule.
+ * Throws a `TypeError` for what is no object of options, and for wrong ones.
+ */
+export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
+  owner: string,
+  options: object,
+  { rows, rules, renamed }: OptionTable<R, D>,
+): Read<R, D> {
+  const known = Object.keys(rows)
+  checkIsObject(owner, options, known)
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(rows, name)) throw unknownOption(owner, name, known, renamed)
+  }
+  const settings: Record<string, unknown> = {}
+  for (const [name, read] of Object.entries(rows)) {
+    settings[name] = read(owner, name, (options as Record<string, unknown>)[name])
+  }
+  for (const [name, rule] of Object.entries(rules ?? {})) {
+    settings[name] = rule.read(owner, settings as Settings<R>)
+  }
+  return settings as Read<R, D>
+}
+
+/** A row for an option that may be left out. */
+export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
+  return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
+}
+
+/** A row for an option with a default, which is read as if it had been given. `null` is not left out; it is wrong. */
+export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {
+  return (owner, option, value) => read(owner, option, value === undefined ? fallback : value)
+}
+
+/** A row for a function that may be left out. */
+export function callback<F>(owner: string, option: string, value: unknown): F | undefined {
+  optionalFunction(owner, option, value)
+  return value as F | undefined
+}
+
+/** A row for an option that a rule checks. */
+export function unchecked(_owner: string, _option: string, value: unknown): unknown {
+  return value
+}
