@@ -73,9 +73,19 @@ function violatedPolicies({ parts }: Told): string[] {
 /** In order of our preference: a client that takes anything, such as curl, gets text. */
 const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
 
-/** Whether `Accept` prefers JSON over text (RFC 9110 §12.5.1). Most requests are told apart without parsing. */
+/**
+ * The longest `Accept` that is parsed, in characters. Browsers send up to about 150, and API clients a few media
+ * types. Parsing costs time for each media range, of which the 16 KB that Node.js allows for headers hold thousands.
+ */
+const MAX_ACCEPT_LENGTH = 300
+
+/**
+ * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may disregard
+ * the field (RFC 9110 §12.5.1), so a header longer than `MAX_ACCEPT_LENGTH` is answered in text.
+ */
 function takesJson(accept: string | undefined): boolean {
-  if (accept === undefined || !/json|application\/\*/i.test(accept)) return false
+  if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false
+  if (!/json|application\/\*/i.test(accept)) return false
   const types = accept.replace(/;\s*charset=[^;,]*/gi, '') // a parameter that JSON does not have (RFC 8259 §11), often sent
   const preferred = new Negotiator({ headers: { accept: types } }).mediaType(OFFERED)
   return preferred !== undefined && preferred !== 'text/plain'
