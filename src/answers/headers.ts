@@ -71,7 +71,7 @@ function sfInteger(value: number): number {
   return Math.min(value, MAX_SF_INTEGER)
 }
 
-/** Milliseconds as whole seconds, rounded up. Less than a microsecond is the grid of doubles, and no wait. */
+/** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of doubles. */
 export function wholeSeconds(durationMs: number): number {
   return Math.ceil(Math.round(durationMs * 1000) / 1e6)
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { consecutive, type Decision, fixedWindow, rateLimit, slidingWindow, tokenBucket } from 'headgate'
 import { type BareItem, parseList } from 'structured-headers'
-import { denialHeaders, draftHeaders, legacyHeaders } from '../../src/answers/headers.js'
+import { denialHeaders, draftHeaders, legacyHeaders, wholeSeconds } from '../../src/answers/headers.js'
 import { decisionOf, denialOf, headerEntries, partOf } from './decisions.js'
 
 const NOW_MS = 1_790_000_000_123
@@ -168,6 +168,16 @@ test.each([
 ])('Retry-After for %d ms is %s whole seconds, rounded up', (retryAfterMs, seconds) => {
   const headers = Object.fromEntries(headerEntries(denialHeaders(denialOf(retryAfterMs))))
   expect(headers).toEqual({ 'Cache-Control': 'no-store', 'Retry-After': seconds })
+})
+
+test.each([
+  [1000.0002, 1], // a rounding error of doubles at today's time, not a longer wait
+  [1000.001, 2],
+  [0, 0],
+  [0.0002, 0],
+  [0.001, 1],
+])('%d ms are %d whole seconds: less than half a microsecond is no wait', (durationMs, seconds) => {
+  expect(wholeSeconds(durationMs)).toBe(seconds)
 })
 
 test('there is no Retry-After where waiting never helps, and no cache keeps the answer all the same', () => {
