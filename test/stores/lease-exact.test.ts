@@ -8,7 +8,7 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { allowed, chargeTimes, leaseOn, RemoteStore } from './lease-kit.js'
+import { allowed, chargeTimes, handedOut, leaseOn, RemoteStore, START_MS } from './lease-kit.js'
 
 const PROCESSES = 3
 
@@ -92,4 +92,90 @@ test('a block whose parts were taken at two moments lets nobody have more', asyn
   const over: number[] = []
   for (let splitsAt = 0; splitsAt < 240; splitsAt++) over.push(await overAfterSplit(splitsAt))
   expect(Math.max(...over)).toBe(0)
+})
+
+/** Charges one unit after the other until one is denied. Returns the verdicts of those that were allowed. */
+async function chargeAll(store: Store, policy: Policy): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (;;) {
+    const [verdict] = await chargeTimes(store, policy, 1)
+    if (!verdict?.allowed) return verdicts
+    verdicts.push(verdict)
+  }
+}
+
+test('of a block that the refill takes back unit by unit, no more is used than the bucket still misses', async () => {
+  const policy = tokenBucket({ capacity: 3200, refill: 3200, every: 3200 })
+  const taken: number[] = []
+  const leased: number[] = []
+  for (let missing = 1; missing <= 100; missing++) {
+    const remote = new RemoteStore()
+    const store = leaseOn(remote, { holdMs: 2000 })
+    await chargeTimes(store, policy, 100)
+    remote.nowMs += 3200 - remote.remaining(policy) - missing
+    expect(allowed(await chargeTimes(remote, policy, 1, 3200 - missing))).toBe(1)
+    const verdicts = await chargeAll(store, policy)
+    taken.push(3200 - missing + verdicts.length)
+    leased.push(handedOut(verdicts))
+  }
+  expect(Math.max(...taken)).toBe(3200)
+  expect(Math.min(...leased)).toBeGreaterThan(0)
+})
+
+describe.each<[string, Policy]>([
+  ['fixedWindow', fixedWindow({ limit: 800, window: 1000 })],
+  ['slidingWindow', slidingWindow({ limit: 800, window: 1000, slices: 1 })],
+])('around the border between two windows of a %s', (_name, policy) => {
+  const BORDER_MS = START_MS + 1000
+
+  /** Leases just before the border. Calls `cross`, which charges and lets the border pass, and then takes all that is left. */
+  async function admittedAcross(
+    cross: (remote: RemoteStore, store: Store) => Promise<readonly Verdict[]>,
+  ): Promise<readonly Verdict[]> {
+    const remote = new RemoteStore()
+    remote.nowMs = BORDER_MS - 1
+    const store = leaseOn(remote)
+    const verdicts = [await chargeTimes(store, policy, 20), await cross(remote, store)]
+    expect(remote.nowMs).toBe(BORDER_MS)
+    verdicts.push(await chargeAll(store, policy))
+    return verdicts.flat().filter((verdict) => verdict.allowed)
+  }
+
+  function expectAdmittedByPolicy(verdicts: readonly Verdict[]): void {
+    let used: State | undefined
+    let over = 0
+    for (const { atMs } of verdicts) {
+      const step = policy.take(used, atMs, 1)
+      if (!step.allowed) over++
+      used = step.next ?? used
+    }
+    expect(over).toBe(0)
+    expect(policy.take(used, BORDER_MS, 1).allowed).toBe(false) // nothing is lost, either
+  }
+
+  test('units of a reply of which one part came before it and one after it count each in its own window', async () => {
+    let leased = 0
+    for (let splitsAt = 1; splitsAt <= 65; splitsAt++) {
+      const verdicts = await admittedAcross(async (remote, store) => {
+        remote.splitsAt = splitsAt
+        const across = await chargeTimes(store, policy, 60)
+        remote.splitsAt = Number.POSITIVE_INFINITY
+        remote.nowMs = BORDER_MS
+        return across
+      })
+      expectAdmittedByPolicy(verdicts)
+      leased += handedOut(verdicts)
+    }
+    expect(leased).toBeGreaterThan(0)
+  })
+
+  test('units that were taken before it are not used after it', async () => {
+    const verdicts = await admittedAcross(async (remote) => {
+      const held = 800 - remote.remaining(policy) - 20
+      expect(held).toBeGreaterThan(1)
+      remote.nowMs = BORDER_MS
+      return []
+    })
+    expectAdmittedByPolicy(verdicts)
+  })
 })
