@@ -90,6 +90,8 @@ describe('a value that is not ours', () => {
     expect(await remainingOf(store, window, ['ours'])).toEqual([3])
     expect(await remainingOf(store, bucket, ['new'])).toEqual([4])
     expect((await client.get(key)).value?.toString()).toBe(value)
+    await client.delete(key)
+    expect(await remainingOf(store, policy, ['theirs'])).toEqual([5]) // what they had counted is given back
   })
 
   test.each([
