@@ -29,6 +29,8 @@ export interface LimitContext {
   readonly keyHead: string
   readonly secret: string | undefined
   readonly source: (subject: unknown) => string
+  /** The share of each policy by which this process decides while the store is down. */
+  readonly share: number
 }
 
 /** A limit as it was written and checked; `entryName` is set where it is one of several. */
@@ -86,13 +88,13 @@ const ENTRY = {
 
 /** Binds a limit to the keys and the name of its limiter. */
 export function bindLimit(
-  { keyHead, secret, source }: LimitContext,
+  { keyHead, secret, source, share }: LimitContext,
   { owner, entryName, policy, keys, readCost }: Entry,
   limiterName: string | undefined,
 ): Limit {
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   return {
-    readPolicy: policyReader(owner, head, policy, entryName ?? limiterName),
+    readPolicy: policyReader(owner, head, policy, entryName ?? limiterName, share),
     readIdentity: identityReader(keys, source, secret),
     readCost,
   }
@@ -189,12 +191,14 @@ function policyReader(
   keyHead: string,
   policy: GivenPolicy,
   name: string | undefined,
+  share: number,
 ): Limit['readPolicy'] {
   const bound = new WeakMap<Policy, BoundPolicy>()
   function bind(value: unknown): BoundPolicy {
     const known = bound.get(value as Policy)
     if (known !== undefined) return known
     const checked = checkedPolicy(owner, value)
+    if (share < 1) checked.scaled(share) // throws for a share that cannot be kept: now, not in an outage
     const fresh = {
       policy: checked,
       keyAtRest: keysAtRest(`${keyHead}:${signatureOf(checked)}`),

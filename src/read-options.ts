@@ -69,8 +69,9 @@ export function limiterSettings(owner: string, read: Read, denyCache: Duration):
     owner,
     entries.flatMap(({ keys }) => keys),
   )
+  const context = { keyHead, secret, source, share: read.share }
   return {
-    limits: entries.map((entry) => bindLimit({ keyHead, secret, source }, entry, name)),
+    limits: entries.map((entry) => bindLimit(context, entry, name)),
     timeoutMs: read.timeoutMs,
     share: read.share,
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),

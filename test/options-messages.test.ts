@@ -33,6 +33,7 @@ describe.each([
   test.each([
     [1e9, '1s'],
     [1_000_001, '1s'],
+    [60_000, '1s'],
     [2000, 1],
     [Number.MAX_SAFE_INTEGER, '10 years'],
   ])('a limit of %d in %p is wrong in the words that were given', (limit, window) => {
@@ -40,7 +41,15 @@ describe.each([
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(new RegExp(`^${owner}: limit must be at most .*, got ${limit}\\.`))
     expect(error.message).not.toMatch(/refill|capacity|tokenBucket|every/)
+    expect(error.message).toContain('Use slidingWindow, which keeps any rate exactly')
   })
+
+  test.each([1, 7, 11, 1000])(
+    'a limit of %d in ten years is right, however its interval is rounded',
+    (limit) => {
+      expect(() => createLimiter({ limit, window: '10y', key })).not.toThrow()
+    },
+  )
 
   test.each([['abc'], [''], [{}], [null], [Number.NaN], [Number.POSITIVE_INFINITY], [true]])(
     'a cost of %p is wrong, and 1 is suggested',

@@ -36,7 +36,7 @@ export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'con
  * 5. A clock that goes backwards grants nothing, and one that was ahead and came back locks nobody out for longer than
  *    the policy's documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
- * 7. Rates from one a day to 10,000 a second are kept within 0.2 % over the long run.
+ * 7. Rates are kept within 0.2 % over the long run. A factory refuses numbers for which they would not be.
  * 8. A state may be overdrawn, by up to a whole `limit` (see `overdrawing`): then nothing is left, and the times tell when there is.
  */
 export interface Policy {
@@ -67,7 +67,10 @@ export interface Policy {
   overdrawing(): Policy
   /** How units of it are held that are taken ahead of their use; absent where they cannot be. */
   readonly ahead?: Ahead | undefined
-  /** A policy of its own, with a share of this one's limit, at least 1, in the same window. */
+  /**
+   * Returns a policy of its own, with a share of this one's limit, at least 1, in the same window. Throws a
+   * `TypeError` where rule 7 could not be kept.
+   */
   scaled(share: number): Policy
 }
 

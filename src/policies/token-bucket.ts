@@ -28,6 +28,9 @@ const OPTIONS = {
  */
 const GRID = 4096
 
+/** How far the rate on the grid may be from the given one. All rates up to 16,384 a second are within it. */
+const MAX_RATE_ERROR = 0.002
+
 /**
  * A bucket that starts full, gives a token for each unit of cost, and is refilled evenly and lazily. One timestamp is
  * its whole state: when it will be full again. That makes it the generic cell rate algorithm (GCRA, ITU-T I.371) told
@@ -37,7 +40,8 @@ const GRID = 4096
  * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window` as a
  * bucket of that capacity admits at most twice the limit in one window, and the limit per window in the long run.
  * The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by at most 0.13 % at
- * 10,000 a second, less in proportion at lower rates.
+ * 10,000 a second, less in proportion at lower rates. Rates that rounding would change by more than 0.2 %
+ * are refused: none up to 16,384 a second, and above that most.
  *
  * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket twice: a bucket may be
  * overdrawn by as much as it holds, and nothing tells the two apart.
@@ -46,7 +50,8 @@ const GRID = 4096
  * the units would have come back by then; so at most the time is given back that was left until the bucket would have been
  * full again. Where handlers are slow and the bucket is nearly full, that is less than was taken, and rightly so.
  *
- * Throws a `TypeError` for wrong numbers: a rate above 1,000,000 a second, or a bucket that takes over ten years to fill.
+ * Throws a `TypeError` for wrong numbers: a rate that rounding changes by more than 0.2 %, or a bucket that
+ * takes over ten years to fill.
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
   const { capacity, refill, every, name, intervalMs } = readOptions('tokenBucket', options, OPTIONS)
@@ -62,16 +67,22 @@ interface Rate {
 
 /** The time in which one token comes back, on the grid. */
 function readInterval(owner: string, { capacity, refill, every }: Rate): number {
-  const intervalMs = Math.round((every / refill) * GRID) / GRID
-  if (refill / every > 1000) {
-    const must = 'at most 1,000,000 a second'
-    throw wrongOption(owner, 'refill', must, refill, 'Let one unit stand for more, such as a kilobyte.')
-  }
-  if (capacity * intervalMs > MAX_DURATION_MS) {
+  const intervalMs = onGrid(every / refill, 'refill', refill)
+  if ((capacity / refill) * every > MAX_DURATION_MS) {
     const must = 'small enough that the refill fills it within 10 years'
     throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
   return intervalMs
+}
+
+/** Rounds an interval to the grid. Throws a `TypeError` about `option` where the rate changes too much. */
+function onGrid(exactMs: number, option: string, value: number): number {
+  const intervalMs = Math.round(exactMs * GRID) / GRID
+  if (Math.abs(intervalMs - exactMs) <= MAX_RATE_ERROR * exactMs) return intervalMs
+  const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
+  const fix =
+    'Use slidingWindow, which keeps any rate exactly, or let one unit stand for more, such as a kilobyte.'
+  throw wrongOption('tokenBucket', option, must, value, fix)
 }
 
 /** A bucket from which up to `overdraft` tokens may be taken that it does not hold. */
@@ -132,9 +143,9 @@ function makeTokenBucket(
     },
     ahead: overdraft > 0 ? undefined : aheadOfRefill(intervalMs, capacity),
     scaled(share: number) {
-      const slowerMs = Math.round((intervalMs / share) * GRID) / GRID
+      const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, slowerMs, own * slowerMs, 0)
+      return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs, 0)
     },
   })
   return policy

@@ -183,12 +183,54 @@ test('rule 7: whoever always takes at the first moment gets the rate within 0.2 
   )
 })
 
+/** How far a bucket's rate is from the given one. */
+function rateError(refill: number, everyMs: number, { params }: Policy): number {
+  return Math.abs(((params[1] as number) * refill) / everyMs - 1)
+}
+
 test.each([
   ['one a day', 1, 86_400_000],
   ['7 a minute', 7, 60_000],
   ['9,990 a second', 9990, 1000],
   ['10,000 a second', 10_000, 1000],
+  ['16,384 a second', 16_384, 1000],
+  ['32,000 a second, of intervals on the grid', 32_000, 1000],
+  ['4,096,000 a second, of intervals on the grid', 4_096_000, 1000],
 ])('rule 7: the interval of a bucket of %s is within 0.2 %%', (_rate, refill, everyMs) => {
-  const intervalMs = tokenBucket({ capacity: 1, refill, every: everyMs }).params[1] as number
-  expect(Math.abs((intervalMs * refill) / everyMs - 1)).toBeLessThan(0.002)
+  const policy = tokenBucket({ capacity: 1, refill, every: everyMs })
+  expect(rateError(refill, everyMs, policy)).toBeLessThan(0.002)
+})
+
+/** Rates from less than one a second to several millions a second. */
+const refills = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 1, max: 5_000_000 }))
+const shares = fc.double({ min: 1 / 64, max: 1, noNaN: true })
+
+test('rule 7: a bucket keeps its rate within 0.2 %, or is refused; below 16,384 a second it never is', () => {
+  fc.assert(
+    fc.property(refills, fc.integer({ min: 1, max: 2000 }), (refill, everyMs) => {
+      const make = () => tokenBucket({ capacity: 1, refill, every: everyMs })
+      const exact = (everyMs / refill) * 4096
+      const isKept = Math.abs(Math.round(exact) - exact) <= 0.002 * exact
+      if (isKept) expect(rateError(refill, everyMs, make())).toBeLessThanOrEqual(0.002 + 1e-9)
+      else expect(make).toThrow(/^tokenBucket: refill must be at most 16,384 a second/)
+      if (refill / everyMs <= 16.384) expect(make).not.toThrow()
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('rule 7: so does a share of it', () => {
+  fc.assert(
+    fc.property(refills, shares, (refill, share) => {
+      const everyMs = Math.max(1, Math.ceil(refill / 16.384))
+      const scaled = tokenBucket({ capacity: refill, refill, every: everyMs }).scaled(share)
+      expect(rateError(refill * share, everyMs, scaled)).toBeLessThanOrEqual(0.002 + 1e-9)
+    }),
+    { numRuns: 1000 },
+  )
+  const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
+  expect(() => fast.scaled(0.9)).toThrow(
+    /^tokenBucket: share must be at most 16,384 a second.*, got 0\.9\. Use/,
+  )
+  expect(fast.scaled(0.5).params[1]).toBe(8 / 4096)
 })

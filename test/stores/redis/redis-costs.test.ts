@@ -37,7 +37,7 @@ const POLICIES: readonly Policy[] = [
   fixedWindow({ limit: 1, window: 1 }),
   tokenBucket({ capacity: 1, refill: 1, every: 1 }),
   tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }),
-  tokenBucket({ capacity: 1, refill: 1_000_000, every: '1s' }),
+  tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }), // an interval of 4/4096 ms
 ]
 const NAMED = POLICIES.map((policy) => {
   const { kind, name, params } = policy
