@@ -10,6 +10,29 @@ export function show(value: unknown): string {
   return String(value)
 }
 
+/**
+ * How an error message shows a value that may hold a credential (a connection string, a secret, a client with its options): only
+ * what kind of thing it is, since error messages end in logs (OWASP Logging cheat sheet, "Data to exclude").
+ */
+export function showKind(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'object' && value !== null) return show(value)
+  return value === undefined || value === null || typeof value === 'boolean'
+    ? show(value)
+    : `a ${typeof value}`
+}
+
+/** The error of `wrongOption` for an option whose value may hold a credential. */
+export function wrongKind(
+  owner: string,
+  option: string,
+  must: string,
+  value: unknown,
+  hint: string,
+): TypeError {
+  return new TypeError(`${owner}: ${option} must be ${must}, got ${showKind(value)}. ${hint}`)
+}
+
 /** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the mend. */
 export function wrongOption(
   owner: string,
@@ -97,7 +120,7 @@ export function checkIsObject(
 ): asserts options is object {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
   throw new TypeError(
-    `${owner}: options must be an object, got ${show(options)}. Known options: ${known.join(', ')}.`,
+    `${owner}: options must be an object, got ${showKind(options)}. Known options: ${known.join(', ')}.`,
   )
 }
 

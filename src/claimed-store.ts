@@ -1,4 +1,4 @@
-import { wrongOption } from './checks.js'
+import { wrongKind } from './checks.js'
 import { memoryStore } from './stores/memory/memory-store.js'
 import type { Store } from './stores/store.js'
 
@@ -26,7 +26,7 @@ export function claimStore(
 /** Checks the option `store`. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  throw wrongOption(owner, option, 'a store', store, 'Did you mean store: memoryStore()?')
+  throw wrongKind(owner, option, 'a store', store, 'Did you mean store: memoryStore()?')
 }
 
 function isStore(value: unknown): value is Store {

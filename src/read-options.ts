@@ -1,4 +1,4 @@
-import { choice, keyName, show, whole, wrongOption } from './checks.js'
+import { choice, keyName, showKind, whole, wrongOption } from './checks.js'
 import { claimStore, readStore } from './claimed-store.js'
 import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
@@ -102,8 +102,7 @@ function checkLease(
 /** Checks a secret, without ever showing it. */
 export function readSecret(owner: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
-  const isNumber = typeof secret === 'number' || typeof secret === 'bigint' // never show the secret itself
-  const shown = typeof secret === 'string' ? `one of ${secret.length}` : isNumber ? 'a number' : show(secret)
+  const shown = typeof secret === 'string' ? `one of ${secret.length}` : showKind(secret)
   const must = `secret must be a string of at least 16 characters, got ${shown}`
   throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
 }

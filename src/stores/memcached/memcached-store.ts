@@ -1,4 +1,4 @@
-import { show, wrongOption } from '../../checks.js'
+import { show, wrongKind } from '../../checks.js'
 import { StoreError } from '../../errors.js'
 import { spreadCharges } from '../charge-spread.js'
 import { checkRefunds } from '../check-items.js'
@@ -31,7 +31,7 @@ import { swapping } from './swap.js'
 export function memcachedStore(client: MemcachedClient): Store {
   if (!isMemcachedClient(client)) {
     const mend = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
-    throw wrongOption('memcachedStore', 'client', 'a memjs client', client, mend)
+    throw wrongKind('memcachedStore', 'client', 'a memjs client', client, mend)
   }
   const now = Date.now
   const ask = link(client)

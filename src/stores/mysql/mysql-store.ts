@@ -1,4 +1,4 @@
-import { wrongOption } from '../../checks.js'
+import { wrongKind } from '../../checks.js'
 import { readOptions } from '../../option-table.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
 import { TABLE_OPTIONS } from '../sql/table-name.js'
@@ -28,7 +28,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): Sq
   const callbackPool = callbackPoolOf(pool)
   if (callbackPool === undefined) {
     const mend = 'Write mysqlStore(mysql.createPool(url)).'
-    throw wrongOption('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
+    throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
   }
   const { table } = readOptions('mysqlStore', options, TABLE_OPTIONS)
   return sqlStore(mysqlDatabase(callbackPool, table))

@@ -1,4 +1,4 @@
-import { wrongOption } from '../../checks.js'
+import { wrongKind } from '../../checks.js'
 import { readOptions } from '../../option-table.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
 import { TABLE_OPTIONS } from '../sql/table-name.js'
@@ -27,7 +27,7 @@ export interface PostgresStoreOptions {
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
   if (!isPostgresPool(pool)) {
     const mend = 'Write postgresStore(new Pool({ connectionString })).'
-    throw wrongOption('postgresStore', 'pool', 'a pg pool', pool, mend)
+    throw wrongKind('postgresStore', 'pool', 'a pg pool', pool, mend)
   }
   const { table } = readOptions('postgresStore', options, TABLE_OPTIONS)
   return sqlStore(postgresDatabase(pool, table))

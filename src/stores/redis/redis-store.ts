@@ -1,4 +1,4 @@
-import { wrongOption } from '../../checks.js'
+import { wrongKind } from '../../checks.js'
 import { warnOnce } from '../../warn-once.js'
 import { batcher, type Send } from '../batcher.js'
 import { spreadCharges } from '../charge-spread.js'
@@ -38,7 +38,7 @@ const PATIENCE_MS = 3
 export function redisStore(client: RedisClient | RedisClusterClient): Store {
   if (!isRedisClient(client)) {
     const mend = 'Write redisStore(new Redis(url)).'
-    throw wrongOption('redisStore', 'client', 'an ioredis client', client, mend)
+    throw wrongKind('redisStore', 'client', 'an ioredis client', client, mend)
   }
   const courier = isClusterClient(client) ? clusterCourier(client) : serverCourier(client)
   const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT, patienceMs: PATIENCE_MS }

@@ -2,8 +2,8 @@ import { memoryStore } from 'headgate'
 
 test.each<[unknown, string]>([
   [null, 'memoryStore: options must be an object, got null. Known options: maxKeys, clock.'],
-  [5, 'memoryStore: options must be an object, got 5.'],
-  ['1000', 'memoryStore: options must be an object, got "1000".'],
+  [5, 'memoryStore: options must be an object, got a number.'],
+  ['1000', 'memoryStore: options must be an object, got a string.'],
   [[], 'memoryStore: options must be an object, got an array of 0.'],
   [
     { maxKeys: 0 },
