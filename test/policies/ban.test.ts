@@ -129,3 +129,13 @@ test.each([
     ban(slidingWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: '1m' }),
   ).not.toThrow()
 })
+
+test('a refund gives back units, and neither strikes nor a ban', () => {
+  const banned = attempts(policy, 0, 0, 0, 0, 0).at(-1)?.next as State
+  const refunded = policy.refund(banned, 0, 1, 0)
+  expect(policy.take(refunded, 0, 1)).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })
+  expect(policy.take(refunded, 0, 0)).toEqual(policy.take(banned, 0, 0))
+  const fresh = policy.refund(refunded as State, 0, 1, 0)
+  expect(policy.take(fresh, 0, 1)).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })
+  expect(policy.refund(banned, MINUTE_MS, 1, MINUTE_MS)).toBe(banned) // taken in another window
+})

@@ -68,6 +68,18 @@ test('a refund gives back what the refill has not given back yet', () => {
   expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual([6000])
 })
 
+test('after a clock that was a year ahead, a refund shortens the wait by what it gives back', () => {
+  const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
+  const nowMs = Date.UTC(2026, 0, 1)
+  const aheadMs = nowMs + 365 * 86_400_000
+  const refunded = policy.refund([aheadMs + 5000], nowMs, 2, aheadMs, aheadMs + 5000)
+  expect(refunded).toEqual([nowMs + 8000])
+  expect(policy.take(refunded, nowMs, 1)).toMatchObject({ allowed: false, retryAfterMs: 4000 })
+  expect(policy.refund([aheadMs], nowMs, 2, nowMs)).toEqual([nowMs + 8000])
+  expect(policy.refund([aheadMs], nowMs, 10, aheadMs)).toBeUndefined()
+  expect(policy.refund([aheadMs], nowMs, 2, nowMs - 9000, nowMs)).toEqual([aheadMs])
+})
+
 test.each([
   ['capacity equal to refill', { capacity: 100, refill: 100, every: '1m' }, '100-in-1min'],
   ['a burst apart', { capacity: 50, refill: 10, every: '1s' }, '10-in-1s-burst-50'],

@@ -48,6 +48,16 @@ describe('fixedWindow', () => {
     expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [2, 3] })
     expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
   })
+
+  test('a refund to a state from far ahead reaches the window of the taking alone, also once it is put right', () => {
+    const ahead: State = [900, 3]
+    expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([900, 1])
+    expect(policy.refund(ahead, 1500, 3, 900_100)).toBeUndefined()
+    expect(policy.refund(ahead, 1500, 2, 1400)).toBe(ahead)
+    const { next: putRight } = policy.take(ahead, 1500, 1)
+    expect(policy.refund(putRight as State, 1500, 2, 900_100)).toBe(putRight)
+    expect(policy.refund(putRight as State, 1500, 2, 2100)).toEqual([2, 1])
+  })
 })
 
 describe('slidingWindow', () => {
@@ -107,6 +117,26 @@ describe('slidingWindow', () => {
     expect(denied).toMatchObject({ allowed: false, next: [10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
     expect(denied.retryAfterMs).toBe(20_001 - 500)
     expect(policy.take(denied.next, 20_001, 1).allowed).toBe(true)
+  })
+
+  test('a refund to a state from far ahead reaches the slice of the taking alone, also once it is put right', () => {
+    const { state } = run(policy, [
+      [895_000, 3],
+      [900_000, 7],
+    ])
+    const ahead = state as State
+    expect(policy.refund(ahead, 500, 2, 900_100)).toEqual([900, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+    expect(policy.refund(ahead, 500, 9, 895_100)).toEqual([900, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    for (const takenAtMs of [500, 889_999, 901_000])
+      expect(policy.refund(ahead, 500, 2, takenAtMs)).toBe(ahead)
+    const { next: putRight } = policy.take(ahead, 500, 1)
+    expect(policy.refund(putRight as State, 500, 2, 900_100)).toBe(putRight)
+    expect(policy.refund(putRight as State, 500, 2, 10_100)).toEqual([10, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+  })
+
+  test('a refund of all that a clock far ahead left makes the state fresh', () => {
+    const { state } = run(policy, [[900_000, 7]])
+    expect(policy.refund(state as State, 500, 7, 900_000)).toBeUndefined()
   })
 })
 

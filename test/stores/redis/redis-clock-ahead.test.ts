@@ -109,3 +109,50 @@ test('whatever a clock ahead left, and whatever is charged, the outcome is that 
     numRuns: 200,
   })
 })
+
+/** The first number of a bucket's state is a time: it lies between those of a refund just before and just after. */
+function expectBetween(held: State | undefined, early: State | undefined, late: State | undefined): void {
+  expect(held?.slice(1)).toEqual(early?.slice(1))
+  expect(held?.[0]).toBeGreaterThanOrEqual(early?.[0] as number)
+  expect(held?.[0]).toBeLessThanOrEqual(late?.[0] as number)
+}
+
+const someHours = fc.constantFrom(0, HOUR_MS, 24 * HOUR_MS)
+
+test('a refund to whatever a clock ahead left comes out as in the TypeScript', async () => {
+  const store = redisStore(client)
+  let changed = 0
+  const refunding = fc.record({
+    policy: fc.constantFrom(...POLICIES),
+    before: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
+    aheadMs: fc.oneof(fc.nat(4 * HOUR_MS), fc.nat(CENTURY_MS)),
+    isPutRight: fc.boolean(),
+    cost: fc.nat(7),
+    isTakenAhead: fc.boolean(),
+    takenEarlierMs: someHours,
+    resetAfterMs: fc.option(someHours, { nil: undefined }),
+  })
+  await fc.assert(
+    fc.asyncProperty(refunding, async ({ policy, before, aheadMs, cost, ...taken }) => {
+      await client.flushdb()
+      const startMs = await serverTimeMs(client)
+      let state = takenAt(policy, startMs + aheadMs, before) as State
+      if (taken.isPutRight) state = policy.take(state, startMs, policy.limit).next ?? state
+      await putAtRest(client, 'key', policy, state)
+      const takenAtMs = startMs + (taken.isTakenAhead ? aheadMs : 0) - taken.takenEarlierMs
+      const resetAtMs = takenAtMs + (taken.resetAfterMs ?? Number.NaN)
+      const receipt = { ...part('key', policy, cost), takenAtMs, ...(resetAtMs > 0 && { resetAtMs }) }
+      const refunded = async () =>
+        policy.refund(state, await serverTimeMs(client), cost, takenAtMs, receipt.resetAtMs)
+      const early = await refunded()
+      await store.refund([receipt])
+      const late = await refunded()
+      const held = await atRest(client, 'key')
+      if (String(early) !== String(state)) changed++
+      if (policy.kind === 'token-bucket' && held !== undefined) expectBetween(held, early, late)
+      else expect([early, late]).toContainEqual(held)
+    }),
+    { numRuns: 300 },
+  )
+  expect(changed).toBeGreaterThan(30)
+})
