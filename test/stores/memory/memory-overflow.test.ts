@@ -85,3 +85,42 @@ test('looking at a newcomer needs no room, and tells nothing', async () => {
   expect(await takeOne(store, 'new-1', daily, 0)).toMatchObject({ allowed: true, remaining: 2 })
   expect(warnings()).toEqual([])
 })
+
+describe('overflow states of limits that are made anew for each request', () => {
+  const limitOf = (i: number) => tokenBucket({ capacity: 1, refill: 1, every: 86_400_000 + i })
+  const isAllowed = (i: number) => answers([`new-${i}`], limitOf(i))[0]
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+
+  test('are kept for the last 1,000 of them, and for no more', () => {
+    expect(numbers(0, 1500).filter((i) => !isAllowed(i))).toEqual([])
+    expect(numbers(500, 1500).filter(isAllowed)).toEqual([])
+    expect(numbers(0, 500).filter((i) => !isAllowed(i))).toEqual([])
+  })
+
+  test('are kept where they are in use, however many others come', () => {
+    expect(isAllowed(0)).toBe(true)
+    expect(numbers(1, 2000).filter((i) => !isAllowed(i) || isAllowed(0))).toEqual([])
+  })
+
+  test('are kept while one of them is charged again and again', () => {
+    numbers(0, 1000).map(isAllowed)
+    expect(numbers(0, 500).filter(() => isAllowed(999))).toEqual([])
+    expect(numbers(0, 1000).filter(isAllowed)).toEqual([])
+  })
+
+  test('are kept for all parts of one charge until it is decided', () => {
+    numbers(0, 1000).map(isAllowed)
+    const oldAndNew = [...numbers(0, 10), ...numbers(1000, 1010)]
+    const charge = oldAndNew.map((i) => part(`new-${i}`, limitOf(i)))
+    const [verdict] = store.charge([charge])
+    expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual(oldAndNew.map((i) => i >= 1000))
+  })
+})
+
+test('an overflow state from which all was given back is as fresh', () => {
+  const [first, second] = store.charge([[part('new-1', daily)], [part('new-2', daily)]])
+  for (const [key, verdict] of Object.entries({ 'new-1': first, 'new-2': second })) {
+    store.refund([{ ...part(key, daily), takenAtMs: verdict?.atMs ?? 0 }])
+  }
+  expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
+})
