@@ -75,7 +75,16 @@ async function goThrough(legs: readonly Leg[], places: Places): Promise<Verdict>
     if (!verdict.allowed) return deny(legs, verdicts, taken, places)
     taken.push(...refundsOf(charge, verdict))
   }
-  return { allowed: true, atMs: verdicts[0]?.atMs ?? 0, parts: inOrderOfCharge(legs, verdicts) }
+  return {
+    allowed: true,
+    atMs: verdicts[0]?.atMs ?? 0,
+    parts: inOrderOfCharge(legs, verdicts.map(withOwnTimes)),
+  }
+}
+
+/** Each part carries the time at which its place took it: a window may have ended between two places. */
+function withOwnTimes(verdict: Verdict): Verdict {
+  return { ...verdict, parts: verdict.parts.map((part) => ({ ...part, atMs: verdict.atMs })) }
 }
 
 async function takeLeg(charge: Charge, places: Places, taken: readonly Refund[]): Promise<Verdict> {

@@ -23,7 +23,8 @@ function isVerdict(value: unknown, partCount: number): value is Verdict {
 
 function isPartVerdict(value: unknown): value is PartVerdict {
   if (typeof value !== 'object' || value === null) return false
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = value as PartVerdict
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = value as PartVerdict
+  if (atMs !== undefined && !Number.isFinite(atMs)) return false
   const soundTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
   return soundTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
 }

@@ -18,7 +18,14 @@ export interface Part extends Held {
 export type Charge = readonly Part[]
 
 /** A step as a store reports it: the figures, without the state. */
-export type PartVerdict = Omit<Step, 'next'>
+export interface PartVerdict extends Omit<Step, 'next'> {
+  /**
+   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
+   * different moments, such as on several servers: a refund must reach the window that the units came from.
+   * Default: the verdict's `atMs`.
+   */
+  readonly atMs?: number
+}
 
 /** A store's answer to one charge. */
 export interface Verdict {
@@ -29,7 +36,10 @@ export interface Verdict {
   readonly source?: 'deny-cache' | 'lease'
   /** Set on a denial that may be over before its `retryAfterMs`: other charges held units meanwhile that they may give back. */
   readonly isTentative?: true
-  /** The moment of the decision by the store's clock, in milliseconds since the Unix epoch. A refund needs it. */
+  /**
+   * The moment of the decision by the store's clock, in milliseconds since the Unix epoch. A refund needs
+   * it. A part that was taken at another moment carries its own.
+   */
   readonly atMs: number
   /**
    * One per part, in order. When the charge is denied nothing was taken, so each part shows its figures as they stand;
@@ -41,7 +51,7 @@ export interface Verdict {
 /** Units to give back: what one part took, and when. */
 export interface Refund extends Part {
   readonly takenAtMs: number
-  /** When the key would have been fresh again after that: the verdict's `atMs` plus the part's `resetAfterMs`. */
+  /** When the key would have been fresh again after that: `takenAtMs` plus the part's `resetAfterMs`. */
   readonly resetAtMs?: number
 }
 
@@ -53,6 +63,7 @@ export interface Refund extends Part {
  *   the Unix epoch. It may step; policies cope.
  * - **Atomicity**: a charge is decided and written as one: no other charge of one of its keys comes between.
  *   If one part is denied, nothing is taken. Parts of one charge may name the same key; they see each other.
+ *   A store that takes parts one after the other gives each its own `atMs`.
  * - **Batches**: charges are decided in the order given; two charges of one key in one batch see each other.
  * - **Writing**: a step's `next` is stored where it is there, and nothing is stored where it is not. With a denial
  *   only the denying part's `next` is stored.

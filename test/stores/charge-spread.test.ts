@@ -1,5 +1,6 @@
-import { type Charge, consecutive, memoryStore, type Verdict } from 'headgate'
+import { type Charge, consecutive, fixedWindow, memoryStore, type Verdict } from 'headgate'
 import { spreadCharges } from '../../src/stores/charge-spread.js'
+import { refundsOf } from '../../src/stores/refunds-of.js'
 import { part } from '../conformance/kit.js'
 
 const three = consecutive({ limit: 3 })
@@ -55,4 +56,28 @@ test('what is allowed is never tentative', async () => {
   expect(await one(part('address', three))).not.toHaveProperty('isTentative')
   letGo()
   expect(await onItsWay).not.toHaveProperty('isTentative')
+})
+
+test('a charge whose window ends between two places is refunded to the windows that it came from', async () => {
+  const perSecond = fixedWindow({ limit: 3, window: '1s' })
+  let nowMs = 999
+  const memory = memoryStore({ clock: () => nowMs })
+  const charge = spreadCharges({
+    placeOf: (key) => key,
+    async take(charges) {
+      const verdicts = memory.charge(charges)
+      nowMs++
+      return verdicts
+    },
+    look: async (charges) => memory.charge(charges),
+    refund: async (refunds) => memory.refund(refunds),
+    onNotGivenBack: () => {},
+  })
+  const parts = [part('address', perSecond), part('account', perSecond)]
+  const verdict = (await charge([parts]))[0] as Verdict
+  expect(verdict).toMatchObject({ allowed: true, atMs: 999, parts: [{ atMs: 999 }, { atMs: 1000 }] })
+  await charge([[part('address', perSecond)]]) // in the second window, which the first part was not taken from
+  memory.refund(refundsOf(parts, verdict))
+  const left = memory.charge(parts.map((one) => [{ ...one, cost: 0 }]))
+  expect(left.map((each) => each.parts[0]?.remaining)).toEqual([2, 3])
 })

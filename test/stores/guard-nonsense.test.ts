@@ -53,6 +53,8 @@ const nonsense: [string, unknown][] = [
   ['a part that is a string', [{ ...verdict, parts: [part, 'allowed'] }]],
   ['a part without allowed', withPart({ allowed: undefined })],
   ['a part allowed as a string', withPart({ allowed: 'true' })],
+  ['a part whose atMs is not a number', withPart({ atMs: Number.NaN })],
+  ['a part whose atMs is a string', withPart({ atMs: '1790000000000' })],
   ['allowed although a part is denied', [{ ...verdict, parts: [part, denying] }]],
   ['denied although every part is allowed', [{ ...verdict, allowed: false }]],
   ...figures.flatMap((figure): [string, unknown][] => [
