@@ -2,9 +2,10 @@ import { wrongOption } from '../checks.js'
 import { headerOf, type KeyFunction } from './key.js'
 
 /**
- * Identifies by a request header, such as `x-api-key`; the name's case does not matter. The header must be one that
- * something has verified: whoever can invent values can have as many buckets as they like. Requests without it are
- * limited as malformed input, per source address, so that leaving it out is no way around.
+ * Identifies by a request header, such as `x-api-key`; the name's case does not matter. Reads requests of `node:http` and
+ * of the Fetch standard. The header must be one that something has verified: whoever can invent values can have as many
+ * buckets as they like. Requests without it are limited as malformed input, per source address, so that leaving it out
+ * is no way around.
  */
 export function byHeader(name: string): KeyFunction<unknown> {
   if (typeof name !== 'string' || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) {

@@ -15,7 +15,7 @@ export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<Ke
 
 /**
  * The few things that headgate's own key makers read from a subject, none of them required. An Express, Connect or
- * node:http request has them; so may an object of the user's own.
+ * node:http request has them; so may a Fetch `Request`, or an object of the user's own.
  */
 export interface RequestLike {
   readonly ip?: unknown
@@ -34,10 +34,15 @@ export function asRequest(subject: unknown): RequestLike {
   return typeof subject === 'object' && subject !== null ? subject : {}
 }
 
-/** A header's value, where the subject has headers and this one is a string. */
+/**
+ * Returns a header's value, or `undefined` where the subject has no such header or its value is no string. `name` is in
+ * lower case. Reads the plain object of `node:http`, and objects with a `get` method, as `Headers` of the Fetch standard.
+ */
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)
   if (typeof headers !== 'object' || headers === null) return undefined
-  const value: unknown = (headers as Record<string, unknown>)[name]
+  const { get } = headers as { get?: unknown } // a string where a client of node:http sent a header of that name
+  const value: unknown =
+    typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]
   return typeof value === 'string' ? value : undefined
 }

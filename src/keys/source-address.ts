@@ -35,9 +35,11 @@ function readable(text: string | undefined): SourceAddress | undefined {
 
 function addressBehind(trusted: ReturnType<typeof proxyAddr.compile>) {
   return function addressBehindProxies(subject: unknown): string | undefined {
-    if (addressOfSocket(subject) === undefined || headerOf(subject, 'x-forwarded-for') === undefined)
-      return undefined
-    return proxyAddr(subject as IncomingMessage, trusted)
+    const remoteAddress = addressOfSocket(subject)
+    const chain = headerOf(subject, 'x-forwarded-for')
+    if (remoteAddress === undefined || chain === undefined) return undefined
+    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress } } // all that proxy-addr reads
+    return proxyAddr(read as unknown as IncomingMessage, trusted)
   }
 }
 

@@ -68,6 +68,11 @@ test.each([['203.0.113.7'], [['203.0.113.7', '203.0.113.8']], [7], [{}]])(
   },
 )
 
+test('a forwarded address is read from the headers of the Fetch standard as well', () => {
+  const headers = new Headers({ 'x-forwarded-for': '203.0.113.7, 10.0.0.2' })
+  expect(byIp({ trustProxy: PROXIES })(requestFrom('127.0.0.1', headers))).toBe('203.0.113.7')
+})
+
 test.each([
   'loopback',
   'loopback, 10.0.0.0/8',
