@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { byField, byHeader, byIp, byRoute, byUser, type KeyFunction } from 'headgate'
+import { byField, byHeader, byIp, byRoute, byUser, createLimiter, type KeyFunction } from 'headgate'
 import { identityReader } from '../../src/keys/identity.js'
 import { identityOf, SECRET, sourceOf } from './identities.js'
 import { requestFrom } from './requests.js'
@@ -157,4 +157,21 @@ test('an object as a key is told once, and what clients can send is not', () => 
   expect(warnings()).toEqual([])
   for (let i = 0; i < 3; i++) identityOf(giving({ id: 1 }), request)
   expect(warnings()).toEqual(['HEADGATE_OBJECT_AS_KEY'])
+})
+
+test('one key function in limiters of different secrets gives each of them an identity of its own', () => {
+  const key = giving('bob')
+  const secrets = [undefined, SECRET, `${SECRET}!`, SECRET, undefined]
+  const identities = secrets.map((secret) => identityOf(key, request, secret))
+  expect(identities).toEqual(secrets.map((secret) => identityOf(giving('bob'), request, secret)))
+  expect(new Set(identities).size).toBe(3)
+})
+
+test('an array of eight key functions is accepted, nine are refused', () => {
+  const limiterOf = (count: number) =>
+    createLimiter({ limit: 1, window: '1h', key: Array.from({ length: count }, () => giving('bob')) })
+  expect(limiterOf(8).charge(request)).toMatchObject({ allowed: true })
+  expect(() => limiterOf(9)).toThrow(
+    'createLimiter: key must be a function, or an array of 1 to 8 functions, got an array of 9.',
+  )
 })
