@@ -5,7 +5,19 @@ import type { Store } from './stores/store.js'
 /** Named limiters without a store of their own meet here; made when the first one comes. */
 let commonStore: Store | undefined
 /** Which prefixes of a store are taken by a limiter without a name. */
-const unnamedOn = new WeakMap<Store, Set<string>>()
+type UnnamedLimiters = WeakMap<Store, Set<string>>
+
+/**
+ * Where the process keeps them: one place for all copies of this package, which may share a store. No mark on the store,
+ * which may be the user's own and frozen.
+ */
+const UNNAMED_ON = Symbol.for('headgate.unnamedLimiters')
+
+function unnamedLimiters(): UnnamedLimiters {
+  const shared = globalThis as { [UNNAMED_ON]?: UnnamedLimiters }
+  shared[UNNAMED_ON] ??= new WeakMap()
+  return shared[UNNAMED_ON]
+}
 
 /** Returns the store that a limiter works on: its own, or the one in memory that fits its name. */
 export function claimStore(
@@ -37,6 +49,7 @@ function isStore(value: unknown): value is Store {
 
 /** Lays claim to a store for the one limiter without a name that there may be on it. Throws a `TypeError` for a second one. */
 export function claim(owner: string, store: Store, prefix: string): void {
+  const unnamedOn = unnamedLimiters()
   const taken = unnamedOn.get(store) ?? new Set()
   if (taken.has(prefix)) {
     throw new TypeError(

@@ -58,10 +58,22 @@ export type GiveBack = (
 ) => MaybePromise<void>
 
 /**
- * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
- * else.
+ * What a decision answers besides its data. Registered symbols, so that a limiter understands the decisions of a second
+ * copy of this package in the process; neither enumerable nor own, so that a decision stays plain data.
  */
-class ChargeDecision implements Decision {
+const CHARGE = Symbol.for('headgate.decision.charge')
+const REDEEM = Symbol.for('headgate.decision.redeem')
+
+type Redeemable = {
+  readonly [CHARGE]?: readonly NamedPart[] | undefined
+  [REDEEM]?(limits: readonly string[] | undefined): MaybePromise<void>
+}
+
+/**
+ * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
+ * else; a copy of it has neither.
+ */
+class ChargeDecision implements Decision, Redeemable {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -97,15 +109,15 @@ class ChargeDecision implements Decision {
     this.#giveBack = verdict.allowed ? giveBack : undefined
   }
 
-  static redeem(decision: Decision, limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#giveBack in decision)) return
-    const giveBack = decision.#giveBack
-    decision.#giveBack = undefined
-    return giveBack?.(limits, decision.#charge, decision.#verdict)
+  [REDEEM](limits: readonly string[] | undefined): MaybePromise<void> {
+    if (!(#giveBack in this)) return
+    const giveBack = this.#giveBack
+    this.#giveBack = undefined
+    return giveBack?.(limits, this.#charge, this.#verdict)
   }
 
-  static chargeOf(decision: object): readonly NamedPart[] | undefined {
-    return #charge in decision ? decision.#charge : undefined
+  get [CHARGE](): readonly NamedPart[] | undefined {
+    return #charge in this ? this.#charge : undefined
   }
 }
 
@@ -149,27 +161,29 @@ const UNASKED = {
 }
 
 /** Nothing limits this request. */
-export const UNLIMITED: Decision = Object.freeze({
+export const UNLIMITED: Decision = withoutCharge({
   ...UNASKED,
   allowed: true,
   remaining: Number.POSITIVE_INFINITY,
   retryAfterMs: 0,
-  source: 'none' as const,
+  source: 'none',
 })
 
 /** No store could be asked, and the request goes through. */
-export const OPEN: Decision = Object.freeze({ ...UNLIMITED, source: 'open' as const })
+export const OPEN: Decision = withoutCharge({ ...UNLIMITED, source: 'open' })
 
 /** No store could be asked, and the request is refused; asking again soon is what a client can do. */
-export const CLOSED: Decision = Object.freeze({
+export const CLOSED: Decision = withoutCharge({
   ...UNASKED,
   allowed: false,
   remaining: 0,
   retryAfterMs: 1000,
-  source: 'closed' as const,
+  source: 'closed',
 })
 
-const WITHOUT_CHARGE: readonly unknown[] = [UNLIMITED, OPEN, CLOSED]
+function withoutCharge(decision: Decision): Decision {
+  return Object.freeze(Object.defineProperty(decision, CHARGE, { value: Object.freeze([]) }))
+}
 
 /** The store has said nothing yet. */
 const NOT_KNOWN: Verdict = { allowed: true, atMs: Number.NaN, parts: [] }
@@ -183,13 +197,13 @@ export function openDecision(charge: readonly NamedPart[], giveBack: GiveBack): 
 
 /** Gives back what a decision took, once; with names, what these limits took. */
 export function redeem(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
-  return ChargeDecision.redeem(decision, limits)
+  return (decision as Redeemable)[REDEEM]?.(limits)
 }
 
 /** What was charged for a decision, also where it was denied; nothing where no store was asked. `undefined` = this is no decision. */
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  return ChargeDecision.chargeOf(value) ?? (WITHOUT_CHARGE.includes(value) ? [] : undefined)
+  return (value as Redeemable)[CHARGE]
 }
 
 /** What gives back what a charge took; with names, what these limits took. */

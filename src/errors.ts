@@ -1,6 +1,11 @@
+/** The mark of store errors, also of those that another copy of this package made. */
+const STORE_ERROR = Symbol.for('headgate.StoreError')
+
 /**
  * The store could not tell the outcome of a charge: it was out of reach, too slow, or answered nonsense.
  * A denial is never a `StoreError`. `cause` is what the store's client threw, where it threw something.
+ * `instanceof StoreError` also holds for the errors of a second copy of this package in the process, such as those of a
+ * store that was required in a limiter that was imported.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -14,5 +19,16 @@ export class StoreError extends Error {
     super(`${store}: ${message}`, rest)
     this.store = store
     this.answered = answered
+  }
+
+  static {
+    Object.defineProperty(StoreError.prototype, STORE_ERROR, { value: true })
+  }
+
+  /** @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this method, and the mark is not theirs alone
+    if (this !== StoreError) return super[Symbol.hasInstance](value)
+    return value instanceof Error && STORE_ERROR in value
   }
 }

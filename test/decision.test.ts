@@ -1,5 +1,6 @@
+import { inspect } from 'node:util'
 import { type PartVerdict, tokenBucket } from 'headgate'
-import { CLOSED, decisionOf, OPEN, redeem, refundsByName, UNLIMITED } from '../src/decision.js'
+import { CLOSED, chargeOf, decisionOf, OPEN, redeem, refundsByName, UNLIMITED } from '../src/decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
@@ -86,6 +87,24 @@ test.each([
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
 ])('%s has nothing to give back', (_what, decision) => {
   expect(redeem(decision)).toBeUndefined()
+})
+
+test('a copy, an object that inherits from a decision and a proxy of it are no decisions', () => {
+  const made = decide(figures(true, 3))
+  expect(chargeOf(made)).toHaveLength(1)
+  for (const like of [{ ...made }, Object.create(made), new Proxy(made, {}), structuredClone(made)]) {
+    expect(chargeOf(like)).toBeUndefined()
+    expect(redeem(like)).toBeUndefined()
+  }
+})
+
+test('decisions show no symbols, and equal decisions are deeply equal', () => {
+  expect(decide(figures(true, 3))).toStrictEqual(decide(figures(true, 3)))
+  expect(UNLIMITED).not.toEqual(OPEN)
+  for (const made of [decide(figures(true, 3)), UNLIMITED, OPEN, CLOSED]) {
+    expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
+    expect(inspect(made)).not.toContain('Symbol')
+  }
 })
 
 test('the decisions that are made without a store cannot be changed by who gets them', () => {

@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js'
+import type ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../checks.js'
 import { type Address, parseAddress } from './address.js'
 import type { SourceAddress } from './source-address.js'
@@ -41,7 +41,7 @@ function readRange(owner: string, option: string, entry: unknown): Range {
   )
 }
 
+/** By `kind()`, since the address may come from a second copy of ipaddr.js, of whose classes it is no instance here. */
 function contains([network, prefix]: Range, address: Address): boolean {
-  if (network instanceof ipaddr.IPv4) return address instanceof ipaddr.IPv4 && address.match(network, prefix)
-  return address instanceof ipaddr.IPv6 && address.match(network, prefix)
+  return address.kind() === network.kind() && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, prefix)
 }

@@ -22,25 +22,37 @@ const UNKNOWN_ADDRESS = 'unknown'
 /** The identity of subjects that have no address because they are no requests: forgetting one touches no request's. */
 const NO_REQUEST = 'no-request'
 
-/** The readers behind key functions, so that `allow` and `block` see the same address as the key does. */
-const readers = new WeakMap<KeyFunction, AddressReader>()
-/** Key functions whose answers are addresses and nothing else. */
-const addressKeys = new WeakSet<KeyFunction>()
+/**
+ * Marks of key functions. Registered symbols, so that a second copy of this package in the process (one was imported,
+ * the other required) recognises them.
+ */
+const READER = Symbol.for('headgate.addressReader')
+const IS_ADDRESS_KEY = Symbol.for('headgate.isAddressKey')
 
-/** How a key function reads the source address; `undefined` for one that reads none. */
+type MarkedKey = KeyFunction & { [READER]?: AddressReader; [IS_ADDRESS_KEY]?: true }
+
+/** Returns how a key function reads the source address, so that `allow` and `block` see the same; `undefined` for one that reads none. */
 export function readerOf(key: KeyFunction): AddressReader | undefined {
-  return readers.get(key)
+  return (key as MarkedKey)[READER]
 }
 
-/** Lets `key` be known to read the source address as `other` does, where `other` reads one. */
+/** Marks `key` as reading the source address as `other` does, where `other` reads one. */
 export function readsAddressLike(key: KeyFunction, other: KeyFunction): void {
-  const reader = readers.get(other)
-  if (reader !== undefined) readers.set(key, reader)
+  const reader = readerOf(other)
+  if (reader !== undefined) markReader(key, reader)
 }
 
-/** Whether a key function gives addresses, which are bounded, printable and no secret. */
+/** Whether a key function returns only addresses, which are bounded, printable and no secret. */
 export function isAddressKey(key: KeyFunction): boolean {
-  return addressKeys.has(key)
+  return (key as MarkedKey)[IS_ADDRESS_KEY] === true
+}
+
+function markReader(key: KeyFunction, reader: AddressReader): void {
+  Object.defineProperty(key, READER, { value: reader })
+}
+
+function markAddressKey(key: KeyFunction): void {
+  Object.defineProperty(key, IS_ADDRESS_KEY, { value: true })
 }
 
 /**
@@ -66,8 +78,8 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
     return UNKNOWN_ADDRESS
   }
 
-  readers.set(ipKey, read)
-  addressKeys.add(ipKey)
+  markReader(ipKey, read)
+  markAddressKey(ipKey)
   return ipKey
 }
 
@@ -89,7 +101,7 @@ export function defaultKey(): KeyFunction<unknown> {
     return key
   }
   readsAddressLike(requestKey, ipKey)
-  addressKeys.add(requestKey)
+  markAddressKey(requestKey)
   return requestKey
 }
 

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { addressList } from '../../src/keys/address-list.js'
 
 const listed = (entries: unknown) => addressList('rateLimit', 'block', entries)
@@ -63,6 +64,20 @@ test.each([undefined, '', 'unknown', '192.0.2', '/run/app.sock', 'x'.repeat(100_
     expect(listed(['0.0.0.0/0', '::/0'])(text)).toBe(false)
   },
 )
+
+test.each<[string, boolean]>([
+  ['192.0.2.7', true],
+  ['192.0.3.7', false],
+  ['2001:db8::1', true],
+  ['2001:db9::1', false],
+])('%s is found as well where another copy of ipaddr.js has parsed it', (text, isIn) => {
+  let other = ipaddr
+  jest.isolateModules(() => {
+    other = jest.requireActual('ipaddr.js')
+  })
+  expect(other.IPv4).not.toBe(ipaddr.IPv4)
+  expect(listed(['192.0.2.0/24', '2001:db8::/32'])(other.parse(text))).toBe(isIn)
+})
 
 test('an empty list holds nobody', () => {
   expect(listed([])('192.0.2.7')).toBe(false)

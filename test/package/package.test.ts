@@ -93,6 +93,58 @@ describe('in another project', () => {
     { file: 'bundled.mjs', prepare: bundle, servers: 2 },
   ]
 
+  describe('imported and required in one process', () => {
+    let seen: Record<string, unknown>
+    beforeAll(async () => {
+      seen = JSON.parse(await mustRun(process.execPath, ['both.mjs'], project))
+    })
+
+    test('there are two copies of it', () => {
+      expect(seen).toMatchObject({ copies: 2 })
+    })
+
+    describe.each(['requiredInImported', 'importedInRequired'])('%s', (direction) => {
+      const data = 'allowed,limit,moreAfterMs,parts,policy,remaining,resetAfterMs,retryAfterMs,source'
+
+      test.each<[string, object]>([
+        ['block sees the address that a key of the other copy reads', { block: [403, 200, 429] }],
+        ['block sees an IPv6 address that a key of the other copy reads', { blockIpv6: [403, 200, 403] }],
+        ['allow sees the address that a key of the other copy reads', { allow: [200, 200, 200] }],
+        ['addresses of a key of the other copy stay readable', { keys: ['{192.0.2.7}'] }],
+        [
+          'a StoreError of the other copy is a StoreError',
+          { storeError: { isPassedAsItIs: true, isInstance: true, plainErrorIsInstance: false } },
+        ],
+        [
+          'refund takes a decision of the other copy, and no copy of a decision',
+          { refund: { afterCopy: 0, afterRefund: 1 } },
+        ],
+        ['forget takes a decision of the other copy', { afterForget: 1 }],
+        ['forget knows decisions of the other copy that no store made', { decisionsReadAsSubjects: 0 }],
+        [
+          'a memory store of the other copy is a memory store',
+          { lease: expect.stringContaining('TypeError: createLimiter: lease is for a store that is shared') },
+        ],
+        [
+          'a second limiter without a name on a store is refused',
+          { secondOnStore: expect.stringContaining('already serves a limiter without a name') },
+        ],
+        [
+          'decisions are plain data',
+          {
+            decisions: [
+              { jsonIsSpread: true, keys: data },
+              { jsonIsSpread: true, keys: data },
+            ],
+            equalDecisions: true,
+          },
+        ],
+      ])('%s', (_what, expected) => {
+        expect(seen[direction]).toMatchObject(expected)
+      })
+    })
+  })
+
   describe.each(MAJORS)('on Node %s', (major) => {
     async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
       const node = await fetched(major)

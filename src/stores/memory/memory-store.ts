@@ -40,11 +40,15 @@ export function monotonicNow(): number {
   return ORIGIN_MS + performance.now()
 }
 
-const made = new WeakSet<Store>()
+/** The mark of memory stores, also of those that another copy of this package made. Its value is the store itself. */
+const MEMORY_STORE = Symbol.for('headgate.memoryStore')
 
-/** Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it. */
+/**
+ * Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it. What inherits
+ * from one, or wraps it, is none.
+ */
 export function isMemoryStore(store: Store): store is MemoryStore {
-  return made.has(store)
+  return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
 }
 
 /** A clock that once told nonsense would leave states behind that deny for good. */
@@ -190,6 +194,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       return table.size
     },
   }
-  made.add(store)
-  return store
+  return Object.defineProperty(store, MEMORY_STORE, { value: store })
 }
