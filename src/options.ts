@@ -62,7 +62,12 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    * where a token bucket is given units back by `refund`, up to a sixteenth more. `{}` for the defaults. For a limiter of one limit. Default: off.
    */
   lease?: LeaseOptions
-  /** The longest that a charge waits, in milliseconds, async functions among the options included. Default 100. */
+  /**
+   * The longest that a charge waits for the store, in milliseconds since the limiter got it. Default 100.
+   * Async functions among the options (`key`, `cost`, `policy`) use up that time as well, but are not
+   * bounded by it: a charge waits for them as long as they take. Where they leave less than a quarter of
+   * `timeoutMs`, the store is given a quarter all the same.
+   */
   timeoutMs?: number
 }
 
