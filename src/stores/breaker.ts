@@ -10,6 +10,8 @@ export interface Breaker {
   readonly cause: StoreError | undefined
   /** Lets a charge through, which has to tell how it went; `undefined` where the store may not be asked now. */
   admit(): Turn | undefined
+  /** Resolves at the next change of state: while it is half-open, that is when the outcome of its probe is known. */
+  probed(): Promise<void>
   succeeded(turn: Turn): void
   /** Those that ran out of time at one moment are `isOneOfMany`: together they count as one in a row. */
   failed(turn: Turn, error: StoreError, isOneOfMany?: boolean): void
@@ -47,6 +49,8 @@ export function breaker(onChange: OnBreakerChange): Breaker {
   let probeAtMs = 0
   let present: Turn = 1
   let momentMs = Number.NEGATIVE_INFINITY
+  let changed: Promise<void> | undefined
+  let announce = () => {}
 
   function change(next: BreakerState, why?: StoreError): void {
     state = next
@@ -56,6 +60,8 @@ export function breaker(onChange: OnBreakerChange): Breaker {
     failures = 0
     answers = 0
     onChange(next, why)
+    announce()
+    changed = undefined
   }
 
   /** Counts a failure, and tells whether it is one too many. */
@@ -87,6 +93,12 @@ export function breaker(onChange: OnBreakerChange): Breaker {
       if (state === 'half-open' || performance.now() < probeAtMs) return undefined
       change('half-open', cause)
       return present
+    },
+    probed() {
+      changed ??= new Promise((resolve) => {
+        announce = resolve
+      })
+      return changed
     },
     succeeded(turn) {
       if (turn !== present) return

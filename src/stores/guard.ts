@@ -39,7 +39,10 @@ export class NotAsked extends StoreError {
   }
 }
 
-/** What has used up its time before the store is asked waits for this share of it all the same: slow key functions limit, too. */
+/**
+ * What has used up its time before it comes here is given this share of it all the same: slow key functions
+ * limit, too. Waiting for a probe extends nothing: whatever is left then is all that the store gets.
+ */
 const LEAST_SHARE = 0.25
 
 /** How a store is guarded. */
@@ -51,9 +54,13 @@ export interface GuardOptions {
 
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
- * `StoreError`, and so does an answer that makes no sense. A store that fails again and again is not asked for a while: `NotAsked`
- * comes at once. What comes too late is told by `Overdue.answer`. A synchronous store costs
- * no promise and no timer.
+ * `StoreError`, and so does an answer that makes no sense. What comes too late is told by `Overdue.answer`.
+ * A synchronous store costs no promise and no timer.
+ *
+ * A store that fails again and again is not asked for a while: `NotAsked` comes at once. Then one request
+ * probes it, and those that come meanwhile wait for the outcome, each until its own deadline at the latest:
+ * charges and peeks, so that the store decides the first burst after an outage; refunds and forgets as well,
+ * since what fails then is not tried again.
  */
 export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
   const inTime = deadline(timeoutMs)
@@ -74,12 +81,45 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   }
 
   function asked<Wanted, T, R>(
-    { ask, read }: Question<Wanted, T, R>,
+    question: Question<Wanted, T, R>,
     wanted: Wanted,
     sinceMs?: number,
     turn = fuse.admit(),
   ): MaybePromise<R> {
-    if (turn === undefined) throw new NotAsked(store.name, fuse.cause)
+    const givenMs = sinceMs === undefined ? timeoutMs : msLeft(sinceMs)
+    if (turn !== undefined) return send(question, wanted, turn, givenMs)
+    if (fuse.state !== 'half-open') throw new NotAsked(store.name, fuse.cause)
+    const ended = sendAfterProbe(question, wanted, givenMs)
+    const forgetIt = () => underWay.delete(ended)
+    underWay.add(ended)
+    ended.then(forgetIt, forgetIt)
+    return ended
+  }
+
+  /** Sends a request once the probe has succeeded. What it waits for that is taken off its time for the store. */
+  async function sendAfterProbe<Wanted, T, R>(
+    question: Question<Wanted, T, R>,
+    wanted: Wanted,
+    givenMs: number,
+  ): Promise<R> {
+    const fromMs = performance.now()
+    const { cause } = fuse
+    try {
+      await within(givenMs)(fuse.probed())
+    } catch {
+      throw new NotAsked(store.name, cause) // the probe has no outcome yet
+    }
+    const leftMs = givenMs - Math.round(performance.now() - fromMs)
+    if (fuse.state !== 'closed' || leftMs < 1) throw new NotAsked(store.name, fuse.cause ?? cause)
+    return send(question, wanted, fuse.admit() as Turn, leftMs)
+  }
+
+  function send<Wanted, T, R>(
+    { ask, read }: Question<Wanted, T, R>,
+    wanted: Wanted,
+    turn: Turn,
+    givenMs: number,
+  ): MaybePromise<R> {
     let late: Promise<T> | undefined
     let here: T | undefined
     try {
@@ -90,7 +130,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       throw failure(turn, cause)
     }
     if (late === undefined) return understood(turn, here as T, wanted, read)
-    return waited(turn, late, wanted, read, sinceMs)
+    return waited(turn, late, wanted, read, givenMs)
   }
 
   async function waited<Wanted, T, R>(
@@ -98,13 +138,12 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     answer: Promise<T>,
     wanted: Wanted,
     read: (answer: T, wanted: Wanted) => R,
-    sinceMs?: number,
+    givenMs: number,
   ): Promise<R> {
     let isOverdue = false
-    const onLate = () => {
+    const ended = within(givenMs)(answer, () => {
       isOverdue = true
-    }
-    const ended = sinceMs === undefined ? inTime(answer, onLate) : deadline(msLeft(sinceMs))(answer, onLate)
+    })
     underWay.add(ended)
     let value: T
     try {
@@ -116,8 +155,8 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
         textOf(cause),
         answer.then((late) => read(late, wanted)),
       )
-      if (sinceMs === undefined || fuse.state !== 'closed') throw failure(turn, overdue)
-      judgeLater(turn, answer, overdue)
+      if (givenMs === timeoutMs) throw failure(turn, overdue)
+      judgeLater(turn, overdue, timeoutMs - givenMs)
       throw overdue
     } finally {
       underWay.delete(ended)
@@ -125,16 +164,25 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     return understood(turn, value, wanted, read)
   }
 
-  /** Others used up some of the store's time. It is judged by what it does with all of that. */
-  function judgeLater(turn: Turn, answer: Promise<unknown>, overdue: Overdue): void {
-    inTime(answer).then(
+  /** Others used up some of the store's time. It is judged, also by a probe, by what it does with all of that. */
+  function judgeLater(turn: Turn, overdue: Overdue, restMs: number): void {
+    let isOverdue = false
+    const answered = within(restMs)(overdue.answer, () => {
+      isOverdue = true
+    })
+    answered.then(
       () => fuse.succeeded(turn),
-      () => fuse.failed(turn, overdue, true),
+      (cause) => failure(turn, isOverdue ? overdue : cause),
     )
   }
 
+  /** The usual deadline is one for all. */
+  function within(ms: number): ReturnType<typeof deadline> {
+    return ms === timeoutMs ? inTime : deadline(ms)
+  }
+
   function msLeft(sinceMs: number): number {
-    return Math.max(timeoutMs * LEAST_SHARE, timeoutMs - Math.round(performance.now() - sinceMs))
+    return Math.max(Math.ceil(timeoutMs * LEAST_SHARE), timeoutMs - Math.round(performance.now() - sinceMs))
   }
 
   function understood<Wanted, T, R>(

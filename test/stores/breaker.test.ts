@@ -163,6 +163,17 @@ test('many that run out of time at one moment do not open it while others are an
   expect(made.state).toBe('closed')
 })
 
+test.each([0, 1500])(
+  'a hundred answers outweigh twenty that run out of time at one moment, %d ms later',
+  (ms) => {
+    const { made, changes } = watched()
+    for (let i = 0; i < 100; i++) made.succeeded()
+    jest.advanceTimersByTime(ms)
+    for (let i = 0; i < 20; i++) made.failed(cause, true)
+    expect(changes).toEqual([])
+  },
+)
+
 test('what runs out of time without a pause opens it within five moments', () => {
   const { made } = watched()
   for (let i = 0; i < 1000; i++) made.succeeded() // too many for half of the answers to fail soon

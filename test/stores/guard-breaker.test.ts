@@ -114,9 +114,9 @@ describe('as time goes by', () => {
     expect(asked).toHaveBeenCalledTimes(6)
     isUp = true
     await jest.advanceTimersByTimeAsync(1001)
-    const answers = Array.from({ length: 10 }, () => outcomeOf(() => store.charge(charge)))
-    expect((await Promise.all(answers)).filter((answer) => answer === verdict)).toHaveLength(1)
     expect(await outcomeOf(() => store.charge(charge))).toBe(verdict)
+    expect(await outcomeOf(() => store.charge(charge))).toBe(verdict)
+    expect(asked).toHaveBeenCalledTimes(8)
     expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed'])
   })
 
