@@ -108,7 +108,7 @@ export function knownOptions(
 ): void {
   checkIsObject(owner, options, known)
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw unknownOption(owner, key, known, renamed)
+    if (!known.includes(key)) throw unknownOption(owner, key, known, renamed).error
   }
 }
 
@@ -124,24 +124,25 @@ export function checkIsObject(
   )
 }
 
-/** The error for an option that there is not. */
+/** An option that there is not: the error, and which option was meant, where that is known. */
+interface UnknownOption {
+  readonly error: TypeError
+  readonly meant: string | undefined
+}
+
+/** Describes an option that there is not. `renamed` maps words of other packages to the fix, which begins with the option that was meant. */
 export function unknownOption(
   owner: string,
   key: string,
   known: readonly string[],
   renamed: Readonly<Record<string, string>> = {},
-): TypeError {
-  return new TypeError(`${owner}: there is no option ${show(key)}. ${unknownMend(key, known, renamed)}`)
-}
-
-function unknownMend(
-  key: string,
-  known: readonly string[],
-  renamed: Readonly<Record<string, string>>,
-): string {
-  if (Object.hasOwn(renamed, key)) return `Write ${renamed[key]} instead.`
+): UnknownOption {
+  const problem = (hint: string) => new TypeError(`${owner}: there is no option ${show(key)}. ${hint}`)
+  const fix = Object.hasOwn(renamed, key) ? renamed[key] : undefined
+  if (fix !== undefined) return { error: problem(`Write ${fix} instead.`), meant: /^\w+/.exec(fix)?.[0] }
   const near = nearest(key, known)
-  return near ? `Did you mean ${near}?` : `Known options: ${known.join(', ')}.`
+  const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`
+  return { error: problem(hint), meant: near }
 }
 
 function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {

@@ -1,4 +1,5 @@
 import { checkIsObject, optionalFunction, unknownOption } from './checks.js'
+import { collectProblems } from './problems.js'
 
 /** Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
@@ -33,8 +34,8 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
- * Reads options by a table: rejects what has no row, then reads each row, then each rule.
- * Throws a `TypeError` for what is no object of options, and for wrong ones.
+ * Reads options by a table: rejects what has no row, then reads each row, then each rule whose own options are sound.
+ * Throws a `TypeError` for what is no object of options, and one for everything that is wrong with them.
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
@@ -43,16 +44,32 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
 ): Read<R, D> {
   const known = Object.keys(rows)
   checkIsObject(owner, options, known)
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(rows, name)) throw unknownOption(owner, name, known, renamed)
-  }
+  const given = options as Record<string, unknown>
+  const problems = collectProblems(owner)
   const settings: Record<string, unknown> = {}
+  const unsound = new Set<string>()
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(rows, name)) continue
+    const { error, meant } = unknownOption(owner, name, known, renamed)
+    problems.attempt(() => {
+      throw error
+    })
+    if (meant !== undefined && given[meant] === undefined) unsound.add(meant) // it was not left out, but misnamed
+  }
   for (const [name, read] of Object.entries(rows)) {
-    settings[name] = read(owner, name, (options as Record<string, unknown>)[name])
+    if (unsound.has(name)) continue
+    const isSound = problems.attempt(() => {
+      settings[name] = read(owner, name, given[name])
+    })
+    if (!isSound) unsound.add(name)
   }
-  for (const [name, rule] of Object.entries(rules ?? {})) {
-    settings[name] = rule.read(owner, settings as Settings<R>)
+  for (const [name, { from, read }] of Object.entries(rules ?? {})) {
+    if (from.some((option) => unsound.has(option))) continue
+    problems.attempt(() => {
+      settings[name] = read(owner, settings as Settings<R>)
+    })
   }
+  problems.throwCollected()
   return settings as Read<R, D>
 }
 

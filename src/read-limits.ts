@@ -9,6 +9,7 @@ import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { optional, readOptions } from './option-table.js'
 import { isPolicy, type Policy, signatureOf } from './policies/policy.js'
 import { tokenBucket } from './policies/token-bucket.js'
+import { readTogether } from './problems.js'
 
 /** A policy with all that depends on it alone. */
 export interface BoundPolicy {
@@ -140,17 +141,22 @@ function readSeveral(owner: string, option: string, limits: unknown): readonly E
   if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16) {
     throw wrongOption(owner, option, 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
   }
-  const seen = new Set<string>()
-  return Array.from(limits, (entry: object, i) => {
-    const entryOwner = `${owner}: ${option}[${i}]`
-    const settings = readOptions(entryOwner, entry, ENTRY)
-    const entryName = settings.name ?? defaultName(entryOwner, settings.policy, i)
-    if (seen.has(entryName)) {
-      throw new TypeError(`${entryOwner}: there are two limits called ${show(entryName)}. Give each a name.`)
-    }
+  const entries = readTogether<Entry[]>(
+    owner,
+    ...Array.from(limits, (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i)),
+  )
+  const seen = new Set<string | undefined>()
+  for (const { owner, entryName } of entries) {
+    if (seen.has(entryName))
+      throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each a name.`)
     seen.add(entryName)
-    return entryOf(entryOwner, entryName, settings)
-  })
+  }
+  return entries
+}
+
+function readEntry(owner: string, entry: object, i: number): Entry {
+  const settings = readOptions(owner, entry, ENTRY)
+  return entryOf(owner, settings.name ?? defaultName(owner, settings.policy, i), settings)
 }
 
 function defaultName(owner: string, policy: GivenPolicy, i: number): string {

@@ -109,7 +109,7 @@ describe.each([
     [[{ policy, key: 5 }], 'limits[0]: key must be a function, or an array of 1 to 8 functions, got 5'],
     [[{ policy, cost: -1 }], 'limits[0]: cost must be a whole number of at least 0, got -1'],
     [[{ policy, name: 'a b' }], 'limits[0]: name must be 1 to 64 letters'],
-    [[{ limit: 5, window: '1m' }], 'limits[0]: there is no option "limit". Write policy instead.'],
+    [[{ limit: 5 }], 'limits[0]: there is no option "limit". Write policy instead.'],
     [[{ policy, polici: 1 }], 'limits[0]: there is no option "polici". Did you mean policy?'],
     [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each a name.'],
   ])('limits of %p are an error that says which entry', (limits, says) => {

@@ -1,5 +1,6 @@
 import { choice, wrongOption } from '../checks.js'
 import { callback, readOptions, withDefault } from '../option-table.js'
+import { readTogether } from '../problems.js'
 import { warnOnce } from '../warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
 
@@ -32,16 +33,11 @@ const OPTIONS = {
  * A body parser must run before; a body that was never parsed is told once, as the process warning `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
-  if (typeof name !== 'string' || name === '') {
-    throw wrongOption(
-      'byField',
-      'name',
-      'the name of a body field',
-      name,
-      "Did you mean byField('username')?",
-    )
-  }
-  const { normalize = normalizeName, missing } = readOptions('byField', options, OPTIONS)
+  const [, { normalize = normalizeName, missing }] = readTogether(
+    'byField',
+    () => checkFieldName(name),
+    () => readOptions('byField', options, OPTIONS),
+  )
   const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {
@@ -51,6 +47,11 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
     if (typeof value === 'string') return value.length <= MAX_RAW_LENGTH ? normalize(value) : null
     return typeof value === 'number' ? value : null
   }
+}
+
+function checkFieldName(name: unknown): void {
+  if (typeof name === 'string' && name !== '') return
+  throw wrongOption('byField', 'name', 'the name of a body field', name, "Did you mean byField('username')?")
 }
 
 /** Printable ASCII, for which case is all there is. */

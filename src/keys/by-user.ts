@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { optionalFunction } from '../checks.js'
 import { type MaybePromise, whenKnown } from '../maybe-promise.js'
 import { callback, readOptions } from '../option-table.js'
+import { readTogether } from '../problems.js'
 import { byIp, readsAddressLike } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 
@@ -32,8 +33,11 @@ export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {
-  optionalFunction('byUser', 'get', get)
-  const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
+  const [, { anonymous = byIp() }] = readTogether(
+    'byUser',
+    () => optionalFunction('byUser', 'get', get),
+    () => readOptions('byUser', options, OPTIONS),
+  )
   const read = (get ?? userOf) as (subject: unknown) => unknown
 
   function userKey(subject: unknown): MaybePromise<unknown> {

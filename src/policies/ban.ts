@@ -1,6 +1,7 @@
 import { choice, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
 import { readOptions, withDefault } from '../option-table.js'
+import { readTogether } from '../problems.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
 
 /** When somebody is banned, and for how long. */
@@ -57,13 +58,19 @@ const OPTIONS = {
  * Throws a `TypeError` for wrong options, and for a ban of a ban.
  */
 export function ban(policy: Policy, options: BanOptions): Policy {
-  if (!isPolicy(policy) || isBan(policy)) {
-    const mend =
-      "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
-    throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, mend)
-  }
-  const { after, within, onAttempt, for: bansMs } = readOptions('ban', options, OPTIONS)
-  return makeBan(policy, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
+  const [inner, { after, within, onAttempt, for: bansMs }] = readTogether(
+    'ban',
+    () => readInner(policy),
+    () => readOptions('ban', options, OPTIONS),
+  )
+  return makeBan(inner, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
+}
+
+function readInner(policy: unknown): Policy {
+  if (isPolicy(policy) && !isBan(policy)) return policy
+  const mend =
+    "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
+  throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, mend)
 }
 
 /** Whether a policy counts what it denies. */

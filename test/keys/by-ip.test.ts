@@ -108,7 +108,7 @@ test('a warning has a text that says what to set', () => {
 
 test.each<[unknown, string]>([
   [null, 'byIp: options must be an object'],
-  [56, 'byIp: options must be an object, got 56'],
+  [56, 'byIp: options must be an object, got a number'],
   [
     { ipv6Prefix: 0 },
     'byIp: ipv6Prefix must be a whole number from 1 to 128, got 0. Did you mean ipv6Prefix: 1?',

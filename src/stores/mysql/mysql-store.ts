@@ -1,8 +1,9 @@
 import { wrongKind } from '../../checks.js'
 import { readOptions } from '../../option-table.js'
+import { readTogether } from '../../problems.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
 import { TABLE_OPTIONS } from '../sql/table-name.js'
-import { callbackPoolOf, type MysqlPool } from './mysql-client.js'
+import { callbackPoolOf, type MysqlCallbackPool, type MysqlPool } from './mysql-client.js'
 import { mysqlDatabase } from './mysql-database.js'
 
 /** What a MySQL store can be told. */
@@ -25,11 +26,16 @@ export interface MysqlStoreOptions {
  * Throws a `TypeError` for what is no such pool, and for wrong options.
  */
 export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
-  const callbackPool = callbackPoolOf(pool)
-  if (callbackPool === undefined) {
-    const mend = 'Write mysqlStore(mysql.createPool(url)).'
-    throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', pool, mend)
-  }
-  const { table } = readOptions('mysqlStore', options, TABLE_OPTIONS)
+  const [callbackPool, { table }] = readTogether(
+    'mysqlStore',
+    () => readPool(pool),
+    () => readOptions('mysqlStore', options, TABLE_OPTIONS),
+  )
   return sqlStore(mysqlDatabase(callbackPool, table))
+}
+
+function readPool(pool: MysqlPool): MysqlCallbackPool {
+  const callbackPool = callbackPoolOf(pool)
+  if (callbackPool !== undefined) return callbackPool
+  throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', pool, 'Write mysqlStore(mysql.createPool(url)).')
 }

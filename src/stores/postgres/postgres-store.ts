@@ -1,5 +1,6 @@
 import { wrongKind } from '../../checks.js'
 import { readOptions } from '../../option-table.js'
+import { readTogether } from '../../problems.js'
 import { type SqlStore, sqlStore } from '../sql/sql-store.js'
 import { TABLE_OPTIONS } from '../sql/table-name.js'
 import { isPostgresPool, type PostgresPool } from './postgres-client.js'
@@ -25,10 +26,16 @@ export interface PostgresStoreOptions {
  * Throws a `TypeError` for what is no such pool, and for wrong options.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
-  if (!isPostgresPool(pool)) {
-    const mend = 'Write postgresStore(new Pool({ connectionString })).'
-    throw wrongKind('postgresStore', 'pool', 'a pg pool', pool, mend)
-  }
-  const { table } = readOptions('postgresStore', options, TABLE_OPTIONS)
-  return sqlStore(postgresDatabase(pool, table))
+  const [checkedPool, { table }] = readTogether(
+    'postgresStore',
+    () => readPool(pool),
+    () => readOptions('postgresStore', options, TABLE_OPTIONS),
+  )
+  return sqlStore(postgresDatabase(checkedPool, table))
+}
+
+function readPool(pool: unknown): PostgresPool {
+  if (isPostgresPool(pool)) return pool
+  const mend = 'Write postgresStore(new Pool({ connectionString })).'
+  throw wrongKind('postgresStore', 'pool', 'a pg pool', pool, mend)
 }

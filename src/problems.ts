@@ -1,0 +1,53 @@
+/** The single problems of an error that reports several. */
+const listed = new WeakMap<TypeError, readonly string[]>()
+
+/** Collects what is wrong with options, so that one error reports all of it. */
+export interface Problems {
+  /** Returns whether `run` succeeded. A `TypeError` that it throws is collected; any other error is thrown on. */
+  attempt(run: () => void): boolean
+  /** Throws one `TypeError` for everything that was collected: a single problem as it was thrown, several line by line. */
+  throwCollected(): void
+}
+
+/** Creates an empty collection; `owner` is the function whose options are read. */
+export function collectProblems(owner: string): Problems {
+  const errors: TypeError[] = []
+  return {
+    attempt(run) {
+      try {
+        run()
+        return true
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error
+        errors.push(error)
+        return false
+      }
+    },
+    throwCollected() {
+      const [first] = errors
+      if (first !== undefined)
+        throw errors.length > 1 || listed.has(first) ? joinErrors(owner, errors) : first
+    },
+  }
+}
+
+/** Returns what all `reads` return. Throws one `TypeError` for everything that is wrong in any of them. */
+export function readTogether<T extends readonly unknown[]>(
+  owner: string,
+  ...reads: { readonly [K in keyof T]: () => T[K] }
+): T {
+  const problems = collectProblems(owner)
+  const values: unknown[] = []
+  for (const read of reads) problems.attempt(() => values.push(read()))
+  problems.throwCollected()
+  return values as unknown as T
+}
+
+function joinErrors(owner: string, errors: readonly TypeError[]): TypeError {
+  const problems = errors.flatMap((error) => listed.get(error) ?? [error.message])
+  const head = `${owner}: `
+  const lines = problems.map((line) => `- ${line.startsWith(head) ? line.slice(head.length) : line}`)
+  const error = new TypeError(`${head}${problems.length} options are wrong:\n${lines.join('\n')}`)
+  listed.set(error, problems)
+  return error
+}
