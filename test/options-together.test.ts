@@ -1,6 +1,7 @@
 import {
   ban,
   byField,
+  byIp,
   byUser,
   createLimiter,
   loginGuard,
@@ -84,6 +85,16 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
       'give either succeeded or failureRedirect, not both.',
     ],
   ],
+  [
+    'loginGuard',
+    () => loginGuard({ field: 'a', deviceCookie: { secret: 'short', lasts: -1, path: '/' } } as never),
+    [
+      'deviceCookie: there is no option "path".',
+      'deviceCookie: secret must be a string of at least 16 characters',
+      'deviceCookie: lasts must be a duration',
+    ],
+  ],
+  ['byIp', () => byIp({ ipv6Prefix: 0, trustProxy: 'x' }), ['ipv6Prefix must', 'trustProxy must']],
   [
     'tokenBucket',
     () => tokenBucket({ capacity: 0, refill: 0.5, evry: '1m', name: '' } as never),

@@ -1,4 +1,5 @@
-import { given, knownOptions, wholeNumber } from '../checks.js'
+import { whole } from '../checks.js'
+import { readOptions, withDefault } from '../option-table.js'
 import { warnOnce } from '../warn-once.js'
 import { addressIdentity } from './address.js'
 import { asRequest, type KeyFunction } from './key.js'
@@ -16,6 +17,14 @@ export interface ByIpOptions {
 }
 
 const DEFAULT_IPV6_PREFIX = 56
+
+const OPTIONS = {
+  rows: {
+    ipv6Prefix: withDefault(DEFAULT_IPV6_PREFIX, whole(1, 128)),
+    trustProxy: (owner: string, _option: string, value: unknown) => addressReader(owner, value as TrustProxy),
+  },
+  renamed: { ipv6Subnet: 'ipv6Prefix' },
+}
 
 /** The identity of requests whose source address cannot be known: a Unix socket, or a connection that is closed. */
 const UNKNOWN_ADDRESS = 'unknown'
@@ -66,9 +75,7 @@ function markAddressKey(key: KeyFunction): void {
  * Throws a `TypeError` for wrong options.
  */
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
-  knownOptions('byIp', options, ['ipv6Prefix', 'trustProxy'], { ipv6Subnet: 'ipv6Prefix' })
-  const ipv6Prefix = wholeNumber('byIp', 'ipv6Prefix', given(options.ipv6Prefix, DEFAULT_IPV6_PREFIX), 1, 128)
-  const read = addressReader('byIp', options.trustProxy)
+  const { ipv6Prefix, trustProxy: read } = readOptions('byIp', options, OPTIONS)
 
   function ipKey(subject: unknown): string {
     const address = read(subject)

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, stringifySetCookie } from 'cookie'
-import { given, knownOptions } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
 import { headerOf } from '../keys/key.js'
+import { readOptions, withDefault } from '../option-table.js'
 import { readSecret } from '../read-options.js'
 
 /** How browsers are known again. */
@@ -12,6 +12,14 @@ export interface DeviceCookieOptions {
   secret: string
   /** How long a device is known after its last login. Default 90 days. */
   lasts?: Duration
+}
+
+const OPTIONS = {
+  rows: {
+    secret: withDefault('', (owner, _option, secret) => readSecret(owner, secret) as string),
+    lasts: withDefault('90d', durationMs),
+  },
+  renamed: { maxAge: 'lasts', expires: 'lasts' },
 }
 
 /** Knows browsers again that have logged in before. */
@@ -35,9 +43,7 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * for one account until it expires.
  */
 export function deviceCookie(owner: string, options: DeviceCookieOptions): DeviceCookie {
-  knownOptions(`${owner}: deviceCookie`, options, ['secret', 'lasts'], { maxAge: 'lasts', expires: 'lasts' })
-  const secret = readSecret(`${owner}: deviceCookie`, given(options.secret, '')) as string
-  const lastsMs = durationMs(`${owner}: deviceCookie`, 'lasts', given(options.lasts, '90d'))
+  const { secret, lasts: lastsMs } = readOptions(`${owner}: deviceCookie`, options, OPTIONS)
 
   function signatureOf(account: string, device: string, expires: string): string {
     const signed = `headgate device\0${account}\0${device}\0${expires}`
