@@ -65,7 +65,7 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     }
     await newSession(req)
     req.session.name = username
-    res.redirect(303, '/') // below 400: a success
+    res.redirect(303, '/') // a success, since the guard knows that failures are not redirected (failureRedirect)
   })
 
   app.post('/logout', (req, res, next) => {

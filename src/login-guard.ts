@@ -10,6 +10,7 @@ import { type Lockouts, lockouts } from './login/lockouts.js'
 import { loginAnswer } from './login/login-answer.js'
 import { deviceKey, loginLimits } from './login/login-limits.js'
 import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login/login-options.js'
+import type { ReportOutcome } from './login/on-outcome.js'
 import { type LoginEvents, securityEvents } from './login/security-events.js'
 import { watchAttempt } from './login/watch-attempt.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
@@ -32,6 +33,14 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
    * `undefined` where there is no name.
    */
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
+  /**
+   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. To be called before the
+   * headers of the response are sent, else it throws an `Error`; the last report holds. Has no effect on a request
+   * that this guard has not let through as an attempt, or whose client has hung up.
+   */
+  reportSuccess(req: Req): void
+  /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
+  reportFailure(req: Req): void
   /** The limits in force as a short text, for security documentation. */
   describe(): string
 }
@@ -42,6 +51,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  *
  * - An attempt is charged before its handler runs, so that guesses fired at once do not get past. A success gives that back, and clears
  *   the failures of the account; never those of the address, so that logging in with an account of one's own buys no guesses.
+ * - A status below 300 is a success. A redirect is a failure, unless `failureRedirect`, `succeeded` or
+ *   `reportSuccess` makes it a success.
  * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) and hold no such field are no attempts and pass. A body parser must run
  *   before. An attempt whose field is missing or empty, or holds what can be no name (an array, an object), is answered 400.
  * - Refused attempts are all answered alike. No figure of any limit is told to clients.
@@ -84,11 +95,12 @@ export function loginGuard<
     log.locked(req, who(req, found))
     return enforce ? login.onLockout?.(String(found), req) : undefined
   })
+  const reports = new WeakMap<IncomingMessage, ReportOutcome>()
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
     isMalformed: account.isMalformed,
     onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
-    onAllowed: watchAttempt(login, { log, locks, who }),
+    onAllowed: watchAttempt(login, { log, locks, who, reports }),
   })
   middleware.limiter.events.on('limited', (decision, req) => locks.refused(req, decision))
 
@@ -99,6 +111,8 @@ export function loginGuard<
       whenKnown(account.key(subject as Req), (found) =>
         isKey(found) ? hashedValue(found, secret) : undefined,
       ),
+    reportSuccess: (req: Req) => reports.get(req)?.('success'),
+    reportFailure: (req: Req) => reports.get(req)?.('failure'),
     describe: () => describeGuard(login, { name, statusCode, coarseMs, onStoreError, enforce }),
   })
 }

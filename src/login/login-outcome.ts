@@ -1,18 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { posix } from 'node:path'
 import { optionalFunction, wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 
-/** How a success is told from a failure. */
+/** How a guard recognises a success, where the handler does not report the outcome itself. */
 export interface OutcomeOptions<Req, Res> {
   /**
-   * Whether a response means that somebody logged in; read when its headers are about to be sent. Default: a status below 400 that is no
-   * redirect to a failure.
+   * Whether a response means that somebody logged in; called when its headers are about to be sent. Default:
+   * a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
    */
   succeeded?: (req: Req, res: Res) => boolean
   /**
-   * Where the application redirects those who failed: a path, `'/login'`, or with parameters that it has then, `'/login?error'`; or several; `false` where it never
-   * does. A redirect to a relative path is no success. To be given wherever logins are answered by redirects. Default: the path that the attempt was sent to, since a form that sends people
-   * back to itself did not let them in; a redirect elsewhere counts as a success then, and is told once (`HEADGATE_REDIRECT_UNTOLD`).
+   * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
+   * `HEADGATE_LOGIN_REDIRECT`.
+   *
+   * - A path, `'/login'`, or one with query parameters, `'/login?error'`, or several of them: redirects to
+   *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
+   * - `false`: failures are never redirected, so every redirect is a success.
+   *
+   * A list of paths is only safe where the application writes the whole `Location` itself. Where the client
+   * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
+   * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
    */
   failureRedirect?: string | readonly string[] | false
 }
@@ -20,10 +28,10 @@ export interface OutcomeOptions<Req, Res> {
 /** Whether a response whose headers are about to be sent means a success. */
 export type Succeeded<Req, Res> = (req: Req, res: Res) => boolean
 
-/** Tells whether a redirect sends back who failed. */
-type RedirectTest = (to: URL, from: URL | undefined) => boolean
+/** Whether a redirect means a success. */
+type RedirectTest = (location: unknown) => boolean
 
-/** Reads and checks how a success is told. */
+/** Reads and checks how a success is recognised. */
 export function readSucceeded<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   { succeeded, failureRedirect }: OutcomeOptions<Req, Res>,
@@ -33,30 +41,49 @@ export function readSucceeded<Req extends IncomingMessage, Res extends ServerRes
     throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
   }
   if (succeeded !== undefined) return succeeded
-  const isFailure = redirectTest(owner, failureRedirect)
-  return (req, res) => {
+  const isSuccess = readRedirectTest(owner, failureRedirect)
+  return (_req, res) => {
     if (res.statusCode < 300 || res.statusCode >= 400) return res.statusCode < 300
-    const from = urlOf(req)
-    const location = res.getHeader('location')
-    const to = parsed(location, from?.href ?? ANY_HOST)
-    const isRelative = !/^([a-z][a-z\d+.-]*:|\/)/i.test(String(location)) // by the attempt's own path, which its sender writes
-    return to !== undefined && !isRelative && !isFailure(to, from) // what cannot be read, or relied on, is no success
+    return isSuccess(res.getHeader('location'))
   }
 }
 
-function redirectTest(owner: string, option: OutcomeOptions<never, never>['failureRedirect']): RedirectTest {
-  if (option === false) return () => false
-  if (option === undefined) return isBackToItself
+function readRedirectTest(
+  owner: string,
+  option: OutcomeOptions<never, never>['failureRedirect'],
+): RedirectTest {
+  if (option === undefined) return failRedirect
+  if (option === false) return (location) => location !== undefined
   const list: readonly unknown[] = Array.isArray(option) ? option : [option]
   if (list.length === 0)
     throw wrongOption(owner, 'failureRedirect', 'a path at least', option, 'Write failureRedirect: false.')
   const failures = list.map((each) => {
-    const url = ORIGIN_FORM.test(String(each)) ? parsed(each, ANY_HOST) : undefined
-    if (url !== undefined) return url
+    const url = ABSOLUTE_PATH.test(String(each)) ? parsed(each) : undefined
+    const path = url && canonicalPath(url)
+    if (url !== undefined && path !== undefined) return { url, path }
     const must = "a path such as '/login', an array of paths, or false"
     throw wrongOption(owner, 'failureRedirect', must, each)
   })
-  return (to) => failures.some((url) => isSamePath(to, url) && hasParameters(to, url))
+  return (location) => {
+    const to = parsed(location)
+    const path = to && canonicalPath(to)
+    if (to === undefined || path === undefined) return false
+    return !failures.some((failure) => failure.path === path && hasParameters(to, failure.url))
+  }
+}
+
+/**
+ * Fails closed: a failure that counted as a success would clear its account, and so allow any number of
+ * guesses.
+ */
+function failRedirect(): boolean {
+  warnOnce(
+    'HEADGATE_LOGIN_REDIRECT',
+    'headgate: a guarded login was answered with a redirect, which counts as a failure. Set failureRedirect to the ' +
+      "path that failed logins are redirected to ('/login'), or to false if only successful ones are redirected; or " +
+      'pass succeeded: (req, res) => boolean, or call guard.reportSuccess(req).',
+  )
+  return false
 }
 
 /** Whether a redirect has all parameters of a failure's, in any order and among others. */
@@ -66,47 +93,32 @@ function hasParameters(to: URL, failure: URL): boolean {
   )
 }
 
-function isBackToItself(to: URL, from: URL | undefined): boolean {
-  if (from === undefined || isSamePath(to, from)) return true
-  warnOnce(
-    'HEADGATE_REDIRECT_UNTOLD',
-    `headgate: a guarded login answered with a redirect to ${to.pathname}, which counts as a success. Where failures are redirected as ` +
-      "well, say where to: failureRedirect: '/login'; where they never are: failureRedirect: false.",
-  )
-  return false
-}
+/** No application encodes a path more often than this. */
+const MAX_ENCODINGS = 4
 
-/** Paths are compared as routers match them, whatever their case, slashes and encoding: an attempt's own is written by its sender. */
-function isSamePath(one: URL, other: URL): boolean {
-  return folded(one) === folded(other)
-}
-
-function folded({ pathname }: URL): string {
-  return decoded(pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '')
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
+/**
+ * Returns a path in one spelling, whatever its case, percent-encoding, slashes and dot segments, since an
+ * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded too often to tell.
+ */
+function canonicalPath({ pathname }: URL): string | undefined {
+  let path = pathname
+  for (let i = 0; i <= MAX_ENCODINGS; i++) {
+    const decoded = path.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (decoded === path) return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
+    path = decoded
   }
+  return undefined
 }
 
-/** Only paths and queries are compared: which host a redirect names is nothing that a failure would be told by. */
-const ANY_HOST = 'http://any'
+/** Not `//host/path`, which names another host; URL parsers read `/\host` and `/<tab>/host` like it. */
+const ABSOLUTE_PATH = /^\/(?![/\\\s])/
+const ABSOLUTE_URL = /^[a-z][a-z\d+.-]*:\/\//i
 
-/** A path, as all clients write it but those that speak to a proxy, or are up to something. */
-const ORIGIN_FORM = /^\/(?![/\\])/
-
-function urlOf(req: IncomingMessage): URL | undefined {
-  const { originalUrl = req.url ?? '' } = req as { originalUrl?: string }
-  return ORIGIN_FORM.test(originalUrl) ? parsed(originalUrl, ANY_HOST) : undefined
-}
-
-function parsed(url: unknown, base: string): URL | undefined {
+/** An absolute path or URL. Only paths and parameters are compared, so the host does not matter. */
+function parsed(url: unknown): URL | undefined {
+  if (typeof url !== 'string' || !(ABSOLUTE_PATH.test(url) || ABSOLUTE_URL.test(url))) return undefined
   try {
-    return typeof url === 'string' ? new URL(url, base) : undefined
+    return new URL(url, 'http://any')
   } catch {
     return undefined
   }

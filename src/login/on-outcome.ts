@@ -8,36 +8,67 @@ import type { Succeeded } from './login-outcome.js'
 export type Outcome = 'success' | 'failure' | 'error'
 
 /**
- * Settles an attempt once: when the headers of its response are about to be sent; or as a failure where the connection ends without any, since
- * hanging up must be no way around. `thrown` is what `succeeded` threw, which makes a failure.
+ * Takes the outcome that the application reports itself; the last report before the headers of the response
+ * holds. Throws an `Error` once these were sent. Has no effect once the connection has ended without them:
+ * the attempt is settled then.
+ */
+export type ReportOutcome = (outcome: 'success' | 'failure') => void
+
+/**
+ * Settles an attempt once. When the headers of its response are about to be sent: as reported, or else as
+ * `succeeded` decides. Where the connection ends without any: as reported, or else as a failure, so that
+ * hanging up avoids no limit. `thrown` is what `succeeded` threw, which makes a failure.
  */
 export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(
   req: Req,
   res: Res,
   succeeded: Succeeded<Req, Res>,
   settle: (outcome: Outcome, thrown?: unknown) => void,
-): void {
-  let isSettled = false
-
-  function settleOnce(outcome: Outcome, thrown?: unknown): void {
-    if (isSettled) return
-    isSettled = true
-    settle(outcome, thrown)
-  }
+): ReportOutcome {
+  let settledBy: 'headers' | 'close' | undefined
+  let reported: 'success' | 'failure' | undefined
 
   function judge(): void {
-    if (isSettled) return
-    try {
-      const failed = res.statusCode >= 500 ? 'error' : 'failure'
-      settleOnce(checked(succeeded(req, res)) ? 'success' : failed)
-    } catch (thrown) {
-      settleOnce('failure', thrown)
-    }
+    if (settledBy !== undefined) return
+    settledBy = 'headers'
+    if (reported === undefined) settle(...outcomeOf(req, res, succeeded))
+    else settle(reported)
   }
 
-  if (res.closed || res.destroyed) settleOnce('failure') // it ended while the store was asked
+  function close(): void {
+    if (settledBy !== undefined) return
+    settledBy = 'close'
+    settle(reported ?? 'failure')
+  }
+
+  if (res.closed || res.destroyed) close() // it ended while the store decided
   beforeHeaders(res, judge)
-  res.once('close', () => settleOnce('failure'))
+  res.once('close', close)
+
+  return function report(outcome) {
+    if (res.headersSent || settledBy === 'headers') throw lateReport(outcome)
+    reported = outcome
+  }
+}
+
+function outcomeOf<Req, Res extends ServerResponse>(
+  req: Req,
+  res: Res,
+  succeeded: Succeeded<Req, Res>,
+): [outcome: Outcome, thrown?: unknown] {
+  try {
+    const failed = res.statusCode >= 500 ? 'error' : 'failure'
+    return [checked(succeeded(req, res)) ? 'success' : failed]
+  } catch (thrown) {
+    return ['failure', thrown]
+  }
+}
+
+function lateReport(outcome: 'success' | 'failure'): Error {
+  const name = outcome === 'success' ? 'reportSuccess' : 'reportFailure'
+  return new Error(
+    `loginGuard: ${name} was called after the headers of the response were sent. Call it before res.send, res.redirect and the like.`,
+  )
 }
 
 /** A promise cannot be waited for here, and what is merely truthy may be anything. */

@@ -9,7 +9,7 @@ import type { Attempter } from './attempter.js'
 import type { Lockouts } from './lockouts.js'
 import { CLEARED, LIMIT_NAMES } from './login-limits.js'
 import type { LoginSettings } from './login-options.js'
-import { type Outcome, onOutcome } from './on-outcome.js'
+import { type Outcome, onOutcome, type ReportOutcome } from './on-outcome.js'
 import type { SecurityEvents } from './security-events.js'
 
 /** What watching an attempt needs beside a guard's settings. */
@@ -17,6 +17,8 @@ export interface Watching<Req> {
   readonly log: SecurityEvents<Req>
   readonly locks: Lockouts<Req>
   readonly who: (req: Req, name: unknown) => Attempter
+  /** How the application reports the outcome of each attempt that was let through. */
+  readonly reports: WeakMap<IncomingMessage, ReportOutcome>
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Watching<Req> {
  */
 export function watchAttempt<Req extends IncomingMessage, Res extends ServerResponse>(
   { account, devices, succeeded }: LoginSettings<Req, Res>,
-  { log, locks, who }: Watching<Req>,
+  { log, locks, who, reports }: Watching<Req>,
 ): OnAllowed<Req, Res> {
   /** First gives back, then forgets: a refund to a key that was charged anew in between would give back what others took. */
   async function clear(limiter: Limiter<Req>, decision: Decision): Promise<void> {
@@ -55,10 +57,11 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
       log.ended(decision)
     }
 
-    onOutcome(req, res, succeeded, (outcome, thrown) => {
+    const report = onOutcome(req, res, succeeded, (outcome, thrown) => {
       if (thrown !== undefined) tellRefundFailed(limiter.events, thrown, decision)
       settle(outcome).catch((error) => tellRefundFailed(limiter.events, error, decision))
     })
+    reports.set(req, report)
   }
 }
 

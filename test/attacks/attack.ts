@@ -11,6 +11,8 @@ export interface Guess {
   /** The form instead of the plain one, where the field does not simply hold the account. */
   readonly form?: Form
   readonly hangsUp?: boolean
+  /** Default: `/login`, which answers by status. `/…/login` answers by redirects. */
+  readonly path?: string | undefined
 }
 
 /** A body, ready to be sent, for a password. */
@@ -69,11 +71,18 @@ export async function play(attack: Attack, hasCookies: boolean): Promise<Outcome
   let userIn = 0
   let userCookie: string | undefined
 
-  async function guess({ account, from, password, form: filled = form(account), hangsUp }: Guess) {
+  async function guess({ account, from, password, form: filled = form(account), hangsUp, path }: Guess) {
     const place = places.get(account) ?? 0
     const { type, body } = filled(password ?? guessAt(place))
     guesses++
-    const answer = await site.send({ by: 'guesser', type, body, forwarded: from, hangsUp: hangsUp ?? false })
+    const answer = await site.send({
+      by: 'guesser',
+      type,
+      body,
+      forwarded: from,
+      hangsUp: hangsUp ?? false,
+      path,
+    })
     if (answer.status === 401) places.set(account, place + 1)
     answers[answer.status] = (answers[answer.status] ?? 0) + 1
     return answer

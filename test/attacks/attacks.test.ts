@@ -61,6 +61,12 @@ const EXPECTED: readonly (readonly [
     [100, 0, 1, '1 of 1'],
   ],
   ['100 hung up before the answer, one address', 100, [5, 0, 0, '10 of 10'], [5, 0, 0, '10 of 10']],
+  [
+    'three spellings of a path that redirects, new addresses',
+    100,
+    [10, 0, 0, '0 of 1'],
+    [10, 0, 0, '1 of 1'],
+  ],
   ['spellings of one name, new addresses', 93, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['a number for a name, new addresses', 16, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['arrays and objects for a name, new addresses', 28, [0, 0, 0, '1 of 1'], [0, 0, 0, '1 of 1']],
@@ -130,6 +136,11 @@ test('guesses are answered 401 where they reach the handler, 429 where not, and 
   expect(burst.without.answers).toEqual({ 401: 5, 429: 95 })
   const hungUp = await rowOf('100 hung up before the answer, one address')
   expect(hungUp.without.answers).toEqual({ 0: 5, 429: 95 })
+})
+
+test('guesses that are answered by a redirect are failures, each of them', async () => {
+  const { without } = await rowOf('three spellings of a path that redirects, new addresses')
+  expect(without.answers).toEqual({ 302: 10, 429: 90 })
 })
 
 test('docs/login.md holds the table as it is printed', async () => {

@@ -19,6 +19,8 @@ export interface Attempt {
   readonly cookie?: string | undefined
   /** Hangs up when the handler has begun, before there is an answer. */
   readonly hangsUp?: boolean
+  /** Default: `/login`. */
+  readonly path?: string | undefined
 }
 
 export interface Answer {
@@ -83,6 +85,11 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     if (req.get('x-hangs-up') !== undefined) await hungUp(req, res)
     res.status(status).send(status === 200 ? 'Welcome' : 'Wrong name or password')
   })
+  app.post('/:lang/login', parsers, guard, (req: Request, res: Response) => {
+    const isIn = isRight(req)
+    if (isIn) guard.reportSuccess(req)
+    res.redirect(`/${req.params.lang}/${isIn ? 'home' : 'login'}`)
+  })
 
   const agent = new Agent({ keepAlive: true })
   const server = createServer(app).listen(0, '127.0.0.1')
@@ -98,13 +105,22 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     await gone
   }
 
-  function send({ by, type, body, forwarded, local, cookie, hangsUp = false }: Attempt): Promise<Answer> {
+  function send({
+    by,
+    type,
+    body,
+    forwarded,
+    local,
+    cookie,
+    hangsUp = false,
+    path = '/login',
+  }: Attempt): Promise<Answer> {
     const call = String(++sent)
     const req = request({
       host: '127.0.0.1',
       port,
       method: 'POST',
-      path: '/login',
+      path,
       agent,
       ...(local !== undefined && { localAddress: local }),
       headers: {
