@@ -22,9 +22,10 @@ export interface Watching<Req> {
 }
 
 /**
- * Follows an attempt that was let through, and charged, to its outcome. A success clears the failures of the account, gives the address
- * back what it took, and makes the browser a known device. A failure stays charged; so does an error of the server (5xx), except in the count
- * of failures in a row.
+ * Follows an attempt that was let through, and charged, to its outcome. A success clears the failures of the
+ * account, gives the address back what it took, and makes the browser a known device. A failure stays charged;
+ * so does an error of the server (5xx), except in the count of failures in a row. There it stays charged only
+ * where the store answered after its deadline: what it took late is not refunded.
  */
 export function watchAttempt<Req extends IncomingMessage, Res extends ServerResponse>(
   { account, devices, succeeded }: LoginSettings<Req, Res>,
