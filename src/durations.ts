@@ -1,5 +1,5 @@
 import ms from 'ms'
-import { show } from './checks.js'
+import { wrongOption } from './checks.js'
 
 /** A length of time: milliseconds, or a string that the `ms` package reads (`'10s'`, `'5 minutes'`, `'1.5h'`). */
 export type Duration = number | string
@@ -15,10 +15,34 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
   const parsed = typeof value === 'string' ? parse(value) : value
   if (typeof parsed === 'number' && Number.isInteger(parsed) && parsed >= 1 && parsed <= MAX_DURATION_MS)
     return parsed
-  throw new TypeError(
-    `${owner}: ${option} must be a duration of 1 ms to 10 years in whole milliseconds, ` +
-      `or a string such as '10s' or '5 minutes', got ${show(value)}. Did you mean ${option}: '1m'?`,
+  const must =
+    "a duration of 1 ms to 10 years in whole milliseconds, or a string such as '10s' or '5 minutes'"
+  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
+}
+
+/** Numbers below it are taken for seconds that somebody counted. */
+const LEAST_PLAIN_MS = 1000
+
+/**
+ * Reads the length of a window, as `durationMs` does, but rejects numbers below 1,000: some packages count seconds, and 60 of them must not
+ * become a window of 60 ms. A string says which unit is meant.
+ */
+export function windowMs(owner: string, option: string, value: unknown): number {
+  const lengthMs = durationMs(owner, option, value)
+  if (typeof value !== 'number' || value >= LEAST_PLAIN_MS) return lengthMs
+  const must = 'a string with its unit, or at least 1000 milliseconds'
+  throw wrongOption(
+    owner,
+    option,
+    must,
+    value,
+    `Write '${durationText(value * 1000)}', or '${value}ms' if that is meant.`,
   )
+}
+
+/** The shortest exact spelling of a duration that an option takes: 60000 is `1m`, 1500 is `1500ms`. */
+export function durationText(lengthMs: number): string {
+  return shortDuration(lengthMs).replace('min', 'm')
 }
 
 function parse(value: string): number | undefined {

@@ -1,5 +1,5 @@
 import { keyName, show, wholeNumber, wrongOption } from './checks.js'
-import { durationMs } from './durations.js'
+import { windowMs } from './durations.js'
 import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
@@ -59,7 +59,7 @@ interface LimitSettings {
 /** How the options are read from which a limiter's limits are made. */
 export const LIMIT_ROWS = {
   limit: optional(wholeNumber),
-  window: optional(durationMs),
+  window: optional(windowMs),
   policy: optional(readPolicy),
   limits: optional(readSeveral),
   key: optional(readKeys),

@@ -1,4 +1,30 @@
-import { durationMs, MAX_DURATION_MS, shortDuration } from '../src/durations.js'
+import { durationMs, MAX_DURATION_MS, shortDuration, windowMs } from '../src/durations.js'
+
+test.each([
+  [1, "Write '1s', or '1ms' if that is meant."],
+  [60, "Write '1m', or '60ms' if that is meant."],
+  [90, "Write '90s', or '90ms' if that is meant."],
+  [999, "Write '999s', or '999ms' if that is meant."],
+])('a window of the number %d could be seconds, and the error names both readings', (value, hint) => {
+  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
+  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got ${value}. ${hint}`)
+  for (const suggested of hint.match(/'\w+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
+  expect(durationMs('someone', 'every', value)).toBe(value)
+})
+
+test.each([
+  [1000, 1000],
+  [900_000, 900_000],
+  ['1ms', 1],
+  ['60ms', 60],
+  ['1s', 1000],
+])('a window of %p has one reading', (value, lengthMs) => {
+  expect(windowMs('someone', 'window', value)).toBe(lengthMs)
+})
+
+test.each([0, -5, 0.5, Number.NaN])('a window of %p is no duration in any unit', (value) => {
+  expect(() => windowMs('someone', 'window', value)).toThrow("Did you mean window: '1m'?")
+})
 
 test.each([
   [1, 1],

@@ -34,7 +34,7 @@ describe.each([
     [1e9, '1s'],
     [1_000_001, '1s'],
     [60_000, '1s'],
-    [2000, 1],
+    [2000, '1ms'],
     [Number.MAX_SAFE_INTEGER, '10 years'],
   ])('a limit of %d in %p is wrong in the words that were given', (limit, window) => {
     const error = wrong({ limit, window, key })

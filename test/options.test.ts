@@ -16,10 +16,12 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ limit: 5n }, 'limit must be a whole number of at least 1, got 5n. Did you mean limit: 100?'],
   [{ limit: () => 5 }, 'limit must be a whole number of at least 1, got function limit.'],
   [{ limit: undefined }, 'limit must be a whole number of at least 1, got undefined.'],
-  [{ limit: 1e9, window: 1 }, 'limit must be at most 16,384 a second'],
+  [{ limit: 1e9, window: '1ms' }, 'limit must be at most 16,384 a second'],
   [{ window: undefined }, "window must be given with limit, got undefined. Did you mean window: '1m'?"],
   [{ window: 0 }, 'window must be a duration of 1 ms to 10 years'],
   [{ window: -1 }, 'got -1'],
+  [{ window: 1 }, "got 1. Write '1s', or '1ms' if that is meant."],
+  [{ window: 900 }, "got 900. Write '15m', or '900ms' if that is meant."],
   [{ window: 1.5 }, 'got 1.5'],
   [{ window: Number.NaN }, 'got NaN'],
   [{ window: Infinity }, 'got Infinity'],
@@ -185,7 +187,8 @@ describe.each([
 
   test.each([
     enough,
-    { limit: 1, window: 1 },
+    { limit: 1, window: '1ms' },
+    { limit: 1, window: 1000 },
     { limit: 100, window: '10 years' },
     {
       ...enough,

@@ -1,23 +1,23 @@
 import { keyName, wholeNumber } from '../checks.js'
-import { type Duration, durationMs, shortDuration } from '../durations.js'
+import { type Duration, shortDuration, windowMs } from '../durations.js'
 import { optional } from '../option-table.js'
 
 /** What every window of counters is made of. */
 export interface WindowOptions {
   /** Units that may be taken per window. A whole number of at least 1. */
   limit: number
-  /** The length of the window. */
+  /** The length of the window: a string such as `'15m'`, or milliseconds, at least 1000. */
   window: Duration
   /** For headers and keys. Default: such as `100-in-1min`. */
   name?: string
 }
 
 /** How the options are read that `fixedWindow` and `slidingWindow` share. */
-export const WINDOW_ROWS = { limit: wholeNumber, window: durationMs, name: optional(keyName) }
+export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
 
 export const WINDOW_RENAMED = { windowMs: 'window', max: 'limit', points: 'limit' }
 
 /** The default name of a window, such as `100-in-1min`. */
-export function windowName(limit: number, windowMs: number): string {
-  return `${limit}-in-${shortDuration(windowMs)}`
+export function windowName(limit: number, lengthMs: number): string {
+  return `${limit}-in-${shortDuration(lengthMs)}`
 }

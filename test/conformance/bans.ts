@@ -120,7 +120,7 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
   test(
     'a ban ends when it says so; the next one is longer, and who stays away begins anew',
     using(async ({ store, advance }) => {
-      const window = slidingWindow({ limit: 1, window: 100, slices: 1 })
+      const window = slidingWindow({ limit: 1, window: '100ms', slices: 1 })
       const policy = ban(window, { after: 1, within: 300, for: [400, 800] })
 
       /** Takes one too many, and tells how long that is denied. */

@@ -80,8 +80,8 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
  */
 export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
-  ['slidingWindow', (limit) => slidingWindow({ limit, window: 200 })],
-  ['fixedWindow', (limit) => fixedWindow({ limit, window: 200 })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],
 ]
 
 /** Keys of one policy, as a store forgets them. */

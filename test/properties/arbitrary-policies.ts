@@ -32,7 +32,7 @@ const fixed = fc
   .map((numbers): Promised => {
     const windows = (elapsedMs: number) => Math.floor(elapsedMs / numbers.window) + 2 // aligned ones that it touches
     return {
-      policy: fixedWindow(numbers),
+      policy: fixedWindow({ ...numbers, window: `${numbers.window}ms` }),
       most: (elapsedMs) => numbers.limit * windows(elapsedMs),
       longestLockoutMs: 2 * numbers.window,
     }
@@ -47,7 +47,7 @@ const sliding = fc
   .map((numbers): Promised => {
     const { limit, window, slices } = numbers
     return {
-      policy: slidingWindow(numbers),
+      policy: slidingWindow({ ...numbers, window: `${window}ms` }),
       // Time is read in whole milliseconds, so a true time may be up to 1 ms longer than it is read.
       most: (elapsedMs) => limit * (Math.ceil((elapsedMs + 1) / window) + 1),
       longestLockoutMs: 2 * window + Math.ceil(window / slices) + 1,

@@ -110,8 +110,8 @@ const large = fc
   .chain(({ limit, window }) =>
     fc.constantFrom<Policy>(
       tokenBucket({ capacity: limit, refill: limit, every: window }),
-      slidingWindow({ limit, window }),
-      fixedWindow({ limit, window }),
+      slidingWindow({ limit, window: `${window}ms` }),
+      fixedWindow({ limit, window: `${window}ms` }),
     ),
   )
 

@@ -23,10 +23,10 @@ const POLICIES: readonly Policy[] = [
   tokenBucket({ capacity: 1000, refill: 999, every: '1d' }),
   tokenBucket({ capacity: 3, refill: 700, every: '1s' }),
   fixedWindow({ limit: 3, window: '1d' }),
-  fixedWindow({ limit: 4, window: 5 }),
+  fixedWindow({ limit: 4, window: '5ms' }),
   consecutive({ limit: 4 }),
-  slidingWindow({ limit: 5, window: 17, slices: 4 }),
-  slidingWindow({ limit: 3, window: 40, slices: 1 }),
+  slidingWindow({ limit: 5, window: '17ms', slices: 4 }),
+  slidingWindow({ limit: 3, window: '40ms', slices: 1 }),
   slidingWindow({ limit: 6, window: '1d', slices: 7 }),
 ]
 

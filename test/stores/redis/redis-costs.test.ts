@@ -32,9 +32,9 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: MOST, window: LONG, slices: 3 }),
   consecutive({ limit: MOST }),
   // Time goes on for these while they are charged.
-  slidingWindow({ limit: 5, window: 10, slices: 10 }),
-  slidingWindow({ limit: 5, window: 1, slices: 1 }),
-  fixedWindow({ limit: 1, window: 1 }),
+  slidingWindow({ limit: 5, window: '10ms', slices: 10 }),
+  slidingWindow({ limit: 5, window: '1ms', slices: 1 }),
+  fixedWindow({ limit: 1, window: '1ms' }),
   tokenBucket({ capacity: 1, refill: 1, every: 1 }),
   tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }),
   tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }), // an interval of 4/4096 ms

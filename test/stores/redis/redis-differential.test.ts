@@ -27,9 +27,9 @@ const POLICIES: readonly Policy[] = [
   fixedWindow({ limit: 3, window: '1d' }),
   consecutive({ limit: 4 }),
   tokenBucket({ capacity: 3, refill: 700, every: '1s' }),
-  slidingWindow({ limit: 5, window: 17, slices: 4 }),
-  slidingWindow({ limit: 3, window: 9, slices: 1 }),
-  fixedWindow({ limit: 3, window: 5 }),
+  slidingWindow({ limit: 5, window: '17ms', slices: 4 }),
+  slidingWindow({ limit: 3, window: '9ms', slices: 1 }),
+  fixedWindow({ limit: 3, window: '5ms' }),
   ban(slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }), {
     after: 2,
     within: '1h',
@@ -37,7 +37,7 @@ const POLICIES: readonly Policy[] = [
   }),
   ban(consecutive({ limit: 4 }), { after: 3, within: '1h', for: ['1h'], onAttempt: 'restart' }),
   ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), { after: 2, within: 20, for: [3, 9] }),
-  ban(fixedWindow({ limit: 3, window: 5 }), { after: 1, within: 5, for: [2, 4], onAttempt: 'restart' }),
+  ban(fixedWindow({ limit: 3, window: '5ms' }), { after: 1, within: 5, for: [2, 4], onAttempt: 'restart' }),
 ]
 
 /** The policy by its place, so that a counterexample can be read. */

@@ -127,8 +127,8 @@ const ROUNDED: readonly (readonly [Policy, (state: readonly number[]) => number,
     ([fullAtMs = 0]) => Math.ceil(fullAtMs / 10_000) * 10_000,
     0,
   ],
-  [slidingWindow({ limit: 1000, window: 600, slices: 10 }), ([slice = 0]) => (slice + 11) * 60, 12],
-  [fixedWindow({ limit: 1000, window: 70 }), ([index = 0]) => (index + 1) * 70, 12],
+  [slidingWindow({ limit: 1000, window: '600ms', slices: 10 }), ([slice = 0]) => (slice + 11) * 60, 12],
+  [fixedWindow({ limit: 1000, window: '70ms' }), ([index = 0]) => (index + 1) * 70, 12],
 ]
 
 describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] as const))(
@@ -173,11 +173,11 @@ describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] 
 describe('short-lived keys', () => {
   const SHORT: readonly Policy[] = [
     tokenBucket({ capacity: 5, refill: 5, every: 200 }),
-    slidingWindow({ limit: 5, window: 200, slices: 4 }),
-    fixedWindow({ limit: 5, window: 200 }),
+    slidingWindow({ limit: 5, window: '200ms', slices: 4 }),
+    fixedWindow({ limit: 5, window: '200ms' }),
     tokenBucket({ capacity: 1, refill: 10_000, every: '1s' }),
-    slidingWindow({ limit: 5, window: 1, slices: 1 }),
-    fixedWindow({ limit: 5, window: 1 }),
+    slidingWindow({ limit: 5, window: '1ms', slices: 1 }),
+    fixedWindow({ limit: 5, window: '1ms' }),
   ]
   test.each(SHORT.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
     'are gone soon after, and the key is fresh: %s',
