@@ -92,6 +92,26 @@ describe('while the store’s answer is on its way', () => {
   })
 })
 
+test('close waits for answers on their way, returns their unused units, and then closes the store', async () => {
+  await chargeTimes(store, hourly, 100)
+  await pass(4 * HOLD_MS)
+  await chargeTimes(store, hourly, 8)
+  const release = delayAnswers()
+  const last = chargeTimes(store, hourly, 3)
+  await untilDecided()
+  let usedAtClose: number | undefined
+  remote.close = async () => {
+    usedAtClose = used()
+  }
+  const closed = store.close?.()
+  await pass(10)
+  expect(usedAtClose).toBeUndefined()
+  release()
+  await closed
+  expect(allowed(await last)).toBe(3)
+  expect(usedAtClose).toBe(111)
+})
+
 test('a denial that was decided while a refund was on its way is not repeated after it', async () => {
   await chargeTimes(store, hourly, LIMIT)
   await pass(HOLD_MS)
