@@ -83,8 +83,8 @@ const SHORT_DENY_CACHE = '100ms'
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   skip: callback,
-  allow: optional(addressList),
-  block: optional(addressList),
+  allow: optional(readAddresses),
+  block: optional(readAddresses),
   count: withDefault('all', readCount),
   headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
@@ -150,21 +150,26 @@ function readMessage(owner: string, option: string, message: unknown): DenialBod
   throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
 }
 
+/** Checks a list of addresses. It is compiled when it is known which networks the key reads as IPv4. */
+function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
+  addressList(owner, option, entries)
+  return entries as readonly string[]
+}
+
 function addressRules(
   owner: string,
   { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
 ): AddressRules | undefined {
   if (allow === undefined && block === undefined) return undefined
   const readers = entries.flatMap(({ keys }) => keys.map(readerOf))
+  const read = readers.find((reader) => reader !== undefined) ?? addressReader(owner)
   return {
-    read: readers.find((reader) => reader !== undefined) ?? addressReader(owner, undefined),
-    isBlocked: block ?? nowhere,
-    isAllowed: allow ?? nowhere,
+    read,
+    isBlocked: addressList(owner, 'block', block ?? [], read.networks),
+    isAllowed: addressList(owner, 'allow', allow ?? [], read.networks),
   }
 }
 
 interface EntriesRead {
   readonly entries: readonly Entry[]
 }
-
-const nowhere: AddressTest = () => false

@@ -174,7 +174,7 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
 
 /** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */
 export function sourceOf(owner: string, keys: readonly KeyFunction[]): (subject: unknown) => string {
-  const read = keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner, undefined)
+  const read = keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner)
   return (subject) => sourceIdentity(read(subject))
 }
 

@@ -1,16 +1,28 @@
-import type ipaddr from 'ipaddr.js'
+import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../checks.js'
-import { type Address, parseAddress } from './address.js'
+import { type Address, parseAddress, parseAsWritten } from './address.js'
+import {
+  EMBEDDING_NETWORKS,
+  type EmbeddingNetwork,
+  embeddedIpv4,
+  embeddingNetworkOf,
+} from './embedded-ipv4.js'
 import type { SourceAddress } from './source-address.js'
 
 /** Whether an address is in a list. No address is in none. */
 export type AddressTest = (source: SourceAddress | undefined) => boolean
 
 /**
- * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test.
+ * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test. An entry within one of `networks` is read as the
+ * IPv4 range that it embeds, since that is what source addresses are read as.
  * Throws a `TypeError` that names the entry which is neither.
  */
-export function addressList(owner: string, option: string, entries: unknown): AddressTest {
+export function addressList(
+  owner: string,
+  option: string,
+  entries: unknown,
+  networks: readonly EmbeddingNetwork[] = EMBEDDING_NETWORKS,
+): AddressTest {
   if (!Array.isArray(entries)) {
     throw wrongOption(
       owner,
@@ -20,7 +32,7 @@ export function addressList(owner: string, option: string, entries: unknown): Ad
       `Did you mean ${option}: ['10.0.0.0/8']?`,
     )
   }
-  const ranges = entries.map((entry) => readRange(owner, option, entry))
+  const ranges = entries.map((entry) => readRange(owner, option, entry, networks))
   return function isListed(source) {
     const address = typeof source === 'string' ? parseAddress(source) : source
     return address !== undefined && ranges.some((range) => contains(range, address))
@@ -29,16 +41,41 @@ export function addressList(owner: string, option: string, entries: unknown): Ad
 
 type Range = readonly [Address, number]
 
-function readRange(owner: string, option: string, entry: unknown): Range {
-  const [text, bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
-  const address = text === undefined || rest.length > 0 ? undefined : parseAddress(text)
-  const width = address?.kind() === 'ipv4' ? 32 : 128
-  const mapped = width === 32 && text?.includes(':', text.indexOf(':') + 1) ? 96 : 0 // IPv4 spelt as IPv6 counts its bits from there
-  const prefix = bits === undefined ? width : /^\d{1,3}$/.test(bits) ? Number(bits) - mapped : -1
-  if (address !== undefined && prefix >= 0 && prefix <= width) return [address, prefix]
+function readRange(
+  owner: string,
+  option: string,
+  entry: unknown,
+  networks: readonly EmbeddingNetwork[],
+): Range {
+  const [text = '', bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
+  const address = rest.length > 0 ? undefined : parseAsWritten(text)
+  const prefix = address && readPrefix(bits, address.kind() === 'ipv4' ? 32 : 128)
+  const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
+  if (address === undefined || prefix === undefined)
+    throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
+  if (address instanceof ipaddr.IPv4) return [address, prefix]
+  const embedding = embeddingNetworkOf(address, networks)
+  const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
+  if (range !== undefined) return range
   throw new TypeError(
-    `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}. Write such as '192.0.2.7' or '2001:db8::/32'.`,
+    `${must} Addresses of that network count as the IPv4 address in them: write the IPv4 range, such as '192.0.2.0/24'.`,
   )
+}
+
+function readPrefix(bits: string | undefined, width: number): number | undefined {
+  if (bits === undefined) return width
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? Number(bits) : undefined
+}
+
+/**
+ * Returns the range of IPv4 addresses that a range within a network embeds; `undefined` where the prefix ends outside of the
+ * IPv4 address. So it does in a whole network such as 2002::/16, which would be every IPv4 address; only ::ffff:0:0/96 means that.
+ */
+function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: EmbeddingNetwork): Range | undefined {
+  if (prefix < embedding.prefix && embedding.prefix < 96) return [address, prefix] // holds more than the network
+  const ipv4Prefix = prefix === 128 ? 32 : prefix - embedding.ipv4At
+  const least = address.isIPv4MappedAddress() ? 0 : 1
+  return ipv4Prefix >= least && ipv4Prefix <= 32 ? [embeddedIpv4(address, embedding), ipv4Prefix] : undefined
 }
 
 /** By `kind()`, since the address may come from a second copy of ipaddr.js, of whose classes it is no instance here. */

@@ -1,22 +1,30 @@
 import ipaddr from 'ipaddr.js'
+import { EMBEDDING_NETWORKS, embeddedIpv4, embeddingNetworkOf } from './embedded-ipv4.js'
 
-/** A parsed address. IPv4 in any IPv6 spelling (mapped, or NAT64 under 64:ff9b::/96, RFC 6052) is IPv4 here. */
+/** A parsed address. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4 here. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
-
 /**
- * Reads an address as sockets and proxies write it: with or without a port, brackets, or a zone (`%eth0`).
+ * Reads an address as sockets and proxies write it: with or without a port, brackets, or a zone (`%eth0`). One of
+ * `networks` is the IPv4 address that it embeds.
  * `undefined` for everything else, so also for the octal, hexadecimal and shortened spellings of IPv4, which different
  * programs read differently.
  */
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string, networks = EMBEDDING_NETWORKS): Address | undefined {
+  const address = parseAsWritten(text)
+  if (address === undefined || address instanceof ipaddr.IPv4) return address
+  const embedding = embeddingNetworkOf(address, networks)
+  return embedding ? embeddedIpv4(address, embedding) : address
+}
+
+/** As `parseAddress`, but leaves IPv6 as it is written. */
+export function parseAsWritten(text: string): Address | undefined {
   if (text.length > 100) return undefined
   const bare = withoutPort(text.trim())
   if (!bare.includes(':'))
     return ipaddr.IPv4.isValidFourPartDecimal(bare) ? ipaddr.IPv4.parse(bare) : undefined
   const zoneless = bare.split('%', 1)[0] as string
-  return ipaddr.IPv6.isValid(zoneless) ? unwrapped(ipaddr.IPv6.parse(zoneless)) : undefined
+  return ipaddr.IPv6.isValid(zoneless) ? ipaddr.IPv6.parse(zoneless) : undefined
 }
 
 function withoutPort(text: string): string {
@@ -24,12 +32,6 @@ function withoutPort(text: string): string {
   if (bracketed) return bracketed[1] as string
   const ported = /^([\d.]+):\d{1,5}$/.exec(text)
   return ported ? (ported[1] as string) : text
-}
-
-function unwrapped(address: ipaddr.IPv6): Address {
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
-  if (address.match(NAT64)) return new ipaddr.IPv4(address.toByteArray().slice(12))
-  return address
 }
 
 /** The identity of an address: IPv4 whole, IPv6 as its network of `ipv6Prefix` bits, such as `2001:db8::/56`. */

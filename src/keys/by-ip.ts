@@ -1,19 +1,22 @@
 import { whole } from '../checks.js'
-import { readOptions, withDefault } from '../option-table.js'
+import { readOptions, unchecked, withDefault } from '../option-table.js'
 import { warnOnce } from '../warn-once.js'
 import { addressIdentity } from './address.js'
 import { asRequest, type KeyFunction } from './key.js'
-import { type AddressReader, addressReader, type SourceAddress, type TrustProxy } from './source-address.js'
+import {
+  type AddressOptions,
+  type AddressReader,
+  addressReader,
+  type SourceAddress,
+} from './source-address.js'
 
 /** How addresses become identities. */
-export interface ByIpOptions {
+export interface ByIpOptions extends AddressOptions {
   /**
    * IPv6 addresses that share this many leading bits are one client, since a home gets a whole network: usually /56 or
    * /64 (RIPE-690), a business /48. From 1 to 128. Default 56.
    */
   ipv6Prefix?: number
-  /** Which proxies to believe, outside Express. Under Express set `app.set('trust proxy', …)` instead. */
-  trustProxy?: TrustProxy
 }
 
 const DEFAULT_IPV6_PREFIX = 56
@@ -21,10 +24,17 @@ const DEFAULT_IPV6_PREFIX = 56
 const OPTIONS = {
   rows: {
     ipv6Prefix: withDefault(DEFAULT_IPV6_PREFIX, whole(1, 128)),
-    trustProxy: (owner: string, _option: string, value: unknown) => addressReader(owner, value as TrustProxy),
+    trustProxy: unchecked,
+    nat64: unchecked,
+  },
+  rules: {
+    read: {
+      from: ['trustProxy', 'nat64'],
+      read: (owner: string, given: object) => addressReader(owner, given),
+    },
   },
   renamed: { ipv6Subnet: 'ipv6Prefix' },
-}
+} as const
 
 /** The identity of requests whose source address cannot be known: a Unix socket, or a connection that is closed. */
 const UNKNOWN_ADDRESS = 'unknown'
@@ -66,7 +76,8 @@ function markAddressKey(key: KeyFunction): void {
 
 /**
  * Identifies a client by its source address: `req.ip` under Express, else the socket's address, or with `trustProxy` the
- * one that trusted proxies report. All spellings of an address are one; IPv4 inside IPv6 (mapped, NAT64) is IPv4.
+ * one that trusted proxies report. All spellings of an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4,
+ * Teredo) is IPv4.
  *
  * A forwarded "address" that is none falls back to the socket's. Where there is no address at all (a Unix socket, a closed
  * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. Subjects
@@ -75,7 +86,7 @@ function markAddressKey(key: KeyFunction): void {
  * Throws a `TypeError` for wrong options.
  */
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
-  const { ipv6Prefix, trustProxy: read } = readOptions('byIp', options, OPTIONS)
+  const { ipv6Prefix, read } = readOptions('byIp', options, OPTIONS)
 
   function ipKey(subject: unknown): string {
     const address = read(subject)

@@ -3,6 +3,7 @@ import proxyAddr from 'proxy-addr'
 import { wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { type Address, isPlainIpv4, parseAddress } from './address.js'
+import { type EmbeddingNetwork, embeddingNetworks } from './embedded-ipv4.js'
 import { asRequest, headerOf } from './key.js'
 
 /** Which proxies' `X-Forwarded-For` entries are believed: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`. */
@@ -12,7 +13,22 @@ export type TrustProxy = string | readonly string[]
 export type SourceAddress = string | Address
 
 /** Reads the address that a request came from; `undefined` where there is none. */
-export type AddressReader = (subject: unknown) => SourceAddress | undefined
+export interface AddressReader {
+  (subject: unknown): SourceAddress | undefined
+  /** The networks whose addresses it reads as the IPv4 address that they embed. */
+  readonly networks: readonly EmbeddingNetwork[]
+}
+
+/** How source addresses are read. */
+export interface AddressOptions {
+  /** Which proxies to believe, outside Express. Under Express set `app.set('trust proxy', …)` instead. */
+  trustProxy?: TrustProxy
+  /**
+   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`: clients behind
+   * them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
+   */
+  nat64?: readonly string[]
+}
 
 /**
  * Makes the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust proxy', …)`;
@@ -21,16 +37,21 @@ export type AddressReader = (subject: unknown) => SourceAddress | undefined
  * Tells once, as a process warning, when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding header
  * arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
  */
-export function addressReader(owner: string, trustProxy: TrustProxy | undefined): AddressReader {
+export function addressReader(owner: string, { trustProxy, nat64 }: AddressOptions = {}): AddressReader {
+  const networks = embeddingNetworks(owner, nat64)
   const forwarded = trustProxy === undefined ? expressAddress : addressBehind(compileTrust(owner, trustProxy))
-  return function sourceAddress(subject) {
-    return readable(forwarded(subject)) ?? readable(addressOfSocket(subject))
+  function sourceAddress(subject: unknown): SourceAddress | undefined {
+    return readable(forwarded(subject), networks) ?? readable(addressOfSocket(subject), networks)
   }
+  return Object.assign(sourceAddress, { networks })
 }
 
-function readable(text: string | undefined): SourceAddress | undefined {
+function readable(
+  text: string | undefined,
+  networks: readonly EmbeddingNetwork[],
+): SourceAddress | undefined {
   if (text === undefined || isPlainIpv4(text)) return text
-  return parseAddress(text)
+  return parseAddress(text, networks)
 }
 
 function addressBehind(trusted: ReturnType<typeof proxyAddr.compile>) {

@@ -40,9 +40,50 @@ test.each([
   ['::ffff:10.0.0.0/104', '11.1.2.3', false],
   ['::ffff:192.0.2.7/128', '192.0.2.7', true],
   ['::ffff:0:0/96', '203.0.113.7', true],
-  ['64:ff9b::/96', '203.0.113.7', true],
+  ['64:ff9b::192.0.2.0/120', '192.0.2.7', true],
+  ['64:ff9b::192.0.2.0/120', '192.0.3.7', false],
 ])('a range of mapped addresses counts its bits as IPv6 does: %s and %s', (entry, address, isIn) => {
   expect(listed([entry])(address)).toBe(isIn)
+})
+
+test.each([
+  ['2002:c000:207::/48', '192.0.2.7', true],
+  ['2002:c000:207::/48', '192.0.2.8', false],
+  ['2002:c000:207::/48', '2002:c000:207:1::1', true],
+  ['2002:c000:207:1::1', '192.0.2.7', true],
+  ['2002:c000:207:1::1/128', '2002:c000:207:2::1', true],
+  ['2002:c000:200::/40', '192.0.2.255', true],
+  ['2002:c000:200::/40', '192.0.3.0', false],
+  ['2002:8000::/17', '128.0.0.1', true],
+  ['2002:8000::/17', '127.0.0.1', false],
+  ['192.0.2.7', '2002:c000:207::1', true],
+  ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '192.0.2.45', true],
+  ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001:0:5ef5:79fd:0:59d:3fff:fdd2', true],
+  ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '192.0.2.46', false],
+  ['2001:0:4136:e378:8000:63bf:3fff:fd00/120', '192.0.2.46', true],
+  ['192.0.2.45', '2001:0:4136:e378:8000:63bf:3fff:fdd2', true],
+  ['2001::/23', '2001:1::1', true],
+  ['2001::/23', '2001:0:4136:e378:8000:63bf:3fff:fdd2', false],
+  ['2002::/15', '2003::1', true],
+  ['2000::/3', '2002:c000:207::1', false],
+])('an entry with an embedded IPv4 address is that address: %s and %s', (entry, address, isIn) => {
+  expect(listed([entry])(address)).toBe(isIn)
+})
+
+test.each([
+  '2002::/16',
+  '2002:c000:207:1::/64',
+  '2001::/32',
+  '2001:0:4136:e378::/64',
+  '64:ff9b::/96',
+  '64:ff9b::/32',
+  '::ffff:10.0.0.0/8',
+])('%s is an error that says to write IPv4', (entry) => {
+  expect(() => listed([entry])).toThrow(TypeError)
+  expect(() => listed([entry])).toThrow(
+    `rateLimit: block must hold addresses and CIDR ranges, got "${entry}". Addresses of that network count as the ` +
+      "IPv4 address in them: write the IPv4 range, such as '192.0.2.0/24'.",
+  )
 })
 
 test.each(['::ffff:10.0.0.0/8', '64:ff9b::/32', '::ffff:1.2.3.4/0'])(
