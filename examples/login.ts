@@ -9,7 +9,7 @@
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response } from 'express'
 import session from 'express-session'
-import { type LoginGuard, loginGuard } from 'headgate'
+import { foldName, type LoginGuard, loginGuard } from 'headgate'
 import { CONTENT_POLICY, homePage, loginPage } from './login/page.js'
 import { passwordCheck } from './login/passwords.js'
 import { isSame, secretFrom } from './login/secrets.js'
@@ -86,8 +86,7 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
 /** The guard with its default limits, in memory. Several processes share a store: `store: redisStore(client), name: 'login'`. */
 function makeGuard(): LoginGuard<Request, Response> {
   const guard = loginGuard<Request, Response>({
-    field: 'username',
-    normalize: nameOf, // as names are compared below, so that no spelling of a name gets guesses of its own
+    field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
     secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
     failureRedirect: false, // a wrong password is a 401 here, and only a right one is redirected
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
@@ -106,14 +105,11 @@ function makeGuard(): LoginGuard<Request, Response> {
   return guard
 }
 
-/** Takes as one what people take for one name. */
-const nameOf = (typed: string) => typed.normalize('NFKC').trim().toLowerCase()
-
 /** What was typed. Bodies hold what clients like: arrays too, and nothing at all. */
 function read({ body }: Request): { username: string; password: string } {
   const { username, password } = body ?? {}
   return {
-    username: typeof username === 'string' ? nameOf(username) : '',
+    username: foldName(username) ?? '',
     password: typeof password === 'string' ? password : '',
   }
 }

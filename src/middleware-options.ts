@@ -70,7 +70,7 @@ export interface MiddlewareSettings<Req, Res> {
   readonly resetFormat: ResetFormat
   readonly onLimited: OnLimited<Req, Res> | undefined
   /** Which requests are answered 400 before anything is charged. */
-  readonly isMalformed: ((req: Req) => boolean) | undefined
+  readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
   readonly statusCode: number
   readonly message: DenialBody | undefined
   readonly enforce: boolean

@@ -94,7 +94,15 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
       if (addresses.isAllowed(address)) return true
     }
     if (seenBefore(req, rateLimitMiddleware)) return true
-    if (enforce && isMalformed?.(req)) return refuse(req, res, 'malformed', 400)
+    if (!enforce || isMalformed === undefined) return decide(req, res, next)
+    const malformed = isMalformed(req)
+    if (isPromise(malformed)) addressOfSocket(req) // as above
+    return whenKnown(malformed, (isSo) =>
+      isSo ? refuse(req, res, 'malformed', 400) : decide(req, res, next),
+    )
+  }
+
+  function decide(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     const decision = limiter.charge(req)
     if (isPromise(decision)) return decision.then((known) => answer(req, res, next, known))
     return answer(req, res, next, decision)

@@ -3,17 +3,22 @@ import { callback, readOptions, withDefault } from '../option-table.js'
 import { readTogether } from '../problems.js'
 import { warnOnce } from '../warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
+import { fold, isName, normalizeName } from './name.js'
 
 /** How a field becomes an identity. */
 export interface ByFieldOptions {
   /**
-   * Makes spellings of one name alike. Default: Unicode's compatibility forms (NFKC), one case, without characters that cannot be seen, trimmed.
-   * Must take as one whatever the application does: a database that ignores accents, too, needs a function that does.
+   * Returns the one spelling that stands for all spellings of a name. Default: as `foldName`.
+   *
+   * The application must compare names in the same way. If it tells apart what this takes as one, the owner
+   * of one name clears the failures of another. If it takes as one what this tells apart, as a database
+   * with a collation that ignores accents does, each spelling has a limit of its own. Names with invisible
+   * characters (`\p{C}`) never get here, and a result that holds any is malformed.
    */
   normalize?: (value: string) => string
   /**
-   * What a request without the field is: `'address'`, limited with the malformed ones of its address, or `'skip'`, not
-   * limited by this key. Default `'address'`, so that leaving the field out is no way around.
+   * What a request without the field is: `'address'`, limited with the malformed ones of its address, or
+   * `'skip'`, not limited by this key. Default `'address'`, so that leaving the field out is no way around.
    */
   missing?: 'address' | 'skip'
 }
@@ -26,14 +31,17 @@ const OPTIONS = {
 }
 
 /**
- * Identifies by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a nested one.
- * Only strings and finite numbers are somebody's key. Everything else (arrays, objects, booleans, inherited
- * properties, NUL bytes, more than 1024 characters) is limited as malformed input, per source address.
+ * Identifies by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a
+ * nested one. Only strings and finite numbers are somebody's key. Everything else (arrays, objects,
+ * booleans, inherited properties, an empty string, more than 1024 characters) is limited as malformed
+ * input, per source address; so are names with invisible characters (control, format, private-use,
+ * surrogate or unassigned: `\p{C}`), which databases often ignore.
  *
- * A body parser must run before; a body that was never parsed is told once, as the process warning `HEADGATE_NO_BODY`.
+ * A body parser must run before; a body that was never parsed is told once, as the process warning
+ * `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
-  const [, { normalize = normalizeName, missing }] = readTogether(
+  const [, { normalize = fold, missing }] = readTogether(
     'byField',
     () => checkFieldName(name),
     () => readOptions('byField', options, OPTIONS),
@@ -44,30 +52,14 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
     if (asRequest(subject).body === undefined) tellUnparsed(subject, name)
     const value = read(subject)
     if (value === undefined && missing === 'skip') return undefined
-    if (typeof value === 'string') return value.length <= MAX_RAW_LENGTH ? normalize(value) : null
-    return typeof value === 'number' ? value : null
+    if (typeof value === 'string') return normalizeName(value, normalize) ?? null
+    return typeof value === 'number' && isName(value) ? value : null
   }
 }
 
 function checkFieldName(name: unknown): void {
   if (typeof name === 'string' && name !== '') return
   throw wrongOption('byField', 'name', 'the name of a body field', name, "Did you mean byField('username')?")
-}
-
-/** Printable ASCII, for which case is all there is. */
-const PLAIN = /^[ -~]*$/
-
-/** Longer ones are malformed anyway, so nobody makes the server normalise them. */
-const MAX_RAW_LENGTH = 1024
-
-/**
- * Spellings that most people take for one name: `"Bob "`, `"BOB"` and full-width letters, but not `"josé"` and `"jose"`. By way of upper case,
- * which is one for letters that have two lower ones (`"ς"` and `"σ"`, `"ß"` and `"ss"`), as Unicode's case folding has it (UAX #44, NFKC_Casefold).
- */
-function normalizeName(value: string): string {
-  if (PLAIN.test(value)) return value.toLowerCase().trim()
-  const seen = value.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-  return seen.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
 
 /** Reads a field of the body as it came, `'user.name'` a nested one; `undefined` where it is missing. */

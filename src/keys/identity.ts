@@ -43,7 +43,7 @@ function partReader(
     whenKnown(key(subject), (value) => {
       if (value === undefined) return undefined
       if (isKey(value)) return hashed(value, secret)
-      tellObject(key, value)
+      warnOfObject(key, value)
       return hash(`malformed:${source(subject)}`, secret)
     })
 }
@@ -57,7 +57,8 @@ export function isKey(value: unknown): value is string | number | bigint {
   return typeof value === 'bigint' || Number.isFinite(value)
 }
 
-function tellObject(key: KeyFunction<unknown>, value: unknown): void {
+/** Emits a process warning, once, where a key function returned an object, which is probably a mistake in it. */
+export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(
     'HEADGATE_OBJECT_AS_KEY',

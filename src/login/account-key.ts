@@ -1,25 +1,43 @@
 import type { IncomingMessage } from 'node:http'
 import { optionalFunction, wrongOption } from '../checks.js'
 import { byField, fieldReader } from '../keys/by-field.js'
-import { isKey } from '../keys/identity.js'
+import { isKey, warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { isPromise } from '../maybe-promise.js'
+import { isName } from '../keys/name.js'
+import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
 
 /** Which account an attempt is for. Give one of the two. */
 export interface AccountOptions<Req> {
   /** The POST field with the user name, as `byField` reads it. */
   field?: string
-  /** Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is checked. May be async. */
+  /**
+   * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
+   * checked. May be async. For `undefined` only the address is limited; anything else that can be no name,
+   * such as `null` or a name with invisible characters, is answered 400. Names are compared as they are:
+   * call `foldName` for a name that was typed.
+   */
   account?: KeyFunction<Req>
-  /** Makes spellings of one name alike, where `field` is given. Default: as `byField`. Must match how the application compares names. */
+  /**
+   * Returns the one spelling that stands for all spellings of a name, where `field` is given. Default: as
+   * `foldName`.
+   *
+   * The application must compare names in the same way. If it tells apart what this takes as one (`"Ada"`
+   * and `"ada"`), the owner of one account clears the failures of the other. If it takes as one what this
+   * tells apart, as a database with a collation that ignores accents does, each spelling has guesses of its
+   * own.
+   */
   normalize?: (value: string) => string
 }
 
 /** How accounts are read from requests. */
 export interface AccountReader<Req> {
+  /** Returns a name, `null` for what can be none, or `undefined` where the account is not limited. */
   readonly key: KeyFunction<Req>
-  /** Whether a request that must hold a name holds none, or what can be none: an array, an object, control characters, too many of any. */
-  isMalformed(req: Req): boolean
+  /**
+   * Whether a request that must hold a name holds none, or what can be none: an array, an object, invisible
+   * characters.
+   */
+  isMalformed(req: Req): MaybePromise<boolean>
   /** Whether there is such a field at all. */
   hasField(req: Req): boolean
 }
@@ -34,7 +52,7 @@ export function accountReader<Req extends IncomingMessage>(
     if (normalize !== undefined)
       throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
     if (typeof account === 'function') {
-      return { key: oncePerRequest(account), isMalformed: () => false, hasField: () => false }
+      return readerOf(nameOrNull(account), () => false)
     }
     const mend = "Write field: 'username'."
     if (account === undefined)
@@ -42,18 +60,24 @@ export function accountReader<Req extends IncomingMessage>(
     throw wrongOption(owner, 'account', 'a function of the request', account, mend)
   }
   if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
-  const key = oncePerRequest(byField(field, normalize === undefined ? {} : { normalize }) as KeyFunction<Req>)
+  const key = byField(field, normalize === undefined ? {} : { normalize }) as KeyFunction<Req>
   const found = fieldReader(field)
-  return {
-    key,
-    isMalformed: (req) => !isName(key(req)),
-    hasField: (req) => found(req) !== undefined,
-  }
+  return readerOf(key, (req) => found(req) !== undefined)
 }
 
-/** A name with control characters is nobody's, and one without them to databases whose collation passes over them. An empty one is nobody's. */
-function isName(value: unknown): boolean {
-  return isKey(value) && value !== '' && !/\p{Cc}/u.test(String(value))
+function readerOf<Req>(read: KeyFunction<Req>, hasField: (req: Req) => boolean): AccountReader<Req> {
+  const key = oncePerRequest(read)
+  return { key, hasField, isMalformed: (req) => whenKnown(key(req), (name) => name === null) }
+}
+
+/** Checks what an account function returns as `byField` checks a field. */
+function nameOrNull<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
+  return (req) =>
+    whenKnown(account(req), (name) => {
+      if (name === undefined || isName(name)) return name
+      warnOfObject(account, name)
+      return null
+    })
 }
 
 /** Reads the account once, though several limits ask for it: it may cost a look into a database. */

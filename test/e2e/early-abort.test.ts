@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import net from 'node:net'
-import { byIp, byUser, type RateLimitOptions, rateLimit, type Store, tokenBucket } from 'headgate'
+import { byIp, byUser, loginGuard, type RateLimitOptions, rateLimit, type Store, tokenBucket } from 'headgate'
 import { listenForWarnings } from '../keys/warnings.js'
 import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
@@ -36,10 +36,10 @@ function held() {
 }
 
 /** Sends a request and resets its connection once the server has it, and tells when the server knows. */
-async function sendAndReset({ port, server }: Served, head = ''): Promise<void> {
+async function sendAndReset({ port, server }: Served, head = '', method = 'GET'): Promise<void> {
   const socket = net.connect(port, '127.0.0.1')
   const arrived = once(server, 'request')
-  socket.write(`GET / HTTP/1.1\r\nHost: a\r\n${head}\r\n`)
+  socket.write(`${method} / HTTP/1.1\r\nHost: a\r\n${head}\r\n`)
   const [req, res] = (await arrived) as [IncomingMessage, ServerResponse]
   const closed = once(res, 'close')
   socket.resetAndDestroy()
@@ -93,6 +93,23 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
       expect(warnings()).not.toContain('HEADGATE_NO_ADDRESS')
     },
   )
+
+  test('a client that is gone while its account is looked up is charged by its own address', async () => {
+    const { release, give } = held()
+    const store = promisingStore()
+    const account = async () => {
+      await give(undefined)
+      await null // which a look-up may take, too
+      return 'ada'
+    }
+    const guard = loginGuard({ store, name: 'login', account })
+    const served = await serve(app(guard as unknown as Handler, sayHello as Handler))
+    await sendAndReset(served, '', 'POST')
+    expect(store.charges).toEqual([])
+    release()
+    await nextTurn()
+    expect(keysOf(store)[0]).toMatch(/:\{127\.0\.0\.1\}$/)
+  })
 
   test('its key names the address', async () => {
     const { release, store, served } = await waitingServer((give) => ({ policy: () => give(policy) }))

@@ -67,6 +67,12 @@ const MALFORMED: readonly (readonly [string, Sent])[] = [
   ['true', json({ username: true })],
   ['a number that is infinite', json('{"username":1e999}')],
   ['a NUL in a form', form('username=bob%00')],
+  ['a control character', json({ username: 'bob\u0001' })],
+  ['a joiner, which folding would have removed', json({ username: 'b\u200dob' })],
+  ['an Arabic number sign', json({ username: 'bob\u0600' })],
+  ['an interlinear annotation', form('username=bob%EF%BF%B9')],
+  ['a private-use character', json({ username: 'bob\ue000' })],
+  ['an unassigned code point', json({ username: 'bob\uffff' })],
   ['a NUL in JSON', json({ username: 'bob\0eve' })],
   ['a lone surrogate', json('{"username":"bob\\ud800"}')],
   ['two surrogates the wrong way round', json('{"username":"\\udc00\\ud800"}')],
@@ -111,7 +117,11 @@ interface Login {
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
 const newGuard = (options: Options = {}): LoginGuard<Request, Response> =>
-  loginGuard<Request, Response>({ field: 'username', store: memoryStore({ clock: () => 0 }), ...options })
+  loginGuard<Request, Response>({
+    ...(options.account === undefined && { field: 'username' }),
+    store: memoryStore({ clock: () => 0 }),
+    ...options,
+  })
 
 function passwords(reached: Body[]): RequestHandler {
   return (req, res) => {
@@ -166,6 +176,47 @@ describe('a field that holds no name', () => {
     const own = await startLogin({ mode: 'report' })
     expect((await send(own.served, json({ username: ['bob'] }))).status).toBe(401)
     expect(own.reached).toEqual([{ username: ['bob'] }])
+  })
+})
+
+describe('an account function that returns what can be no name', () => {
+  const NAMES: readonly (readonly [string, unknown])[] = [
+    ['a control character', 'bob\u0001'],
+    ['a zero-width space', 'b\u200bob'],
+    ['an interlinear annotation', 'bob\ufff9'],
+    ['an empty name', ''],
+    ['1025 characters', 'b'.repeat(1025)],
+    ['a list', ['bob']],
+    ['null, as byField returns it', null],
+  ]
+  const returning = { now: (name: unknown) => name, later: async (name: unknown) => name }
+
+  for (const [when, account] of Object.entries(returning)) {
+    test.each(NAMES)(`%s, ${when}, is answered 400 and does not reach the handler`, async (_what, name) => {
+      const { guard, served, reached } = await startLogin({ account: () => account(name) })
+      expect(await statuses(served, times(3, json({ username: 'bob' })))).toEqual([400, 400, 400])
+      expect(reached).toEqual([])
+      const { parts } = await guard.limiter.peek({ ip: '127.0.0.1' } as Request)
+      expect(parts.find((part) => part.name === 'address')?.remaining).toBe(50)
+    })
+
+    test(`undefined, ${when}, is limited by its address alone`, async () => {
+      const { guard, served } = await startLogin({ account: () => account(undefined) })
+      expect(await statuses(served, times(LIMIT + 1, json({})))).toEqual(Array(LIMIT + 1).fill(401))
+      const { parts } = await guard.limiter.peek({ ip: '127.0.0.1' } as Request)
+      expect(parts.map(({ name, remaining }) => [name, remaining])).toEqual([['address', 50 - LIMIT - 1]])
+    })
+  }
+
+  test('an object is a mistake that is reported once, as a process warning', async () => {
+    const { served } = await startLogin({ account: () => ({ id: 7 }) })
+    expect(await statuses(served, times(2, json({ username: 'bob' })))).toEqual([400, 400])
+    expect(warnings()).toEqual(['HEADGATE_OBJECT_AS_KEY'])
+  })
+
+  test('a list is charged to its address by a guard that only reports', async () => {
+    const { served } = await startLogin({ account: () => ['bob'], mode: 'report' })
+    expect((await send(served, json({ username: 'bob' }))).status).toBe(401)
   })
 })
 
