@@ -5,17 +5,25 @@ import { part } from '../conformance/kit.js'
 
 const three = consecutive({ limit: 3 })
 
-/** Charges by way of a memory store, in which each key has a place of its own; those of `slow` wait until they are let go. */
+/**
+ * Charges by way of a memory store, in which each key has a place of its own. Those of `slow` wait until they are let go, those of
+ * `slower` for good, and those of `lost` fail.
+ */
 function spread() {
   const memory = memoryStore()
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
+  const delays: Record<string, () => Promise<void>> = {
+    slow: () => held,
+    slower: () => new Promise(() => {}),
+    lost: () => Promise.reject(new Error('connection lost')),
+  }
   const charge = spreadCharges({
     placeOf: (key) => key,
     async take(charges) {
-      if (charges.some(([first]) => first?.key === 'slow')) await held
+      for (const [first] of charges) await delays[first?.key ?? '']?.()
       return memory.charge(charges)
     },
     look: async (charges) => memory.charge(charges.map((each) => each.map((one) => ({ ...one, cost: 0 })))),
@@ -80,4 +88,35 @@ test('a charge whose window ends between two places is refunded to the windows t
   memory.refund(refundsOf(parts, verdict))
   const left = memory.charge(parts.map((one) => [{ ...one, cost: 0 }]))
   expect(left.map((each) => each.parts[0]?.remaining)).toEqual([2, 3])
+})
+
+test('a denial stays tentative when one of several such charges has ended', async () => {
+  const { one, letGo } = spread()
+  await one(part('address', three))
+  const first = one(part('address', three), part('slow', three))
+  one(part('address', three), part('slower', three))
+  letGo()
+  expect(await first).toMatchObject({ allowed: true })
+  expect(await one(part('address', three))).toMatchObject({ allowed: false, isTentative: true })
+})
+
+test('a charge that fails at one place gives back what it took at those before', async () => {
+  const { one } = spread()
+  const charge = one(part('address', three, 2), part('user', three, 3), part('lost', three))
+  await expect(charge).rejects.toThrow('connection lost')
+  expect(await one(part('address', three, 3))).toMatchObject({ allowed: true })
+  expect(await one(part('user', three, 3))).toMatchObject({ allowed: true })
+})
+
+test('a charge that is denied at one place takes nothing at any, wherever that place is', async () => {
+  const keys = ['a', 'b', 'c']
+  for (const full of keys) {
+    const { one } = spread()
+    await one(part(full, three, 3))
+    const verdict = await one(...keys.map((key) => part(key, three)))
+    expect(verdict.allowed).toBe(false)
+    expect(verdict.parts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(
+      keys.map((key) => (key === full ? [false, 0] : [true, 3])),
+    )
+  }
 })
