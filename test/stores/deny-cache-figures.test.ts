@@ -112,3 +112,24 @@ test('a denial that was decided in the very millisecond of a forget, before it, 
   expect(await denied).toMatchObject({ allowed: false, source: 'store' })
   expect(await limiter.charge('bob')).toMatchObject({ allowed: true, source: 'store' })
 })
+
+test('a denial that was decided before a forget whose answer is lost is not kept: it may have counted', async () => {
+  const remote = remoteStore()
+  let fail = () => {}
+  const store: Store = {
+    ...remote,
+    async forget(held) {
+      await new Promise<void>((resolve) => (fail = resolve))
+      await remote.forget(held)
+      throw new Error('connection lost')
+    },
+  }
+  const limiter = limiterOf({ store, policy: fixedWindow({ limit: 1, window: '1h' }), ...byUser })
+  await limiter.charge('bob')
+  const forgotten = Promise.resolve(limiter.forget('bob')).catch((error) => error)
+  jest.advanceTimersByTime(1)
+  expect(await limiter.charge('bob')).toMatchObject({ allowed: false, source: 'store' })
+  fail()
+  expect(await forgotten).toMatchObject({ name: 'StoreError' })
+  expect(await limiter.charge('bob')).toMatchObject({ allowed: true, source: 'store' })
+})
