@@ -1,5 +1,5 @@
 import { consecutive, type MemoryStore, memoryStore, type Policy, tokenBucket } from 'headgate'
-import { held, part, takeOne } from '../../conformance/kit.js'
+import { held, part, receiptOf, takeOne } from '../../conformance/kit.js'
 import { listenForWarnings } from '../../keys/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -117,10 +117,18 @@ describe('overflow states of limits that are made anew for each request', () => 
   })
 })
 
-test('an overflow state from which all was given back is as fresh', () => {
-  const [first, second] = store.charge([[part('new-1', daily)], [part('new-2', daily)]])
-  for (const [key, verdict] of Object.entries({ 'new-1': first, 'new-2': second })) {
-    store.refund([{ ...part(key, daily), takenAtMs: verdict?.atMs ?? 0 }])
-  }
+test('an overflow state from which all was given back is as fresh, also when more is given back', () => {
+  const verdicts = store.charge([[part('new-1', daily)], [part('new-2', daily)]])
+  const refunds = verdicts.map(({ atMs }, i) => ({ ...part(`new-${i + 1}`, daily), takenAtMs: atMs }))
+  store.refund([...refunds, ...refunds])
+  expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
+})
+
+test('a refund to the overflow state gives back what its refill has not given back yet', async () => {
+  await takeOne(store, 'new-1', daily)
+  const receipt = await receiptOf(store, 'new-2', daily, 1)
+  nowMs += 13 * 3600 * 1000
+  store.refund([receipt])
+  store.charge(LIMITED.map((key) => [part(key, daily, 1)]))
   expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
 })
