@@ -4,6 +4,7 @@ import { claim } from './claimed-store.js'
 import { chargeOf } from './decision.js'
 import { hashedValue, isKey } from './keys/identity.js'
 import type { Limiter } from './limiter.js'
+import type { AccountReader } from './login/account-key.js'
 import { attempterReader } from './login/attempter.js'
 import { describeGuard } from './login/describe-guard.js'
 import { type Lockouts, lockouts } from './login/lockouts.js'
@@ -29,8 +30,9 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   /** What a security log is to know. What the limiter tells is at `limiter.events`. */
   readonly events: EventEmitter<LoginEvents<Req>>
   /**
-   * What events and keys call an account: the hash of its name. Takes what the key functions read, such as `{ body: { username: 'ada' } }`;
-   * `undefined` where there is no name.
+   * What events and keys call an account: the hash of its name. Takes what the key functions read, such as
+   * `{ body: { username: 'ada' } }`, and reads it anew on each call; of an attempt in progress it is the account
+   * that was charged. `undefined` where there is no name.
    */
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /**
@@ -80,7 +82,7 @@ export function loginGuard<
     denyCache: false, // its limits count denials
     headers: 'none',
     limits: loginLimits(policies, mostInARow, { address, account: account.key, device }),
-    skip: (req, res) => (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false),
+    skip: skipAllBut(account, skip),
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
@@ -90,8 +92,8 @@ export function loginGuard<
   const log = securityEvents(events, name)
   const who = attempterReader(login, secret)
   const { store: shared, timeoutMs } = settings.limiter
-  const locks = lockouts<Req>(shared, timeoutMs, (req) => {
-    const found = account.key(req)
+  const locks = lockouts<Req>(shared, timeoutMs, async (req) => {
+    const found = await account.key(req)
     log.locked(req, who(req, found))
     return enforce ? login.onLockout?.(String(found), req) : undefined
   })
@@ -105,7 +107,7 @@ export function loginGuard<
   middleware.limiter.events.on('limited', (decision, req) => locks.refused(req, decision))
 
   return Object.assign(middleware, {
-    limiter: unlocking(middleware.limiter, settings.limiter.limits, locks),
+    limiter: unlocking(middleware.limiter, settings.limiter.limits, locks, account),
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       whenKnown(account.key(subject as Req), (found) =>
@@ -117,17 +119,38 @@ export function loginGuard<
   })
 }
 
+/** Returns a `skip` for all requests but attempts, each of which has its account read once from there on. */
+function skipAllBut<Req extends IncomingMessage, Res>(
+  account: AccountReader<Req>,
+  skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined,
+): (req: Req, res: Res) => MaybePromise<boolean> {
+  return (req, res) => {
+    const skips = (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false)
+    return whenKnown(skips, (isSkipped) => {
+      if (!isSkipped) account.begin(req)
+      return isSkipped
+    })
+  }
+}
+
 /** A limiter that forgets with a lock that it was told. */
-function unlocking<Req>(limiter: Limiter<Req>, limits: readonly Limit[], locks: Lockouts<Req>): Limiter<Req> {
+function unlocking<Req>(
+  limiter: Limiter<Req>,
+  limits: readonly Limit[],
+  locks: Lockouts<Req>,
+  account: AccountReader<Req>,
+): Limiter<Req> {
   return {
     ...limiter,
     async forget(subject, options) {
-      const parts = chargeOf(subject) ?? (await readParts(limits, subject, 0))
+      const charged = chargeOf(subject)
+      const view = charged === undefined ? account.viewOf(subject) : subject
+      const parts = charged ?? (await readParts(limits, view, 0))
       const names = options?.limits
       try {
         await locks.forget(parts.filter((part) => names?.includes(part.name) ?? true))
       } finally {
-        await limiter.forget(subject, options)
+        await limiter.forget(view, options)
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { optionalFunction, wrongOption } from '../checks.js'
 import { byField, fieldReader } from '../keys/by-field.js'
-import { isKey, warnOfObject } from '../keys/identity.js'
+import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
 import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
@@ -30,9 +30,7 @@ export interface AccountOptions<Req> {
 }
 
 /** How accounts are read from requests. */
-export interface AccountReader<Req> {
-  /** Returns a name, `null` for what can be none, or `undefined` where the account is not limited. */
-  readonly key: KeyFunction<Req>
+export interface AccountReader<Req> extends AccountMemo<Req> {
   /**
    * Whether a request that must hold a name holds none, or what can be none: an array, an object, invisible
    * characters.
@@ -65,9 +63,12 @@ export function accountReader<Req extends IncomingMessage>(
   return readerOf(key, (req) => found(req) !== undefined)
 }
 
-function readerOf<Req>(read: KeyFunction<Req>, hasField: (req: Req) => boolean): AccountReader<Req> {
-  const key = oncePerRequest(read)
-  return { key, hasField, isMalformed: (req) => whenKnown(key(req), (name) => name === null) }
+function readerOf<Req extends object>(
+  read: KeyFunction<Req>,
+  hasField: (req: Req) => boolean,
+): AccountReader<Req> {
+  const memo = accountMemo(read)
+  return { ...memo, hasField, isMalformed: (req) => whenKnown(memo.key(req), (name) => name === null) }
 }
 
 /** Checks what an account function returns as `byField` checks a field. */
@@ -80,17 +81,50 @@ function nameOrNull<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
     })
 }
 
-/** Reads the account once, though several limits ask for it: it may cost a look into a database. */
-function oncePerRequest<Req>(read: KeyFunction<Req>): KeyFunction<Req> {
-  const known = new WeakMap<object, unknown>()
-  return function account(req: Req): unknown {
-    if (typeof req !== 'object' || req === null) return read(req)
-    if (known.has(req)) return known.get(req)
-    const value = read(req)
-    if (isPromise(value)) {
-      known.set(req, value)
-      value.then((name) => known.set(req, name)).then(undefined, () => undefined)
-    } else if (isKey(value)) known.set(req, value) // a body may be parsed later
-    return value
+/**
+ * Reads accounts. That of an attempt is read once, since several limits need it, and an account function may
+ * query a database; any other subject is read anew on each call, since its body may change.
+ */
+interface AccountMemo<Req> {
+  /**
+   * Returns a name, `null` for what can be none, or `undefined` where the account is not limited. Of an attempt in
+   * progress that is what was charged, whatever its body holds since.
+   */
+  readonly key: KeyFunction<Req>
+  /** Makes a request an attempt in progress. */
+  begin(req: Req): void
+  /** Returns a view of a subject with the account that it has now. An attempt in progress is its own view. */
+  viewOf<Subject>(subject: Subject): Subject
+}
+
+function accountMemo<Req extends object>(read: KeyFunction<Req>): AccountMemo<Req> {
+  const memos = new WeakMap<object, { name?: unknown }>()
+
+  return {
+    key: function account(req: Req): unknown {
+      const memo = memos.get(req)
+      if (memo === undefined) return read(req)
+      if ('name' in memo) return memo.name
+      const name = read(req)
+      memo.name = name
+      if (isPromise(name)) {
+        name.then(
+          (known) => {
+            memo.name = known
+          },
+          () => undefined, // whoever reads the account gets the rejected promise
+        )
+      }
+      return name
+    },
+    begin(req) {
+      if (!memos.has(req)) memos.set(req, {})
+    },
+    viewOf(subject) {
+      if (typeof subject !== 'object' || subject === null || memos.has(subject)) return subject
+      const view = Object.create(subject)
+      memos.set(view, { name: read(subject as unknown as Req) })
+      return view
+    },
   }
 }
