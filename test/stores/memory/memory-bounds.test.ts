@@ -42,6 +42,16 @@ test('charges that join a known key with new ones stay within maxKeys, and the k
   }
 })
 
+test('a newcomer is not given the room of a known key in its own charge, though that is nearest to fresh', async () => {
+  const store = boundedStore(2)
+  await takeOne(store, 'busy', daily, 5)
+  await takeOne(store, 'known', daily, 1)
+  const [verdict] = store.charge([[part('known', daily), part('new', daily)]])
+  expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 9])
+  expect(store.size).toBe(2)
+  expect(await remainingOf(store, daily, ['known', 'new', 'busy'])).toEqual([8, 9, 10])
+})
+
 test('a key named twice in one charge is one newcomer', () => {
   const store = boundedStore(1)
   const [verdict] = store.charge([[part('only', daily, 2), part('only', daily, 2)]])
