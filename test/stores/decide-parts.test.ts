@@ -94,3 +94,14 @@ test('keys of any name are told apart from what objects inherit', () => {
     keys.map((key, i) => [key, [i + 1], count]),
   )
 })
+
+test('a part that is denied with others of its key waits for what could be taken with it, and not for denied ones', () => {
+  const bucket = tokenBucket({ capacity: 10, refill: 10, every: 10_000 })
+  const parts = [5, 3, 2].map((cost): Part => ({ key: 'a', policy: bucket, cost }))
+  const outcome = decide(parts, { a: [NOW_MS + 6000] })
+  expect(outcome.parts.map(({ allowed, retryAfterMs }) => [allowed, retryAfterMs])).toEqual([
+    [false, 1000],
+    [true, 0],
+    [false, 1000],
+  ])
+})
