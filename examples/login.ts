@@ -89,6 +89,7 @@ function makeGuard(): LoginGuard<Request, Response> {
     field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
     secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
     failureRedirect: false, // a wrong password is a 401 here, and only a right one is redirected
+    name: 'login',
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
     onLockout(account) {
       // After 100 failures in a row strangers are kept out until support forgets them. The owner is to know, by mail for example.

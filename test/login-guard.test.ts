@@ -164,6 +164,7 @@ test('the account may come from elsewhere than a field, by a function that is as
       asked.push(String(req.body.username))
       return `user:${req.body.username}`
     },
+    name: 'login',
     deviceCookie: { secret: 'sixteen characters or more' },
   })
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])

@@ -1,25 +1,37 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, stringifySetCookie } from 'cookie'
+import { wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
 import { headerOf } from '../keys/key.js'
 import { readOptions, withDefault } from '../option-table.js'
 import { readSecret } from '../read-options.js'
 
-/** How browsers are known again. */
+/** How browsers are recognized that have logged in before. */
 export interface DeviceCookieOptions {
-  /** Signs the cookie. At least 16 characters; with another one, all devices are strangers until they log in again. */
-  secret: string
+  /**
+   * Signs the cookies. At least 16 characters. Of an array the first secret signs and all of them verify: to rotate secrets, put the new one
+   * first, and remove the old one when `lasts` has passed. Cookies signed with a removed secret make their browsers strangers until they log in again.
+   */
+  secret: string | readonly string[]
   /** How long a device is known after its last login. Default 90 days. */
   lasts?: Duration
 }
 
 const OPTIONS = {
   rows: {
-    secret: withDefault('', (owner, _option, secret) => readSecret(owner, secret) as string),
+    secret: readSecrets,
     lasts: withDefault('90d', durationMs),
   },
   renamed: { maxAge: 'lasts', expires: 'lasts' },
+}
+
+/** The options of device cookies, read and checked. */
+export type DeviceCookieSettings = ReturnType<typeof readDeviceCookie>
+
+/** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */
+export function readDeviceCookie(owner: string, option: string, options: unknown) {
+  return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
 }
 
 /** Knows browsers again that have logged in before. */
@@ -40,21 +52,25 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 /**
  * The device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof that this browser has logged in to this
  * account before, so that it is counted apart from those who only know the name. It holds no name, lets nobody in, and is good
- * for one account until it expires.
+ * for one account at one guard until it expires: who logs in at a public form under a name that the staff's form knows, too, proves nothing there.
  */
-export function deviceCookie(owner: string, options: DeviceCookieOptions): DeviceCookie {
-  const { secret, lasts: lastsMs } = readOptions(`${owner}: deviceCookie`, options, OPTIONS)
-
-  function signatureOf(account: string, device: string, expires: string): string {
-    const signed = `headgate device\0${account}\0${device}\0${expires}`
+export function deviceCookie(
+  { secret: secrets, lasts: lastsMs }: DeviceCookieSettings,
+  { prefix, name }: { readonly prefix: string; readonly name: string | undefined },
+): DeviceCookie {
+  function signatureOf(secret: string, account: string, device: string, expires: string): string {
+    const signed = JSON.stringify(['headgate device', prefix, name, account, device, expires])
     return createHmac('sha256', secret).update(signed).digest('base64url')
   }
 
   function deviceIn(proof: string, account: string): string | undefined {
     const [, device = '', expires = '', signature = ''] = PROOF.exec(proof) ?? []
     if (device === '' || Number.parseInt(expires, 36) * 1000 <= Date.now()) return undefined
-    const expected = signatureOf(account, device, expires)
-    return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? device : undefined
+    const presented = Buffer.from(signature)
+    const isGood = secrets.some((secret) =>
+      timingSafeEqual(presented, Buffer.from(signatureOf(secret, account, device, expires))),
+    )
+    return isGood ? device : undefined
   }
 
   return {
@@ -71,12 +87,22 @@ export function deviceCookie(owner: string, options: DeviceCookieOptions): Devic
       const known = proofs.find((proof) => deviceIn(proof, account) !== undefined)
       const device = known?.slice(0, 16) ?? randomBytes(12).toString('base64url')
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
-      const proof = `${device}.${expires}.${signatureOf(account, device, expires)}`
+      const proof = `${device}.${expires}.${signatureOf(secrets[0] as string, account, device, expires)}`
       const others = proofs.filter((other) => other !== known).slice(0, MAX_PROOFS - 1)
       const value = [proof, ...others].join('~')
       res.appendHeader('Set-Cookie', setCookie(value, Math.ceil(lastsMs / 1000)))
     },
   }
+}
+
+/** Checks one secret or several, without ever showing one. The first signs. */
+function readSecrets(owner: string, option: string, value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
+  if (list.length === 0) {
+    const must = 'a string, or an array of strings, of at least 16 characters each'
+    throw wrongOption(owner, option, must, value, 'Make one with: openssl rand -hex 32.')
+  }
+  return list.map((secret) => readSecret(owner, secret ?? '') as string)
 }
 
 /** The proofs in a request's cookie, good ones and others, as many as it would hold. */

@@ -7,7 +7,12 @@ import { callback, optional, type Rows, readOptions, unchecked, withDefault } fr
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { LIMITER_RULES, readChoice } from '../read-options.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account-key.js'
-import { type DeviceCookie, type DeviceCookieOptions, deviceCookie } from './device-cookie.js'
+import {
+  type DeviceCookie,
+  type DeviceCookieOptions,
+  deviceCookie,
+  readDeviceCookie,
+} from './device-cookie.js'
 import type { LoginRetryAfter } from './login-answer.js'
 import { defaultPolicies, type LoginPolicies } from './login-limits.js'
 import { type OutcomeOptions, readSucceeded, type Succeeded } from './login-outcome.js'
@@ -52,7 +57,10 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    * account there, and a password that is disabled keeps known browsers out, too; the lock does not. What it throws becomes the process warning `HEADGATE_LOCKOUT_FAILED`; the account is locked all the same.
    */
   onLockout?: (account: string, req: Req) => unknown
-  /** Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their names. */
+  /**
+   * Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their names. Needs the option `name`: the
+   * cookies are good for this guard alone.
+   */
   deviceCookie?: DeviceCookieOptions
   /** What refused attempts are told of when to come back: `'coarse'` (the default), always the window of the account's limit; `'exact'`; `'none'`. */
   retryAfter?: LoginRetryAfter
@@ -99,7 +107,7 @@ const ROWS = {
   onLockout: callback,
   succeeded: callback,
   failureRedirect: unchecked,
-  deviceCookie: optional((owner, _option, value) => deviceCookie(owner, value as DeviceCookieOptions)),
+  deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
 } satisfies Rows
@@ -112,6 +120,7 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     account: { from: ['field', 'account', 'normalize'], read: () => accountReader(OWNER, options) },
     outcome: { from: ['succeeded', 'failureRedirect'], read: () => readSucceeded(OWNER, options) },
     shareCheck: LIMITER_RULES.shareCheck,
+    cookieName: { from: ['deviceCookie', 'name'], read: checkCookieName },
   } as const
   const read = readOptions(OWNER, options, { rows: ROWS, rules, renamed: RENAMED })
   return {
@@ -120,11 +129,21 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     policies: read.limits,
     mostInARow: read.consecutive,
     succeeded: read.outcome,
-    devices: read.deviceCookie,
+    devices: read.deviceCookie && deviceCookie(read.deviceCookie, { prefix: read.prefix, name: read.name }),
     retryAfter: read.retryAfter,
     showsAccount: read.accountInEvents === 'clear',
     onLockout: options.onLockout,
   }
+}
+
+/** Device cookies are good for the guard of one name, and guards without a name are all called alike. */
+function checkCookieName(
+  owner: string,
+  { deviceCookie: cookie, name }: { readonly deviceCookie: unknown; readonly name: string | undefined },
+): void {
+  if (cookie === undefined || name !== undefined) return
+  const why = 'since its cookies are good for the guard of that name alone'
+  throw new TypeError(`${owner}: deviceCookie needs the option name, ${why}. Write name: 'login'.`)
 }
 
 function sharedRows(): Pick<typeof MIDDLEWARE_ROWS, (typeof SHARED)[number]> {

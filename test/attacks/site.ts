@@ -64,7 +64,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     field: 'username',
     store: memoryStore({ clock: () => nowMs }),
     onLockout: (account) => lockedOut.push(account),
-    ...(hasCookies && { deviceCookie: { secret: SECRET } }),
+    ...(hasCookies && { name: 'login', deviceCookie: { secret: SECRET } }),
   })
 
   function isRight(req: Request): boolean {

@@ -13,7 +13,7 @@ async function flood({ attempt }: ReturnType<typeof loginBehind>): Promise<void>
 afterEach(() => jest.useRealTimers())
 
 test('a browser that logged in before gets in while others flood the account, and they stay refused', async () => {
-  const login = loginBehind({ deviceCookie: { secret } })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   await flood(login)
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
@@ -22,7 +22,7 @@ test('a browser that logged in before gets in while others flood the account, an
 })
 
 test('also after a hundred failures in a row', async () => {
-  const login = loginBehind({ deviceCookie: { secret }, consecutive: 12 })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret }, consecutive: 12 })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   for (let i = 0; i < 13; i++) {
     await login.attempt('ada', 'wrong', `198.51.100.${i}`)
@@ -34,7 +34,7 @@ test('also after a hundred failures in a row', async () => {
 })
 
 test('and where its address is refused for what others behind it do', async () => {
-  const login = loginBehind({ deviceCookie: { secret } })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   for (let i = 0; i < 55; i++) await login.attempt(`user-${i}`, 'wrong', HOME)
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
@@ -43,7 +43,7 @@ test('and where its address is refused for what others behind it do', async () =
 })
 
 test('a device has limits of its own', async () => {
-  const login = loginBehind({ deviceCookie: { secret } })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   const statuses: number[] = []
   for (let i = 0; i < 12; i++)
@@ -57,7 +57,7 @@ test('each success lets the same device be known for longer', async () => {
     doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval'],
     now: Date.now(),
   })
-  const login = loginBehind({ deviceCookie: { secret, lasts: '10d' } })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret, lasts: '10d' } })
   const first = cookieOf(await login.attempt('ada', RIGHT, HOME))
   jest.setSystemTime(Date.now() + 9 * 86_400_000)
   const second = cookieOf(await login.attempt('ada', RIGHT, HOME, first))
@@ -70,7 +70,7 @@ test('each success lets the same device be known for longer', async () => {
 })
 
 test('the cookie names nobody, and is for TLS, this host and HTTP alone', async () => {
-  const { attempt } = loginBehind({ deviceCookie: { secret } })
+  const { attempt } = loginBehind({ name: 'login', deviceCookie: { secret } })
   const header = String((await attempt('ada', RIGHT)).headers['set-cookie'])
   expect(header).toMatch(
     /^__Host-headgate-device=[\w-]{16}\.[0-9a-z]+\.[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
@@ -89,7 +89,7 @@ describe('a stranger is who comes with', () => {
     ['another name of it', (cookie) => cookie.replace('__Host-', '')],
   ]
   test.each(cases)('%s', async (_what, change) => {
-    const login = loginBehind({ deviceCookie: { secret } })
+    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
     const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
     await flood(login)
     expect((await login.attempt('ada', RIGHT, HOME, change(cookie))).status).toBe(429)
@@ -97,9 +97,12 @@ describe('a stranger is who comes with', () => {
   })
 
   test('the cookie of another account, or one signed with another secret', async () => {
-    const login = loginBehind({ deviceCookie: { secret } })
+    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
     const other = cookieOf(await login.attempt('grace', 'nanoseconds', HOME))
-    const elsewhere = loginBehind({ deviceCookie: { secret: 'another of sixteen characters' } })
+    const elsewhere = loginBehind({
+      name: 'login',
+      deviceCookie: { secret: 'another of sixteen characters' },
+    })
     const foreign = cookieOf(await elsewhere.attempt('ada', RIGHT, HOME))
     await flood(login)
     for (const cookie of [other, foreign])
@@ -107,9 +110,38 @@ describe('a stranger is who comes with', () => {
   })
 })
 
+test.each([
+  ['of another name', { name: 'public' }],
+  ['of another prefix', { name: 'staff', prefix: 'public' }],
+])('a cookie of a guard %s proves nothing, though their secret is the same', async (_what, options) => {
+  const elsewhere = loginBehind({ ...options, deviceCookie: { secret } })
+  const staff = loginBehind({ name: 'staff', deviceCookie: { secret } })
+  const foreign = cookieOf(await elsewhere.attempt('ada', RIGHT, HOME))
+  const own = cookieOf(await staff.attempt('ada', RIGHT, HOME))
+  await flood(staff)
+  expect((await staff.attempt('ada', RIGHT, HOME, foreign)).status).toBe(429)
+  expect((await staff.attempt('ada', RIGHT, HOME, own)).status).toBe(200)
+})
+
+test('secrets are rotated: the first one signs, and all of them verify', async () => {
+  const behind = (secrets: string[]) => loginBehind({ name: 'login', deviceCookie: { secret: secrets } })
+  const fresh = 'the new one of enough characters'
+  const old = cookieOf(await behind([secret]).attempt('ada', RIGHT, HOME))
+  const both = behind([fresh, secret])
+  await flood(both)
+  const response = await both.attempt('ada', RIGHT, HOME, old)
+  expect(response.status).toBe(200)
+  const statusOf = async (secrets: string[]) => {
+    const login = behind(secrets)
+    await flood(login)
+    return (await login.attempt('ada', RIGHT, HOME, cookieOf(response))).status
+  }
+  expect([await statusOf([fresh]), await statusOf([secret])]).toEqual([200, 429])
+})
+
 test('five people may share a browser; the one who was there last is never dropped', async () => {
   const names = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6']
-  const login = loginBehind({ deviceCookie: { secret }, succeeded: () => true })
+  const login = loginBehind({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
   let cookie = ''
   for (const name of names) cookie = cookieOf(await login.attempt(name, 'x', HOME, cookie))
   expect(cookie.split('~')).toHaveLength(5)

@@ -47,6 +47,22 @@ test.each<[object, string]>([
     'loginGuard: deviceCookie: secret must be a string of at least 16 characters',
   ],
   [
+    { field: 'a', deviceCookie: { secret: 'x'.repeat(16) } },
+    "loginGuard: deviceCookie needs the option name, since its cookies are good for the guard of that name alone. Write name: 'login'.",
+  ],
+  [
+    { field: 'a', name: 'b', deviceCookie: { secret: [] } },
+    'loginGuard: deviceCookie: secret must be a string, or an array of strings, of at least 16 characters each, got an array of 0.',
+  ],
+  [
+    { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), 'short'] } },
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got one of 5.',
+  ],
+  [
+    { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), undefined] } },
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got one of 0.',
+  ],
+  [
     { field: 'a', deviceCookie: { secret: 'x'.repeat(16), lasts: -1 } },
     'loginGuard: deviceCookie: lasts must be a duration',
   ],
@@ -82,8 +98,26 @@ test.each<[object, string]>([
   expect(() => loginGuard(options as Options)).toThrow(TypeError)
 })
 
+test.each([
+  ['hunter2'],
+  [['hunter2']],
+  [['sixteen characters or more', 'hunter2']],
+  [[['sixteen characters or more', 'hunter2']]],
+  [{ secret: 'hunter2' }],
+  [1234567890123456],
+  [[1234567890123456]],
+  [[1234567890123456n]],
+])('no error shows a secret of device cookies (%#)', (wrong) => {
+  const options = { field: 'a', name: 'b', deviceCookie: { secret: wrong } } as unknown as Options
+  expect(() => loginGuard(options)).toThrow(/^(?!.*(hunter2|sixteen|1234)).*deviceCookie: secret must be/)
+})
+
 test('a guard describes its limits', () => {
-  const guard = loginGuard({ field: 'username', deviceCookie: { secret: 'sixteen characters or more' } })
+  const guard = loginGuard({
+    field: 'username',
+    name: 'login',
+    deviceCookie: { secret: 'sixteen characters or more' },
+  })
   expect(guard.describe().split('\n')).toEqual([
     'Login guard "login". Failed attempts are limited, all at once; each is counted before the password is checked.',
     '- From one address (IPv6: one network), whatever the account: 50 in a sliding window of 1 hour; after 500 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day.',

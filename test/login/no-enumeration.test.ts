@@ -36,6 +36,7 @@ async function startLogin(options: Options = {}): Promise<Login> {
     field: 'username',
     store: memoryStore({ clock: () => nowMs }),
     consecutive: IN_A_ROW,
+    name: 'login',
     deviceCookie: { secret: 'known devices are signed with this' },
     limits: {
       address: ban(slidingWindow({ limit: ADDRESS_LIMIT, window: '1h' }), {
