@@ -36,6 +36,8 @@ export interface AccountReader<Req> extends AccountMemo<Req> {
    * characters.
    */
   isMalformed(req: Req): MaybePromise<boolean>
+  /** Returns the name as the field holds it, before it is folded; `undefined` where an `account` function reads it. */
+  nameAsTyped(req: Req): string | undefined
   /** Whether there is such a field at all. */
   hasField(req: Req): boolean
 }
@@ -50,7 +52,7 @@ export function accountReader<Req extends IncomingMessage>(
     if (normalize !== undefined)
       throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
     if (typeof account === 'function') {
-      return readerOf(nameOrNull(account), () => false)
+      return readerOf(nameOrNull(account), () => undefined)
     }
     const mend = "Write field: 'username'."
     if (account === undefined)
@@ -59,16 +61,23 @@ export function accountReader<Req extends IncomingMessage>(
   }
   if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
   const key = byField(field, normalize === undefined ? {} : { normalize }) as KeyFunction<Req>
-  const found = fieldReader(field)
-  return readerOf(key, (req) => found(req) !== undefined)
+  return readerOf(key, fieldReader(field))
 }
 
 function readerOf<Req extends object>(
   read: KeyFunction<Req>,
-  hasField: (req: Req) => boolean,
+  fieldOf: (req: Req) => unknown,
 ): AccountReader<Req> {
   const memo = accountMemo(read)
-  return { ...memo, hasField, isMalformed: (req) => whenKnown(memo.key(req), (name) => name === null) }
+  return {
+    ...memo,
+    isMalformed: (req) => whenKnown(memo.key(req), (name) => name === null),
+    nameAsTyped(req) {
+      const field = fieldOf(req)
+      return field === undefined ? undefined : String(field)
+    },
+    hasField: (req) => fieldOf(req) !== undefined,
+  }
 }
 
 /** Checks what an account function returns as `byField` checks a field. */

@@ -84,7 +84,7 @@ export interface LoginSettings<Req, Res> {
   readonly policies: LoginPolicies
   readonly mostInARow: number | false
   readonly succeeded: Succeeded<Req, Res>
-  readonly devices: DeviceCookie | undefined
+  readonly devices: DeviceCookie<Req> | undefined
   readonly retryAfter: LoginRetryAfter
   readonly showsAccount: boolean
   readonly onLockout: ((account: string, req: Req) => unknown) | undefined
@@ -123,13 +123,14 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     cookieName: { from: ['deviceCookie', 'name'], read: checkCookieName },
   } as const
   const read = readOptions(OWNER, options, { rows: ROWS, rules, renamed: RENAMED })
+  const { account, deviceCookie: cookie, prefix, name } = read
   return {
-    account: read.account,
+    account,
     address: given(options.address, byIp()),
     policies: read.limits,
     mostInARow: read.consecutive,
     succeeded: read.outcome,
-    devices: read.deviceCookie && deviceCookie(read.deviceCookie, { prefix: read.prefix, name: read.name }),
+    devices: cookie && deviceCookie(cookie, { prefix, name, nameAsTyped: account.nameAsTyped }),
     retryAfter: read.retryAfter,
     showsAccount: read.accountInEvents === 'clear',
     onLockout: options.onLockout,

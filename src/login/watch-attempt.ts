@@ -47,7 +47,7 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
 
     async function settle(outcome: Outcome): Promise<void> {
       if (outcome === 'success') {
-        if (isKey(name)) devices?.give(req, res, String(name))
+        if (isKey(name)) devices?.give(req, res)
         log.succeeded(req, decision, failuresBefore, () => who(req, name))
         await clear(limiter, decision)
       } else {

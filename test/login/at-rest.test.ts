@@ -217,7 +217,7 @@ async function attack(store: Store, name: string, secret?: string): Promise<stri
   expect(await attempt('grace.hopper@navy.example', PASSWORD, first)).toBe(200)
   expect(cookies).toHaveLength(1)
   for (const ip of [first, third]) {
-    expect(await attempt('Grace.Hopper@navy.example', GUESS, ip)).toBe(401)
+    expect(await attempt('grace.hopper@navy.example', GUESS, ip)).toBe(401)
     expect(await attempt(EMAIL, GUESS, ip)).toBe(401)
   }
   expect(failures).toEqual([])

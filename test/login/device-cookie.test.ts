@@ -17,7 +17,7 @@ test('a browser that logged in before gets in while others flood the account, an
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   await flood(login)
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
-  expect((await login.attempt(' ADA', RIGHT, HOME, cookie)).status).toBe(200)
+  expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
   expect((await login.attempt('ada', RIGHT, '198.51.100.99')).status).toBe(429) // its success is not theirs
 })
 
@@ -121,6 +121,57 @@ test.each([
   await flood(staff)
   expect((await staff.attempt('ada', RIGHT, HOME, foreign)).status).toBe(429)
   expect((await staff.attempt('ada', RIGHT, HOME, own)).status).toBe(200)
+})
+
+describe('a cookie is good for the name that was typed', () => {
+  test('so that the owner of "Ada" gets none for "ada", which the guard takes for one account', async () => {
+    const login = loginBehind({
+      name: 'login',
+      deviceCookie: { secret },
+      succeeded: (req) => req.body.username === 'Ada',
+    })
+    const cookie = cookieOf(await login.attempt('Ada', 'her own', HOME))
+    await flood(login)
+    for (const spelling of ['ada', 'ada ', 'ADA', 'ａｄａ'])
+      expect((await login.attempt(spelling, RIGHT, HOME, cookie)).status).toBe(429)
+    expect((await login.attempt('Ada', 'her own', HOME, cookie)).status).toBe(401)
+  })
+
+  test('also where the handler changes the name in the body', async () => {
+    const login = loginBehind({
+      name: 'login',
+      deviceCookie: { secret },
+      succeeded: (req, res) => {
+        req.body.username = 'changed'
+        return res.statusCode === 200
+      },
+    })
+    const cookie = cookieOf(await login.attempt(' ADA', RIGHT, HOME))
+    await flood(login)
+    expect((await login.attempt(' ADA', RIGHT, HOME, cookie)).status).toBe(200)
+    expect((await login.attempt('changed', RIGHT, HOME, cookie)).status).toBe(401)
+  })
+
+  test('and for the account where a function reads it', async () => {
+    const account = async (req: { body: { username: string } }) => `user:${req.body.username.toLowerCase()}`
+    const login = loginBehind({ name: 'login', deviceCookie: { secret }, account })
+    const cookie = cookieOf(await login.attempt('Ada', RIGHT, HOME))
+    await flood(login)
+    expect((await login.attempt('ADA', RIGHT, HOME)).status).toBe(429)
+    expect((await login.attempt('ADA', RIGHT, HOME, cookie)).status).toBe(200)
+  })
+
+  test('a number is typed like its digits', async () => {
+    const login = loginBehind({
+      name: 'login',
+      deviceCookie: { secret },
+      succeeded: (req) => req.body.password === RIGHT,
+    })
+    const cookie = cookieOf(await login.attempt(4711, RIGHT, HOME))
+    for (let i = 0; i < 12; i++) await login.attempt('4711', 'wrong', `198.51.100.${i}`)
+    expect((await login.attempt('4711', RIGHT, HOME)).status).toBe(429)
+    expect((await login.attempt('4711', RIGHT, HOME, cookie)).status).toBe(401) // the handler's, not the guard's
+  })
 })
 
 test('secrets are rotated: the first one signs, and all of them verify', async () => {
