@@ -58,15 +58,17 @@ interface Named {
   readonly typed: string
 }
 
-/** An attempt, with the device that its request comes from. */
+/** An attempt, with what its request proves. */
 interface Attempt extends Named {
+  /** The request's device cookies, good ones and others, by name. */
+  readonly cookies: ReadonlyMap<string, string>
   readonly device: string | undefined
 }
 
-/** Such a name is only taken from the host itself, over TLS (RFC 6265bis §4.1.3.2). */
-export const DEVICE_COOKIE = '__Host-headgate-device'
-/** Accounts that log in from one browser; the one that was there last is first. */
-const MAX_PROOFS = 5
+/** Begins the name of every device cookie. Browsers take such a name only from the host itself, over TLS (RFC 6265bis §4.1.3.2). */
+export const DEVICE_COOKIE = '__Host-headgate-device-'
+/** So many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
+const MAX_COOKIES = 10
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
 /**
@@ -76,6 +78,9 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  *
  * It is good for the spelling that was typed, too: the guard takes `"Ada"` and `"ada"` for one account, and the application may not, so that
  * whoever owns the one must not get a proof for the other.
+ *
+ * Each account has a cookie of its own, with a name that only the guard can compute. A form that another site submits carries no SameSite=Lax
+ * cookie (RFC 6265bis §8.8.2): one cookie for all accounts would be replaced by the response to an attacker's own login in the victim's browser.
  */
 export function deviceCookie<Req extends IncomingMessage>(
   { secret: secrets, lasts: lastsMs }: DeviceCookieSettings,
@@ -83,29 +88,44 @@ export function deviceCookie<Req extends IncomingMessage>(
 ): DeviceCookie<Req> {
   const attempts = new WeakMap<Req, Attempt>()
 
-  function signatureOf(secret: string, { account, typed }: Named, device: string, expires: string): string {
-    const signed = JSON.stringify(['headgate device', prefix, name, account, typed, device, expires])
-    return createHmac('sha256', secret).update(signed).digest('base64url')
+  function keyedHash(secret: string, ...texts: readonly string[]): string {
+    return createHmac('sha256', secret)
+      .update(JSON.stringify([prefix, name, ...texts]))
+      .digest('base64url')
   }
 
-  function deviceIn(proof: string, named: Named): string | undefined {
+  function nameOf(secret: string, { account, typed }: Named): string {
+    return DEVICE_COOKIE + keyedHash(secret, 'device cookie', account, typed).slice(0, 8)
+  }
+
+  function signatureOf(secret: string, { account, typed }: Named, device: string, expires: string): string {
+    return keyedHash(secret, 'device', account, typed, device, expires)
+  }
+
+  function deviceIn(secret: string, proof: string, named: Named): string | undefined {
     const [, device = '', expires = '', signature = ''] = PROOF.exec(proof) ?? []
-    if (device === '' || Number.parseInt(expires, 36) * 1000 <= Date.now()) return undefined
-    const presented = Buffer.from(signature)
-    const isGood = secrets.some((secret) =>
-      timingSafeEqual(presented, Buffer.from(signatureOf(secret, named, device, expires))),
-    )
-    return isGood ? device : undefined
+    if (device === '' || secondsOf(expires) * 1000 <= Date.now()) return undefined
+    const expected = signatureOf(secret, named, device, expires)
+    return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? device : undefined
   }
 
   function readAttempt(req: Req, account: string): Attempt {
     const known = attempts.get(req)
     if (known?.account === account) return known
     const named = { account, typed: nameAsTyped(req) ?? account }
-    const devices = proofsIn(req).map((proof) => deviceIn(proof, named))
-    const attempt = { ...named, device: devices.find((device) => device !== undefined) }
+    const cookies = deviceCookiesIn(req)
+    const attempt = { ...named, cookies, device: knownDevice(cookies, named) }
     attempts.set(req, attempt)
     return attempt
+  }
+
+  function knownDevice(cookies: ReadonlyMap<string, string>, named: Named): string | undefined {
+    if (cookies.size === 0) return undefined
+    for (const secret of secrets) {
+      const device = deviceIn(secret, cookies.get(nameOf(secret, named)) ?? '', named)
+      if (device !== undefined) return device
+    }
+    return undefined
   }
 
   return {
@@ -113,15 +133,14 @@ export function deviceCookie<Req extends IncomingMessage>(
     deviceOf: (req, account) => readAttempt(req, account).device,
     give(req, res) {
       const attempt = attempts.get(req)
-      if (attempt === undefined) return
-      const device = attempt.device ?? randomBytes(12).toString('base64url')
+      if (attempt === undefined || isCrossSite(req)) return
+      const [secret = ''] = secrets
+      const { device = randomBytes(12).toString('base64url'), cookies } = attempt
+      const cookie = nameOf(secret, attempt)
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
-      const proof = `${device}.${expires}.${signatureOf(secrets[0] as string, attempt, device, expires)}`
-      const others = proofsIn(req)
-        .filter((other) => !other.startsWith(device))
-        .slice(0, MAX_PROOFS - 1)
-      const value = [proof, ...others].join('~')
-      res.appendHeader('Set-Cookie', setCookie(value, Math.ceil(lastsMs / 1000)))
+      const proof = `${device}.${expires}.${signatureOf(secret, attempt, device, expires)}`
+      res.appendHeader('Set-Cookie', setCookie(cookie, proof, Math.ceil(lastsMs / 1000)))
+      for (const old of surplusBeside(cookie, cookies)) res.appendHeader('Set-Cookie', setCookie(old, '', 0))
     },
   }
 }
@@ -136,23 +155,34 @@ function readSecrets(owner: string, option: string, value: unknown): readonly st
   return list.map((secret) => readSecret(owner, secret ?? '') as string)
 }
 
-/** The proofs in a request's cookie, good ones and others, as many as it would hold. */
-function proofsIn(req: IncomingMessage): string[] {
-  const value = parseCookie(headerOf(req, 'cookie') ?? '')[DEVICE_COOKIE] ?? ''
-  return value
-    .slice(0, MAX_PROOFS * 80)
-    .split('~', MAX_PROOFS)
-    .filter((proof) => PROOF.test(proof))
+/** Whether another site submitted the form, as browsers say (W3C Fetch Metadata). Such a login, if it is one, plants no cookie in its visitors' browsers. */
+function isCrossSite(req: IncomingMessage): boolean {
+  return headerOf(req, 'sec-fetch-site') === 'cross-site'
 }
 
-function setCookie(value: string, maxAge: number): string {
-  return stringifySetCookie({
-    name: DEVICE_COOKIE,
-    value,
-    maxAge,
-    path: '/',
-    httpOnly: true,
-    secure: true,
-    sameSite: 'lax',
-  })
+/** Returns a request's device cookies by name, of all guards of the host. */
+function deviceCookiesIn(req: IncomingMessage): ReadonlyMap<string, string> {
+  const all = Object.entries(parseCookie(headerOf(req, 'cookie') ?? ''))
+  return new Map(all.filter(([name]) => name.startsWith(DEVICE_COOKIE)) as [string, string][])
+}
+
+/**
+ * Returns the names of the cookies that are too many beside a new one, those that expire first. A few for each response at most, so
+ * that its headers stay small, whatever a browser holds.
+ */
+function surplusBeside(kept: string, cookies: ReadonlyMap<string, string>): string[] {
+  const others = [...cookies].filter(([name]) => name !== kept)
+  const sorted = others.map(([name, proof]) => ({ name, expires: secondsOf(proof.split('.')[1] ?? '') }))
+  sorted.sort((a, b) => a.expires - b.expires)
+  const surplus = Math.max(0, others.length + 1 - MAX_COOKIES)
+  return sorted.slice(0, Math.min(surplus, MAX_COOKIES)).map(({ name }) => name)
+}
+
+/** Reads the time at which a proof expires; 0 where there is none. */
+function secondsOf(expires: string): number {
+  return Number.parseInt(expires, 36) || 0
+}
+
+function setCookie(name: string, value: string, maxAge: number): string {
+  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
 }
