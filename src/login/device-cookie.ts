@@ -1,11 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { parseCookie, stringifySetCookie } from 'cookie'
+import { stringifySetCookie } from 'cookie'
 import { wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
 import { headerOf } from '../keys/key.js'
 import { readOptions, withDefault } from '../option-table.js'
 import { readSecret } from '../read-options.js'
+import { DEVICE_COOKIE, readDeviceCookies } from './cookie-header.js'
 
 /** How browsers are recognized that have logged in before. */
 export interface DeviceCookieOptions {
@@ -65,8 +66,6 @@ interface Attempt extends Named {
   readonly device: string | undefined
 }
 
-/** Begins the name of every device cookie. Browsers take such a name only from the host itself, over TLS (RFC 6265bis §4.1.3.2). */
-export const DEVICE_COOKIE = '__Host-headgate-device-'
 /** So many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
 const MAX_COOKIES = 10
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
@@ -113,7 +112,7 @@ export function deviceCookie<Req extends IncomingMessage>(
     const known = attempts.get(req)
     if (known?.account === account) return known
     const named = { account, typed: nameAsTyped(req) ?? account }
-    const cookies = deviceCookiesIn(req)
+    const cookies = readDeviceCookies(headerOf(req, 'cookie'))
     const attempt = { ...named, cookies, device: knownDevice(cookies, named) }
     attempts.set(req, attempt)
     return attempt
@@ -158,12 +157,6 @@ function readSecrets(owner: string, option: string, value: unknown): readonly st
 /** Whether another site submitted the form, as browsers say (W3C Fetch Metadata). Such a login, if it is one, plants no cookie in its visitors' browsers. */
 function isCrossSite(req: IncomingMessage): boolean {
   return headerOf(req, 'sec-fetch-site') === 'cross-site'
-}
-
-/** Returns a request's device cookies by name, of all guards of the host. */
-function deviceCookiesIn(req: IncomingMessage): ReadonlyMap<string, string> {
-  const all = Object.entries(parseCookie(headerOf(req, 'cookie') ?? ''))
-  return new Map(all.filter(([name]) => name.startsWith(DEVICE_COOKIE)) as [string, string][])
 }
 
 /**
