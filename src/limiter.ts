@@ -70,7 +70,16 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, timeoutMs, share, denyCacheMs, lease, healthKey, chooseOnStoreError } = settings
+  const {
+    limits,
+    released = limits,
+    timeoutMs,
+    share,
+    denyCacheMs,
+    lease,
+    healthKey,
+    chooseOnStoreError,
+  } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const { store, close } = standBefore(settings.store, {
     timeoutMs,
@@ -178,7 +187,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     options: { limits?: readonly string[] } = {},
   ): MaybePromise<void> {
     const { limits: names } = options
-    return whenKnown(chargeOf(subject) ?? readParts(limits, subject, 0), (all) => {
+    return whenKnown(chargeOf(subject) ?? readParts(released, subject, 0), (all) => {
       const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
       if (parts.length === 0) return
       standIn.forget(parts)

@@ -9,15 +9,17 @@ import { attempterReader } from './login/attempter.js'
 import { describeGuard } from './login/describe-guard.js'
 import { type Lockouts, lockouts } from './login/lockouts.js'
 import { loginAnswer } from './login/login-answer.js'
-import { deviceKey, loginLimits } from './login/login-limits.js'
+import { deviceKey, loginLimits, releasedLimits } from './login/login-limits.js'
 import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './login/login-options.js'
 import type { ReportOutcome } from './login/on-outcome.js'
 import { type LoginEvents, securityEvents } from './login/security-events.js'
 import { watchAttempt } from './login/watch-attempt.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { readMiddlewareOptions } from './middleware-options.js'
+import type { LimiterOptions, LimitOptions } from './options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
 import type { Limit } from './read-limits.js'
+import { readLimiterOptions } from './read-options.js'
 import { readParts } from './read-parts.js'
 import { memoryStore } from './stores/memory/memory-store.js'
 
@@ -74,6 +76,7 @@ export function loginGuard<
   const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret, onLimited, skip } = options
   const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
   const device = devices && deviceKey(account.key, devices.deviceOf)
+  const keys = { address, account: account.key, device }
   const settings = readMiddlewareOptions<Req, Res>(OWNER, {
     ...sharedOptions(options),
     ...(store && { store }),
@@ -81,12 +84,15 @@ export function loginGuard<
     onStoreError,
     denyCache: false, // its limits count denials
     headers: 'none',
-    limits: loginLimits(policies, mostInARow, { address, account: account.key, device }),
+    limits: loginLimits(policies, mostInARow, keys),
     skip: skipAllBut(account, skip),
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
   const { statusCode, message, enforce } = settings
+  const released =
+    devices &&
+    readReleased(releasedLimits(policies, mostInARow, keys), { name, prefix, ...(secret && { secret }) })
   const coarseMs = Number.isFinite(policies.account.windowMs) ? policies.account.windowMs : LONGEST_COARSE_MS
   const events = new EventEmitter<LoginEvents<Req>>()
   const log = securityEvents(events, name)
@@ -100,6 +106,7 @@ export function loginGuard<
   const reports = new WeakMap<IncomingMessage, ReportOutcome>()
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
+    limiter: { ...settings.limiter, released },
     isMalformed: account.isMalformed,
     onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
     onAllowed: watchAttempt(login, { log, locks, who, reports }),
@@ -107,7 +114,7 @@ export function loginGuard<
   middleware.limiter.events.on('limited', (decision, req) => locks.refused(req, decision))
 
   return Object.assign(middleware, {
-    limiter: unlocking(middleware.limiter, settings.limiter.limits, locks, account),
+    limiter: unlocking(middleware.limiter, released ?? settings.limiter.limits, locks, account),
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       whenKnown(account.key(subject as Req), (found) =>
@@ -131,6 +138,16 @@ function skipAllBut<Req extends IncomingMessage, Res>(
       return isSkipped
     })
   }
+}
+
+/** Reads limits that are forgotten together, though two of them have one name. */
+function readReleased<Req>(
+  { strangers, known }: ReturnType<typeof releasedLimits<Req>>,
+  options: Pick<LimiterOptions<Req>, 'name' | 'prefix' | 'secret'>,
+): readonly Limit[] {
+  const read = (limits: LimitOptions<Req>[]) =>
+    limits.length === 0 ? [] : readLimiterOptions<Req>(OWNER, { ...options, limits }).limits
+  return [...read(strangers), ...read(known)]
 }
 
 /** A limiter that forgets with a lock that it was told. */

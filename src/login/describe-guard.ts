@@ -36,8 +36,10 @@ export function describeGuard<Req, Res>(settings: LoginSettings<Req, Res>, descr
   }
   if (devices !== undefined) {
     const lasts = durationInWords(devices.lastsMs)
+    const inARow =
+      mostInARow === false ? '' : '; in a row, all such browsers of an account are counted together'
     lines.push(
-      `- A browser that logged in to the account within ${lasts} is counted apart from all others, and not by its address.`,
+      `- A browser that logged in to the account within ${lasts} is counted apart from all others, and not by its address${inARow}.`,
     )
   }
   lines.push(

@@ -8,7 +8,7 @@ import type { Held, Store } from '../stores/store.js'
 import { warnOnce } from '../warn-once.js'
 import { LIMIT_NAMES } from './login-limits.js'
 
-/** Tells of accounts that were locked: once for each lock, in all processes that share the store. */
+/** Reports accounts that were locked, to strangers or to their known devices: once for each lock, in all processes that share the store. */
 export interface Lockouts<Req> {
   /** A failure was the last one in a row that there may be. */
   reached(req: Req, decision: Decision): void
@@ -16,7 +16,7 @@ export interface Lockouts<Req> {
   refused(req: Req, decision: Decision): void
   /** An attempt was let through: its account is not locked. */
   passed(decision: Decision): void
-  /** The account of these parts is not locked any more. */
+  /** The rows of these parts are not locked any more. */
   forget(parts: readonly NamedPart[]): Promise<void>
 }
 
@@ -68,10 +68,10 @@ export function lockouts<Req extends IncomingMessage>(
       if (part !== undefined) refusedSinceMs.delete(part.key)
     },
     async forget(parts) {
-      const part = inARowPart(parts)
-      if (part === undefined) return
-      refusedSinceMs.delete(part.key)
-      await inTime(Promise.resolve(store.forget([markOf(part.key)])))
+      const rows = parts.filter(isInARow)
+      if (rows.length === 0) return
+      for (const { key } of rows) refusedSinceMs.delete(key)
+      await inTime(Promise.resolve(store.forget(rows.map(({ key }) => markOf(key)))))
     },
   }
 }
@@ -81,11 +81,15 @@ function markOf(key: string): Held {
 }
 
 function inARowPart(parts: readonly NamedPart[] = []): NamedPart | undefined {
-  return parts.find(({ name }) => name === LIMIT_NAMES.consecutive)
+  return parts.find(isInARow)
+}
+
+function isInARow({ name }: { readonly name: string }): boolean {
+  return name === LIMIT_NAMES.consecutive
 }
 
 function isLocked({ parts }: Decision): boolean {
-  return parts.some(({ name, allowed }) => name === LIMIT_NAMES.consecutive && !allowed)
+  return parts.some((part) => isInARow(part) && !part.allowed)
 }
 
 async function safely(work: () => unknown): Promise<void> {

@@ -58,7 +58,8 @@ export interface LoginKeys<Req> {
 
 /**
  * The limits of a guard, which are decided together. A known device has an account of its own, as far as they see, and is not limited by its address: it
- * can only attempt the one account, and people share addresses with those who attempt many.
+ * can only attempt the one account, and people share addresses with those who attempt many. Failures in a row are counted once for all strangers,
+ * and once for all known devices of an account.
  *
  * A store of several servers takes of one key after the other. What is the account's comes last, so that only attempts that nothing else
  * refuses ever take of it: else what is about to be given back could be held for a failure too many in a row.
@@ -75,8 +76,23 @@ export function loginLimits<Req>(
     { name: LIMIT_NAMES.account, policy: account, key: who },
   ]
   if (mostInARow === false) return limits
-  const inARow = consecutive({ limit: mostInARow })
-  return [...limits, { name: LIMIT_NAMES.consecutive, policy: onlyNamed(inARow, keys.account), key: who }]
+  const inARow = onlyNamed(consecutive({ limit: mostInARow }), keys.account)
+  const row = keys.device === undefined ? [keys.account] : [keys.account, rowKey(keys.device)]
+  return [...limits, { name: LIMIT_NAMES.consecutive, policy: inARow, key: row }]
+}
+
+/**
+ * The limits that are forgotten with an account that has known devices: those of strangers, and the row of all known devices. Which devices
+ * there are nobody knows but their browsers: what one of them has failed within a window ends with the window.
+ */
+export function releasedLimits<Req>(
+  policies: LoginPolicies,
+  mostInARow: number | false,
+  keys: LoginKeys<Req>,
+): { readonly strangers: LimitOptions<Req>[]; readonly known: LimitOptions<Req>[] } {
+  const strangers = loginLimits(policies, mostInARow, { ...keys, device: () => STRANGER })
+  const known = loginLimits(policies, mostInARow, { ...keys, device: () => KNOWN })
+  return { strangers, known: known.filter(({ name }) => name === LIMIT_NAMES.consecutive) }
 }
 
 /** Attempts without a name, or with what can be none, are nobody's: there is no account to lock, and nobody to unlock it. */
@@ -89,6 +105,16 @@ function onlyNamed<Req>(
 
 /** What strangers have for a device. */
 const STRANGER = 'stranger'
+/** What known devices have in common. */
+const KNOWN = 'known'
+
+/**
+ * A key that tells strangers and known devices apart, and no known device from another. Else whoever knew a password could log in often, keep the
+ * cookies, and run as many failures in a row as the limit allows with each of them when the password has changed.
+ */
+function rowKey<Req>(device: KeyFunction<Req>): KeyFunction<Req> {
+  return (req) => whenKnown(device(req), (known) => (known === STRANGER ? STRANGER : KNOWN))
+}
 
 function strangersAddress<Req>({ address, device }: LoginKeys<Req>): KeyFunction<Req> {
   if (device === undefined) return address

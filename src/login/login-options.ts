@@ -49,7 +49,8 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   limits?: Partial<LoginPolicies>
   /**
    * Failures in a row after which the account is locked until it is forgotten, whatever the time. Default 100, the most that NIST SP 800-63B-4
-   * §3.2.2 allows; `false` = never, which leaves that rule to the application.
+   * §3.2.2 allows; `false` = never, which leaves that rule to the application. With device cookies, known browsers have a count of their own: one
+   * for all of an account.
    */
   consecutive?: number | false
   /**

@@ -124,7 +124,7 @@ test('a guard describes its limits', () => {
     '- For one account, from all addresses together: 10 in a sliding window of 30 minutes.',
     '- For one account from one address: 5 in a sliding window of 30 minutes; after 5 refused ones within 30 minutes none for 30 minutes, then 2 hours, then 6 hours.',
     '- For one account in a row, at any time: 100; then it is locked until it is released by hand.',
-    '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address.',
+    '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address; in a row, all such browsers of an account are counted together.',
     '- A success clears the failures of its account, and takes back its own from the address.',
     '- Refused attempts are answered alike, with status 429, whether there is such an account or not, and told to come back in 30 minutes.',
     '- While the store is out of reach, each process counts in its own memory, and the store is charged with that later.',
