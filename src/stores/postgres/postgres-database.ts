@@ -9,7 +9,7 @@ import {
   query,
   repliesOf,
 } from './postgres-client.js'
-import { isTemporary, mendFor } from './postgres-errors.js'
+import { InTransaction, isTemporary, mendFor } from './postgres-errors.js'
 import { quoted } from './postgres-schema.js'
 import { prepareTable } from './prepare-table.js'
 import { byteaArray, deleting, inserting, updating } from './row-arrays.js'
@@ -25,6 +25,10 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
   const borrow = borrower<PostgresConnection>({
     async take() {
       const connection = await pool.connect()
+      if (isInTransaction(connection)) {
+        connection.release(true) // the server rolls it back
+        throw new InTransaction()
+      }
       connection.on('error', ignore) // what is under way rejects with it as well
       return connection
     },
@@ -64,13 +68,23 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
   return {
     name: 'postgres',
     transact,
-    chargeAlone: (part) => borrow((connection) => decideAlone(connection, part)),
+    chargeAlone: (part) =>
+      borrow(async (connection) => {
+        const verdict = await decideAlone(connection, part)
+        if (isInTransaction(connection)) throw new InTransaction() // begun by a query that was not awaited
+        return verdict
+      }),
     removeExpired: (most) =>
       borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
     isTemporary,
     mendFor: (error) => mendFor(error, table),
     prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
+}
+
+function isInTransaction(connection: PostgresConnection): boolean {
+  const status = connection.getTransactionStatus?.() ?? 'I'
+  return status !== 'I'
 }
 
 function ignore(): void {}

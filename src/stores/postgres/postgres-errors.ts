@@ -1,5 +1,12 @@
 import { OtherTable } from '../sql/other-table.js'
 
+/** A connection is in a transaction that the store did not begin. */
+export class InTransaction extends Error {
+  constructor() {
+    super('a connection was released to the pool in the middle of a transaction')
+  }
+}
+
 /*
  * Error codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
@@ -14,6 +21,16 @@ const DENIED = '42501'
 /** Prepared statements of a connection were dropped, or are another connection's. */
 const STATEMENT_LOST = ['26000', '42P05']
 const READ_ONLY = '25006'
+const CANCELED = '57014'
+
+const OWN_POOL = 'or give the store a pool of its own.'
+/** What others say who have no code for it: pg's pool. */
+const BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
+  [
+    /timeout exceeded when trying to connect/,
+    `All connections of the pool are in use: raise its max, ${OWN_POOL}`,
+  ],
+]
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
@@ -33,17 +50,20 @@ export function isStatementLost(error: unknown): boolean {
 /** What the operator can do. */
 export function mendFor(error: unknown, table: string): string | undefined {
   const code = codeOf(error)
+  if (error instanceof InTransaction) return `Call release() after COMMIT or ROLLBACK, ${OWN_POOL}`
   if (error instanceof OtherTable || (code !== undefined && OTHER_SHAPE.includes(code))) {
     return `The table ${table} is another than postgresSchema() makes. Name another one by the option table, or drop it and run prepare().`
   }
   switch (code) {
     case NO_TABLE:
-      return 'Await prepare() of the store before the first request, or run the SQL that postgresSchema() gives.'
+      return `Await prepare() of the store before the first request, or run the SQL that postgresSchema() gives. If the search_path of connections changes, write the schema too: table: 'public.headgate'.`
     case DENIED:
       return `Let the user of the pool work: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE on the schema too.`
     case READ_ONLY:
-      return 'The store needs a server that it may write to, not a replica.'
+      return 'Reset default_transaction_read_only where connections have it. The store needs a server that it may write to, not a replica.'
+    case CANCELED:
+      return `Raise the statement_timeout of the connections, ${OWN_POOL}`
     default:
-      return undefined
+      return BY_MESSAGE.find(([pattern]) => error instanceof Error && pattern.test(error.message))?.[1]
   }
 }

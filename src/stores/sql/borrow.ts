@@ -2,6 +2,7 @@ import { deadline } from '../deadline.js'
 
 /** How long a connection is waited for and worked with before it is given up. */
 const DEADLINE_MS = 5000
+const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: allow the pool more of them, or give the store a pool of its own`
 
 /** How a connection of a pool is had and given back. */
 export interface Lending<Connection> {
@@ -64,8 +65,13 @@ export function borrower<Connection>(lending: Lending<Connection>): Borrow<Conne
     }
   }
 
-  return (work) => {
+  return async (work) => {
     const loan: Loan<Connection> = { isOver: false }
-    return inTime(run(loan, work), () => end(loan, lending.destroy))
+    try {
+      return await inTime(run(loan, work), () => end(loan, lending.destroy))
+    } catch (error) {
+      if (loan.isOver && loan.connection === undefined) throw new Error(NO_CONNECTION)
+      throw error
+    }
   }
 }

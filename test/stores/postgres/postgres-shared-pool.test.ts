@@ -1,0 +1,177 @@
+import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
+import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { type Session, surroundings, type UserPool } from '../sql/kit.js'
+import { postgres } from '../sql/postgres-kind.js'
+
+const LIMIT = 100
+const SIZE = 2
+const policy = consecutive({ limit: LIMIT })
+const one = [part('a', policy)]
+const pair = [part('a', policy), part('b', policy)]
+
+const around = surroundings(postgres)
+
+async function rejection(call: MaybePromise<unknown>): Promise<StoreError> {
+  const error = await Promise.resolve(call).then(
+    () => 'It was not rejected.',
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(StoreError)
+  return error as StoreError
+}
+
+/** Does something with every connection of a pool, as an application may, and gives them back. */
+async function withEach(pool: UserPool, use: (session: Session) => Promise<unknown>): Promise<void> {
+  const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
+  for (const session of sessions) await use(session).catch(() => undefined)
+  for (const session of sessions) session.release()
+}
+
+/** A store over a pool of the application, and another pool to see what is committed. */
+async function makeShared(driver: object = {}) {
+  const { store, pool, table } = await around.makeStore({ size: SIZE, driver })
+  const others = around.open()
+  const taken = async () => {
+    const left = await remainingOf(others.makeStore({ table }), policy, ['a', 'b'])
+    return left.map((remaining) => LIMIT - (remaining as number))
+  }
+  return { store, pool, table, others, taken }
+}
+
+describe('a connection that the application has released in the middle of a transaction', () => {
+  const USES: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
+    ['a charge that goes alone', (store) => store.charge([one])],
+    ['a charge of two parts', (store) => store.charge([pair])],
+    ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
+    ['a forget', (store) => store.forget(one)],
+    ['preparing', (store) => store.prepare()],
+  ]
+  const LEFT: readonly (readonly [string, readonly string[]])[] = [
+    ['open', []],
+    ['failed', ['SELECT 1 / 0']],
+  ]
+  const cases = LEFT.flatMap(([how, then]) => USES.map(([what, use]) => [how, what, then, use] as const))
+
+  test.each(cases)('that is %s fails %s, and neither is done', async (_how, _what, then, use) => {
+    const { store, pool, others, taken } = await makeShared()
+    await store.charge([pair])
+    await others.run('CREATE TABLE IF NOT EXISTS orders (id int)')
+    await others.run('DELETE FROM orders')
+    await withEach(pool, async ({ run }) => {
+      for (const sql of ['BEGIN', 'INSERT INTO orders VALUES (1)', ...then]) await run(sql)
+    })
+    for (let i = 0; i < SIZE; i++) {
+      expect((await rejection(use(store))).message).toMatch(
+        /released to the pool in the middle of a transaction\. Call release\(\) after COMMIT or ROLLBACK/,
+      )
+    }
+    expect(await taken()).toEqual([1, 1])
+    expect(await others.run('SELECT * FROM orders')).toEqual([])
+    await use(store)
+    await store.charge([pair])
+  })
+
+  test('by a query that was not awaited fails a charge, which is not counted', async () => {
+    const { store, pool, taken } = await makeShared()
+    await store.charge([one])
+    const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
+    const begun = sessions.map(({ run }) => run('BEGIN'))
+    for (const session of sessions) session.release()
+    expect((await rejection(store.charge([one]))).message).toMatch(
+      /Call release\(\) after COMMIT or ROLLBACK/,
+    )
+    await Promise.all(begun)
+    expect(await taken()).toEqual([1, 0])
+  })
+})
+
+describe('while the application holds all connections', () => {
+  test('charges wait, and are each counted once when it gives them back', async () => {
+    const { store, pool, taken } = await makeShared()
+    const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
+    const charges = Array.from({ length: 2 * LIMIT }, (_, i) => store.charge([i % 2 === 0 ? one : pair]))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (const session of sessions) session.release()
+    const verdicts = (await Promise.all(charges)).flat()
+    expect(allowedCount(verdicts)).toBe(LIMIT)
+    expect((await taken())[0]).toBe(LIMIT)
+  })
+
+  test('charges fail with what to do where the pool has a time-out, and go on afterwards', async () => {
+    const { store, pool, taken } = await makeShared({ connectionTimeoutMillis: 100 })
+    const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
+    for (const charge of [one, pair]) {
+      const { message } = await rejection(store.charge([charge]))
+      expect(message).toMatch(/All connections of the pool are in use: raise its max/)
+    }
+    for (const session of sessions) session.release()
+    expect(await taken()).toEqual([0, 0])
+    await store.charge([pair])
+    expect(await taken()).toEqual([1, 1])
+  })
+})
+
+describe('on connections whose settings the application has changed', () => {
+  const set = (pool: UserPool, sql: string) => withEach(pool, ({ run }) => run(sql))
+
+  test.each(LONG_POLICIES)(
+    'two hundred callers take exactly the limit of serializable transactions: %s',
+    async (_name, policyOf) => {
+      const { pool, table } = await makeShared()
+      await set(pool, 'SET default_transaction_isolation = serializable')
+      const stores = Array.from({ length: SIZE }, () => pool.makeStore({ table }))
+      const charges = Array.from({ length: 200 }, async (_, i) => {
+        const parts = [part('a', policyOf(LIMIT)), ...(i % 2 === 0 ? [] : [part('b', policyOf(LIMIT))])]
+        return (await stores[i % SIZE]?.charge([parts])) ?? []
+      })
+      expect(allowedCount((await Promise.all(charges)).flat())).toBe(LIMIT)
+    },
+  )
+
+  test('a search_path without the table fails with the fix, by which charges are exact', async () => {
+    const { store, pool, table, others, taken } = await makeShared()
+    await others.run('CREATE SCHEMA IF NOT EXISTS tenant')
+    await set(pool, 'SET search_path = tenant')
+    for (const charge of [one, pair]) {
+      const { message } = await rejection(store.charge([charge]))
+      expect(message).toMatch(/If the search_path of connections changes, write the schema too/)
+    }
+    expect(await taken()).toEqual([0, 0])
+    const named = pool.makeStore({ table: `public.${table}` })
+    await named.charge([one])
+    await named.charge([pair])
+    expect(await taken()).toEqual([2, 1])
+  })
+
+  test.each([
+    ['SET default_transaction_read_only = on', 'RESET default_transaction_read_only'],
+    ['SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY', 'SET default_transaction_read_only = off'],
+  ])('%s fails charges with the fix, and they go on after %s', async (change, back) => {
+    const { store, pool, taken } = await makeShared()
+    await set(pool, change)
+    for (const charge of [one, pair]) {
+      expect((await rejection(store.charge([charge]))).message).toMatch(/Reset default_transaction_read_only/)
+    }
+    expect(await taken()).toEqual([0, 0])
+    await set(pool, back)
+    await store.charge([pair])
+    expect(await taken()).toEqual([1, 1])
+  })
+
+  test('a statement_timeout that is too short for a locked row fails with the fix, and nothing is taken', async () => {
+    const { store, pool, table, others, taken } = await makeShared()
+    await store.charge([pair])
+    await set(pool, 'SET statement_timeout = 50')
+    const locker = await others.take()
+    await locker.run('BEGIN')
+    await locker.run(`SELECT * FROM ${table} FOR UPDATE`)
+    for (const charge of [one, pair]) {
+      expect((await rejection(store.charge([charge]))).message).toMatch(/Raise the statement_timeout/)
+    }
+    await locker.run('ROLLBACK')
+    locker.release()
+    expect(await taken()).toEqual([1, 1])
+    await store.charge([pair])
+    expect(await taken()).toEqual([2, 2])
+  })
+})
