@@ -24,11 +24,15 @@ const READ_ONLY = '25006'
 const CANCELED = '57014'
 
 const OWN_POOL = 'or give the store a pool of its own.'
-/** What others say who have no code for it: pg's pool. */
+/** What others say who have no code for it: pg's pool, and PgBouncer. */
 const BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [
     /timeout exceeded when trying to connect/,
     `All connections of the pool are in use: raise its max, ${OWN_POOL}`,
+  ],
+  [
+    /statement pooling mode/,
+    "Set PgBouncer's pool_mode to transaction or session: the store needs transactions.",
   ],
 ]
 
