@@ -10,7 +10,7 @@ export interface Breaker {
   readonly cause: StoreError | undefined
   /** Lets a charge through, which has to tell how it went; `undefined` where the store may not be asked now. */
   admit(): Turn | undefined
-  /** Resolves at the next change of state: while it is half-open, that is when the outcome of its probe is known. */
+  /** Resolves at the next change of state: while it is half-open, when the outcome of its probe is known. */
   probed(): Promise<void>
   succeeded(turn: Turn): void
   /** Those that ran out of time at one moment are `isOneOfMany`: together they count as one in a row. */

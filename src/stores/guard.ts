@@ -96,7 +96,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     return ended
   }
 
-  /** Sends a request once the probe has succeeded. What it waits for that is taken off its time for the store. */
+  /** Sends a request once the probe has succeeded; the wait is taken off its time for the store. */
   async function sendAfterProbe<Wanted, T, R>(
     question: Question<Wanted, T, R>,
     wanted: Wanted,
@@ -164,7 +164,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     return understood(turn, value, wanted, read)
   }
 
-  /** Others used up some of the store's time. It is judged, also by a probe, by what it does with all of that. */
+  /** Others used up some of the store's time. It is judged by what it does with all of that. */
   function judgeLater(turn: Turn, overdue: Overdue, restMs: number): void {
     let isOverdue = false
     const answered = within(restMs)(overdue.answer, () => {

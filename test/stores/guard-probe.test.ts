@@ -1,5 +1,6 @@
-import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { type Charge, createLimiter, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import { type GuardedStore, guard, NotAsked, Overdue } from '../../src/stores/guard.js'
+import { storeThat } from '../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [{ key: 'key', policy, cost: 1 }]
@@ -18,8 +19,9 @@ interface Outcome {
 }
 
 /**
- * A guarded store whose breaker has opened and whose pause is over, so that the next request probes it. From then on it answers its
- * requests in order after as many milliseconds as `latencies` says; `'fails'` rejects at once, and what is not listed hangs.
+ * A guarded store whose breaker has opened and whose pause is over, so that the next request probes it. From
+ * then on it answers its requests in order after as many milliseconds as `latencies` says; `'fails'` rejects
+ * at once, and what is not listed hangs.
  */
 async function recovering(...latencies: (number | 'fails')[]) {
   let left: (number | 'fails')[] | undefined
@@ -214,5 +216,30 @@ describe('a probe that was given less time than there is', () => {
     begin(late)
     await jest.advanceTimersByTimeAsync(65)
     expect(states).toEqual(['half-open', 'open'])
+  })
+})
+
+describe.each([
+  ['allow', 'open'],
+  ['deny', 'closed'],
+  ['local', 'local'],
+] as const)('in a limiter with %j', (onStoreError, source) => {
+  test('a burst whose probe hangs is decided without the store, by one storeError and within timeoutMs', async () => {
+    let hangs = false
+    const refused = () => Promise.reject(new Error('connection refused'))
+    const store = storeThat(() => (hangs ? new Promise(() => undefined) : refused()))
+    const limiter = createLimiter({ limit: 100, window: '1m', key: () => 'key', store, onStoreError })
+    const storeErrors: StoreError[] = []
+    limiter.events.on('storeError', (error) => storeErrors.push(error))
+    for (let i = 0; i < 5; i++) await limiter.charge({})
+    await jest.advanceTimersByTimeAsync(1001)
+    hangs = true
+    storeErrors.length = 0
+    const burst = Array.from({ length: 40 }, () => limiter.charge({}))
+    await jest.advanceTimersByTimeAsync(103)
+    const sources = (await Promise.all(burst)).map((decision) => decision.source)
+    expect(sources).toEqual(Array(40).fill(source))
+    expect(storeErrors).toHaveLength(1)
+    expect(await limiter.charge({})).toMatchObject({ source }) // at once: the breaker is open
   })
 })
