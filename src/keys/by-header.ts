@@ -2,17 +2,22 @@ import { wrongOption } from '../checks.js'
 import { headerOf, type KeyFunction } from './key.js'
 
 /**
- * Identifies by a request header, such as `x-api-key`; the name's case does not matter. Reads requests of `node:http` and
- * of the Fetch standard. The header must be one that something has verified: whoever can invent values can have as many
- * buckets as they like. Requests without it are limited as malformed input, per source address, so that leaving it out
- * is no way around.
+ * Identifies by a request header, such as `x-api-key`; the name's case does not matter. Reads requests of
+ * `node:http` and of the Fetch standard. The header must be one that something has verified: whoever can
+ * invent values can have as many buckets as they like. Requests without it are limited as malformed input,
+ * per source address, so that leaving it out is no way around.
  */
 export function byHeader(name: string): KeyFunction<unknown> {
-  if (typeof name !== 'string' || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) {
+  if (!isHeaderName(name)) {
     throw wrongOption('byHeader', 'name', 'the name of a header', name, "Did you mean byHeader('x-api-key')?")
   }
   const header = name.toLowerCase()
   return function headerKey(subject: unknown): unknown {
     return headerOf(subject, header) ?? null
   }
+}
+
+/** Whether a value is the name of a header: a token (RFC 9110 §5.1). */
+export function isHeaderName(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)
 }

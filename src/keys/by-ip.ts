@@ -25,11 +25,13 @@ const OPTIONS = {
   rows: {
     ipv6Prefix: withDefault(DEFAULT_IPV6_PREFIX, whole(1, 128)),
     trustProxy: unchecked,
+    header: unchecked,
+    from: unchecked,
     nat64: unchecked,
   },
   rules: {
     read: {
-      from: ['trustProxy', 'nat64'],
+      from: ['trustProxy', 'header', 'from', 'nat64'],
       read: (owner: string, given: object) => addressReader(owner, given),
     },
   },
@@ -42,15 +44,18 @@ const UNKNOWN_ADDRESS = 'unknown'
 const NO_REQUEST = 'no-request'
 
 /**
- * Marks of key functions. Registered symbols, so that a second copy of this package in the process (one was imported,
- * the other required) recognises them.
+ * Marks of key functions. Registered symbols, so that a second copy of this package in the process (one was
+ * imported, the other required) recognises them.
  */
 const READER = Symbol.for('headgate.addressReader')
 const IS_ADDRESS_KEY = Symbol.for('headgate.isAddressKey')
 
 type MarkedKey = KeyFunction & { [READER]?: AddressReader; [IS_ADDRESS_KEY]?: true }
 
-/** Returns how a key function reads the source address, so that `allow` and `block` see the same; `undefined` for one that reads none. */
+/**
+ * Returns how a key function reads the source address, so that `allow` and `block` see the same; `undefined`
+ * for one that reads none.
+ */
 export function readerOf(key: KeyFunction): AddressReader | undefined {
   return (key as MarkedKey)[READER]
 }
@@ -75,9 +80,9 @@ function markAddressKey(key: KeyFunction): void {
 }
 
 /**
- * Identifies a client by its source address: `req.ip` under Express, else the socket's address, or with `trustProxy` the
- * one that trusted proxies report. All spellings of an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4,
- * Teredo) is IPv4.
+ * Identifies a client by its source address: `req.ip` under Express, else the socket's address; or the one
+ * that trusted proxies report (`trustProxy`), or a header of theirs (`header` and `from`). All spellings of
+ * an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
  * A forwarded "address" that is none falls back to the socket's. Where there is no address at all (a Unix socket, a closed
  * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. Subjects
@@ -140,6 +145,6 @@ function tellNoAddress(): void {
   warnOnce(
     'HEADGATE_NO_ADDRESS',
     'headgate: a request has no source address (a Unix socket, or a closed connection). Such requests share one bucket. ' +
-      "Behind a proxy on a Unix socket set app.set('trust proxy', …), or use another key.",
+      "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); or use another key.",
   )
 }

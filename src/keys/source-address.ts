@@ -1,13 +1,8 @@
-import type { IncomingMessage } from 'node:http'
-import proxyAddr from 'proxy-addr'
-import { wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
 import { type Address, isPlainIpv4, parseAddress } from './address.js'
 import { type EmbeddingNetwork, embeddingNetworks } from './embedded-ipv4.js'
+import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
-
-/** Which proxies' `X-Forwarded-For` entries are believed: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`. */
-export type TrustProxy = string | readonly string[]
 
 /** A source address: a plain IPv4 address as text, which is the common case, or any other one parsed. */
 export type SourceAddress = string | Address
@@ -20,30 +15,36 @@ export interface AddressReader {
 }
 
 /** How source addresses are read. */
-export interface AddressOptions {
-  /** Which proxies to believe, outside Express. Under Express set `app.set('trust proxy', …)` instead. */
-  trustProxy?: TrustProxy
+export interface AddressOptions extends ForwardedOptions {
   /**
-   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`: clients behind
-   * them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
+   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`:
+   * clients behind them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
    */
   nat64?: readonly string[]
 }
 
 /**
- * Makes the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust proxy', …)`;
- * elsewhere the socket's address, or with `trustProxy` what the `proxy-addr` package finds behind trusted proxies.
+ * Makes the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust proxy',
+ * …)`; elsewhere the socket's address. With `trustProxy` it is what the `proxy-addr` package finds behind
+ * trusted proxies, with `header` what that holds. What is no address falls back to the socket's.
  *
- * Tells once, as a process warning, when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding header
- * arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
+ * Emits a process warning once when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding
+ * header arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
  */
-export function addressReader(owner: string, { trustProxy, nat64 }: AddressOptions = {}): AddressReader {
-  const networks = embeddingNetworks(owner, nat64)
-  const forwarded = trustProxy === undefined ? expressAddress : addressBehind(compileTrust(owner, trustProxy))
-  function sourceAddress(subject: unknown): SourceAddress | undefined {
-    return readable(forwarded(subject), networks) ?? readable(addressOfSocket(subject), networks)
+export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
+  const networks = embeddingNetworks(owner, options.nat64)
+  const forwarded = forwardedReader(owner, options, networks)
+
+  function expressOrSocketAddress(subject: unknown): SourceAddress | undefined {
+    return readable(expressAddress(subject), networks) ?? readable(addressOfSocket(subject), networks)
   }
-  return Object.assign(sourceAddress, { networks })
+  if (forwarded === undefined) return Object.assign(expressOrSocketAddress, { networks })
+
+  function forwardedOrSocketAddress(subject: unknown): SourceAddress | undefined {
+    const peer = addressOfSocket(subject)
+    return readable(forwarded?.(subject, peer), networks) ?? readable(peer, networks)
+  }
+  return Object.assign(forwardedOrSocketAddress, { networks })
 }
 
 function readable(
@@ -52,31 +53,6 @@ function readable(
 ): SourceAddress | undefined {
   if (text === undefined || isPlainIpv4(text)) return text
   return parseAddress(text, networks)
-}
-
-function addressBehind(trusted: ReturnType<typeof proxyAddr.compile>) {
-  return function addressBehindProxies(subject: unknown): string | undefined {
-    const remoteAddress = addressOfSocket(subject)
-    const chain = headerOf(subject, 'x-forwarded-for')
-    if (remoteAddress === undefined || chain === undefined) return undefined
-    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress } } // all that proxy-addr reads
-    return proxyAddr(read as unknown as IncomingMessage, trusted)
-  }
-}
-
-function compileTrust(owner: string, trustProxy: TrustProxy) {
-  try {
-    return proxyAddr.compile(typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...trustProxy])
-  } catch {
-    const must = "addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'"
-    throw wrongOption(
-      owner,
-      'trustProxy',
-      must,
-      trustProxy,
-      "Did you mean trustProxy: ['loopback', '10.0.0.0/8']?",
-    )
-  }
 }
 
 function expressAddress(subject: unknown): string | undefined {
@@ -120,7 +96,7 @@ function lookForForwarding(subject: unknown): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
     'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. Behind a proxy all clients share ' +
-      "one bucket then: set app.set('trust proxy', 1) in Express (or the number of your proxies), or byIp({ trustProxy: " +
-      "['loopback'] }) elsewhere. Without a proxy nothing is wrong: a client sent the header itself.",
+      "one bucket then: set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere (the number of your " +
+      'proxies, or their addresses). Without a proxy nothing is wrong: a client sent the header itself.',
   )
 }

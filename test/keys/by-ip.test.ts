@@ -104,6 +104,7 @@ test('a warning has a text that says what to set', () => {
   byIp()(requestFrom('192.0.2.7', { 'x-forwarded-for': '203.0.113.9' }))
   const [message] = (process.emitWarning as jest.Mock).mock.calls[0] as [string]
   expect(message).toContain("app.set('trust proxy', 1)")
+  expect(message).toContain('byIp({ trustProxy: 1 })')
 })
 
 test.each<[unknown, string]>([

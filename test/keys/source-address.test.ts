@@ -1,4 +1,6 @@
+import express from 'express'
 import { byIp } from 'headgate'
+import { closeServers, send, serve } from '../support/http.js'
 import { requestFrom } from './requests.js'
 import { listenForWarnings } from './warnings.js'
 
@@ -6,7 +8,10 @@ let warnings: () => unknown[]
 beforeEach(() => {
   warnings = listenForWarnings()
 })
-afterEach(() => jest.restoreAllMocks())
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await closeServers()
+})
 
 const PROXIES = ['loopback', '10.0.0.0/8', '2001:db8:ffff::/48']
 
@@ -68,6 +73,44 @@ test.each([['203.0.113.7'], [['203.0.113.7', '203.0.113.8']], [7], [{}]])(
   },
 )
 
+test.each<[string, number, unknown, string]>([
+  ['one hop', 1, '203.0.113.7', '203.0.113.7'],
+  ['one hop, and what the client wrote on the left', 1, '1.1.1.1, 203.0.113.7', '203.0.113.7'],
+  ['one hop, in any spelling', 1, '[::ffff:203.0.113.7]:4711', '203.0.113.7'],
+  ['two hops', 2, '203.0.113.7, 198.51.100.1', '203.0.113.7'],
+  ['two hops, and what the client wrote on the left', 2, '1.1.1.1, 203.0.113.7, 198.51.100.1', '203.0.113.7'],
+  ['two hops and one entry', 2, '203.0.113.7', '203.0.113.7'],
+  ['one hop and no header', 1, undefined, '198.51.100.9'],
+  ['one hop and an empty header', 1, '', '198.51.100.9'],
+  ['one hop and garbage', 1, '203.0.113.7, garbage', '198.51.100.9'],
+  ['one hop and a header that is no text', 1, ['203.0.113.7'], '198.51.100.9'],
+])(
+  'by number, with %s, a request is the address so many entries from the right',
+  (_what, hops, chain, who) => {
+    const headers = chain === undefined ? {} : { 'x-forwarded-for': chain }
+    expect(byIp({ trustProxy: hops })(requestFrom('198.51.100.9', headers))).toBe(who)
+    expect(warnings()).toEqual([])
+  },
+)
+
+test.each([1, 2, 3])('trustProxy: %d reads what Express reads by that number', async (hops) => {
+  const app = express().set('trust proxy', hops)
+  app.use((req, res) => {
+    res.json([req.ip, byIp({ trustProxy: hops })(req)])
+  })
+  const served = await serve(app)
+  for (const chain of ['203.0.113.1', '203.0.113.1, 203.0.113.2', '203.0.113.1,203.0.113.2, 203.0.113.3']) {
+    const { text } = await send(served, { headers: { 'x-forwarded-for': chain } })
+    const [ip, identity] = JSON.parse(text)
+    expect(identity).toBe(ip)
+  }
+})
+
+test('by number, a proxy on a Unix socket counts as one', () => {
+  const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.7' }
+  expect(byIp({ trustProxy: 1 })(requestFrom(undefined, headers))).toBe('203.0.113.7')
+})
+
 test('a forwarded address is read from the headers of the Fetch standard as well', () => {
   const headers = new Headers({ 'x-forwarded-for': '203.0.113.7, 10.0.0.2' })
   expect(byIp({ trustProxy: PROXIES })(requestFrom('127.0.0.1', headers))).toBe('203.0.113.7')
@@ -89,23 +132,33 @@ test('trustProxy: [] trusts nobody', () => {
   expect(byIp({ trustProxy: [] })(request)).toBe('127.0.0.1')
 })
 
-test.each<[unknown]>([
-  ['everybody'],
-  [''],
-  ['10.0.0.0/33'],
-  ['loopback;10.0.0.0/8'],
-  [['loopback', '']],
-  [['10.0.0.256']],
-  [[7]],
-  [true],
-  [1],
-  [null],
-  [{}],
-])('trustProxy: %j is an error that says what to write', (trustProxy) => {
+const LIST = "['loopback', '10.0.0.0/8']"
+
+test.each<[unknown, string]>([
+  ['everybody', LIST],
+  ['', LIST],
+  ['10.0.0.0/33', LIST],
+  ['loopback;10.0.0.0/8', LIST],
+  [['loopback', ''], LIST],
+  [['10.0.0.256'], LIST],
+  [[7], LIST],
+  [['1'], LIST],
+  [null, LIST],
+  [{}, LIST],
+  [false, LIST],
+  [true, '1'],
+  ['1', '1'],
+  ['12', '1'],
+  [0, '1'],
+  [-1, '1'],
+  [1.5, '1'],
+  [Number.NaN, '1'],
+  [Number.POSITIVE_INFINITY, '1'],
+])('trustProxy: %j is an error that says what to write', (trustProxy, fix) => {
   const make = () => byIp({ trustProxy: trustProxy as string })
   expect(make).toThrow(TypeError)
   expect(make).toThrow(
-    "byIp: trustProxy must be addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'",
+    "byIp: trustProxy must be the number of proxies (at least 1), or their addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal', got ",
   )
-  expect(make).toThrow("Did you mean trustProxy: ['loopback', '10.0.0.0/8']?")
+  expect(make).toThrow(`Did you mean trustProxy: ${fix}?`)
 })

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http'
+import proxyAddr from 'proxy-addr'
+import { wrongOption } from '../checks.js'
+import { warnOnce } from '../warn-once.js'
+import { parseAddress } from './address.js'
+import { addressList } from './address-list.js'
+import { isHeaderName } from './by-header.js'
+import type { EmbeddingNetwork } from './embedded-ipv4.js'
+import { headerOf } from './key.js'
+
+/**
+ * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'
+ * entries are believed: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`.
+ */
+export type TrustProxy = number | string | readonly string[]
+
+/** Who in front of the server is believed to know the client's address. */
+export interface ForwardedOptions {
+  /**
+   * Which proxies to believe, outside Express: their number, or their addresses. The number is right only
+   * where no client gets past them to the server. Under Express set `app.set('trust proxy', …)` instead.
+   */
+  trustProxy?: TrustProxy
+  /**
+   * The header in which a CDN or a proxy sends the client's address alone, such as `'cf-connecting-ip'`.
+   * Needs `from`. Under Express it takes the place of `req.ip`.
+   */
+  header?: string
+  /**
+   * The addresses and CIDR ranges from which `header` is believed. The socket's peer has to be in them,
+   * under Express, too.
+   */
+  from?: readonly string[]
+}
+
+/**
+ * Reads the address that somebody in front of the server reports; `undefined` where nobody is believed.
+ * `peer` is the socket's.
+ */
+export type ForwardedReader = (subject: unknown, peer: string | undefined) => string | undefined
+
+/**
+ * Returns the reader that the options call for, or `undefined` without any. Throws a `TypeError` for wrong
+ * options.
+ */
+export function forwardedReader(
+  owner: string,
+  { trustProxy, header, from }: ForwardedOptions,
+  networks: readonly EmbeddingNetwork[],
+): ForwardedReader | undefined {
+  if (header === undefined && from === undefined)
+    return trustProxy === undefined ? undefined : addressBehind(owner, trustProxy)
+  if (trustProxy === undefined) return addressInHeader(owner, header, from, networks)
+  throw new TypeError(
+    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
+  )
+}
+
+type Trust = ReturnType<typeof proxyAddr.compile>
+
+function addressBehind(owner: string, trustProxy: TrustProxy): ForwardedReader {
+  const countsHops = typeof trustProxy === 'number'
+  const trust = countsHops ? trustHops(owner, trustProxy) : compileTrust(owner, trustProxy)
+  return function addressBehindProxies(subject, peer) {
+    if (peer === undefined && !countsHops) return undefined // by number, a proxy on a Unix socket is one, too
+    const chain = headerOf(subject, 'x-forwarded-for')
+    if (chain === undefined) return undefined
+    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peer } } // all that proxy-addr reads
+    return proxyAddr(read as unknown as IncomingMessage, trust)
+  }
+}
+
+/** Counts from the server to the client, as Express does. */
+function trustHops(owner: string, hops: number): Trust {
+  if (Number.isInteger(hops) && hops >= 1) return (_address, index) => index < hops
+  throw wrongTrust(owner, hops, 'Did you mean trustProxy: 1?')
+}
+
+function compileTrust(owner: string, trustProxy: string | readonly string[]): Trust {
+  try {
+    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...trustProxy]
+    if (entries.some(isNumber)) throw new TypeError('proxy-addr takes such as 1 for the address 0.0.0.1')
+    return proxyAddr.compile(entries)
+  } catch {
+    const meant = isNumber(trustProxy) ? '1' : "['loopback', '10.0.0.0/8']"
+    throw wrongTrust(owner, trustProxy, `Did you mean trustProxy: ${meant}?`)
+  }
+}
+
+function isNumber(value: unknown): boolean {
+  return value === true || (typeof value === 'string' && /^\d+$/.test(value))
+}
+
+function wrongTrust(owner: string, trustProxy: unknown, fix: string): TypeError {
+  const must =
+    "the number of proxies (at least 1), or their addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'"
+  return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
+}
+
+function addressInHeader(
+  owner: string,
+  header: unknown,
+  from: unknown,
+  networks: readonly EmbeddingNetwork[],
+): ForwardedReader {
+  const fix = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
+  if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
+  if (from === undefined) throw wrongOption(owner, 'from', 'given with header', from, fix)
+  const name = header.toLowerCase()
+  const isBelieved = addressList(owner, 'from', from, networks)
+  return function addressByHeader(subject, peer) {
+    const address = headerOf(subject, name)
+    if (address === undefined) return undefined
+    if (peer !== undefined && isBelieved(parseAddress(peer, networks))) return address
+    warnUnbelieved(name)
+    return undefined
+  }
+}
+
+function warnUnbelieved(header: string): void {
+  warnOnce(
+    'HEADGATE_UNTRUSTED_PROXY',
+    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
+      'address is your proxy, all clients share its bucket: add it to from. Else a client sent the header itself.',
+  )
+}
