@@ -8,8 +8,8 @@ let commonStore: Store | undefined
 type UnnamedLimiters = WeakMap<Store, Set<string>>
 
 /**
- * Where the process keeps them: one place for all copies of this package, which may share a store. No mark on the store,
- * which may be the user's own and frozen.
+ * Where the process keeps them: one place for all copies of this package, which may share a store. No mark
+ * on the store, which may be the user's own and frozen.
  */
 const UNNAMED_ON = Symbol.for('headgate.unnamedLimiters')
 

@@ -58,8 +58,9 @@ export type GiveBack = (
 ) => MaybePromise<void>
 
 /**
- * What a decision answers besides its data. Registered symbols, so that a limiter understands the decisions of a second
- * copy of this package in the process; neither enumerable nor own, so that a decision stays plain data.
+ * What a decision answers besides its data. Registered symbols, so that a limiter understands the decisions
+ * of a second copy of this package in the process; neither enumerable nor own, so that a decision stays
+ * plain data.
  */
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REDEEM = Symbol.for('headgate.decision.redeem')
@@ -70,8 +71,8 @@ type Redeemable = {
 }
 
 /**
- * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is plain data to everybody
- * else; a copy of it has neither.
+ * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is
+ * plain data to everybody else; a copy of it has neither.
  */
 class ChargeDecision implements Decision, Redeemable {
   readonly allowed: boolean

@@ -2,10 +2,10 @@
 const STORE_ERROR = Symbol.for('headgate.StoreError')
 
 /**
- * The store could not tell the outcome of a charge: it was out of reach, too slow, or answered nonsense.
- * A denial is never a `StoreError`. `cause` is what the store's client threw, where it threw something.
- * `instanceof StoreError` also holds for the errors of a second copy of this package in the process, such as those of a
- * store that was required in a limiter that was imported.
+ * The store could not tell the outcome of a charge: it was out of reach, too slow, or answered nonsense. A
+ * denial is never a `StoreError`. `cause` is what the store's client threw, where it threw something.
+ * `instanceof StoreError` also holds for the errors of a second copy of this package in the process, such as
+ * those of a store that was required in a limiter that was imported.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'

@@ -13,8 +13,8 @@ import type { SourceAddress } from './source-address.js'
 export type AddressTest = (source: SourceAddress | undefined) => boolean
 
 /**
- * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test. An entry within one of `networks` is read as the
- * IPv4 range that it embeds, since that is what source addresses are read as.
+ * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test. An entry within one of `networks` is
+ * read as the IPv4 range that it embeds, since that is what source addresses are read as.
  * Throws a `TypeError` that names the entry which is neither.
  */
 export function addressList(
@@ -68,8 +68,9 @@ function readPrefix(bits: string | undefined, width: number): number | undefined
 }
 
 /**
- * Returns the range of IPv4 addresses that a range within a network embeds; `undefined` where the prefix ends outside of the
- * IPv4 address. So it does in a whole network such as 2002::/16, which would be every IPv4 address; only ::ffff:0:0/96 means that.
+ * Returns the range of IPv4 addresses that a range within a network embeds; `undefined` where the prefix
+ * ends outside of the IPv4 address. So it does in a whole network such as 2002::/16, which would be every
+ * IPv4 address; only ::ffff:0:0/96 means that.
  */
 function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: EmbeddingNetwork): Range | undefined {
   if (prefix < embedding.prefix && embedding.prefix < 96) return [address, prefix] // holds more than the network
@@ -78,7 +79,10 @@ function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: Embeddin
   return ipv4Prefix >= least && ipv4Prefix <= 32 ? [embeddedIpv4(address, embedding), ipv4Prefix] : undefined
 }
 
-/** By `kind()`, since the address may come from a second copy of ipaddr.js, of whose classes it is no instance here. */
+/**
+ * By `kind()`, since the address may come from a second copy of ipaddr.js, of whose classes it is no
+ * instance here.
+ */
 function contains([network, prefix]: Range, address: Address): boolean {
   return address.kind() === network.kind() && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, prefix)
 }

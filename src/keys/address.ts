@@ -5,10 +5,10 @@ import { EMBEDDING_NETWORKS, embeddedIpv4, embeddingNetworkOf } from './embedded
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Reads an address as sockets and proxies write it: with or without a port, brackets, or a zone (`%eth0`). One of
- * `networks` is the IPv4 address that it embeds.
- * `undefined` for everything else, so also for the octal, hexadecimal and shortened spellings of IPv4, which different
- * programs read differently.
+ * Reads an address as sockets and proxies write it: with or without a port, brackets, or a zone (`%eth0`).
+ * One of `networks` is the IPv4 address that it embeds.
+ * `undefined` for everything else, so also for the octal, hexadecimal and shortened spellings of IPv4, which
+ * different programs read differently.
  */
 export function parseAddress(text: string, networks = EMBEDDING_NETWORKS): Address | undefined {
   const address = parseAsWritten(text)

@@ -26,7 +26,8 @@ function embedding(network: string, prefix: number, ipv4At: number, isInverted =
 
 /**
  * Returns the networks above, and before them those of an operator's own NAT64 translators.
- * Throws a `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the IPv4 address.
+ * Throws a `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the
+ * IPv4 address.
  */
 export function embeddingNetworks(owner: string, nat64: unknown): readonly EmbeddingNetwork[] {
   if (nat64 === undefined) return EMBEDDING_NETWORKS

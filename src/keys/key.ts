@@ -14,8 +14,8 @@ export type KeyValue = unknown
 export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<KeyValue>
 
 /**
- * The few things that headgate's own key makers read from a subject, none of them required. An Express, Connect or
- * node:http request has them; so may a Fetch `Request`, or an object of the user's own.
+ * The few things that headgate's own key makers read from a subject, none of them required. An Express,
+ * Connect or node:http request has them; so may a Fetch `Request`, or an object of the user's own.
  */
 export interface RequestLike {
   readonly ip?: unknown
@@ -35,8 +35,9 @@ export function asRequest(subject: unknown): RequestLike {
 }
 
 /**
- * Returns a header's value, or `undefined` where the subject has no such header or its value is no string. `name` is in
- * lower case. Reads the plain object of `node:http`, and objects with a `get` method, as `Headers` of the Fetch standard.
+ * Returns a header's value, or `undefined` where the subject has no such header or its value is no string.
+ * `name` is in lower case. Reads the plain object of `node:http`, and objects with a `get` method, as
+ * `Headers` of the Fetch standard.
  */
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)

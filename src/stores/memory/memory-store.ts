@@ -40,12 +40,15 @@ export function monotonicNow(): number {
   return ORIGIN_MS + performance.now()
 }
 
-/** The mark of memory stores, also of those that another copy of this package made. Its value is the store itself. */
+/**
+ * The mark of memory stores, also of those that another copy of this package made. Its value is the store
+ * itself.
+ */
 const MEMORY_STORE = Symbol.for('headgate.memoryStore')
 
 /**
- * Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it. What inherits
- * from one, or wraps it, is none.
+ * Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it.
+ * What inherits from one, or wraps it, is none.
  */
 export function isMemoryStore(store: Store): store is MemoryStore {
   return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
