@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { abort } from './answers/connection.js'
 import { denialHeaders, type HeaderList } from './answers/headers.js'
 import { refuse } from './answers/refuse.js'
 import { decisionHeaders, send, setAll } from './answers/respond.js'
@@ -44,6 +45,10 @@ type Marked<Req> = RateLimited<Req> & { [SEEN_BY]?: unknown[] }
  * Makes middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when it is over its
  * limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is `'deny'`. The request carries
  * its `Decision` as `req.rateLimit`. Synchronous where the store and the options' functions are.
+ *
+ * Where somebody else has sent the headers of a response before its request is refused, the connection is
+ * closed (in HTTP/2 the stream), which a process warning (`HEADGATE_HEADERS_SENT`) reports once. A response
+ * that has been ended is left alone.
  *
  * Throws a `TypeError` for wrong options, with the mend in the message.
  */
@@ -111,13 +116,15 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   function answer(req: RateLimited<Req>, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
     const isFirst = req.rateLimit === undefined
     req.rateLimit = decision
+    const passes = decision.allowed || !enforce
+    if (!passes && res.headersSent) return abort(res)
     if (enforce && !res.headersSent) {
       const quota = headersOf(res, decision, isFirst)
-      if (!decision.allowed) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
+      if (!passes) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
       setAll(res, quota)
     }
-    if (decision.allowed || !enforce) onAllowed?.(limiter, req, res, decision)
-    return decision.allowed || !enforce
+    if (passes) onAllowed?.(limiter, req, res, decision)
+    return passes
   }
 
   function deny(req: Req, res: Res, next: Next, decision: Decision, list: HeaderList): MaybePromise<boolean> {

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
+import { abort } from './connection.js'
 import { type DenialReason, denialBody, type Told } from './denial.js'
 import type { HeaderList } from './headers.js'
 import { send } from './respond.js'
 
-/** Answers a request that does not go on, unless it has been answered already. Always false. */
+/**
+ * Answers a request that does not go on, or aborts its response where somebody else has sent the headers.
+ * Always false.
+ */
 export function refuse(
   req: IncomingMessage,
   res: ServerResponse,
@@ -13,6 +17,6 @@ export function refuse(
   headers: HeaderList = [],
   told?: Told,
 ): false {
-  if (res.headersSent) return false
+  if (res.headersSent) return abort(res)
   return send(res, status, headers, denialBody(reason, status, told, headerOf(req, 'accept')))
 }

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { loginGuard, memoryStore, type RateLimitOptions, rateLimit } from 'headgate'
+import { refuse } from '../../src/answers/refuse.js'
+import { listenForWarnings } from '../keys/warnings.js'
+import { exchange } from '../support/exchange.js'
+import { brokenStore } from '../support/fault-stores.js'
+import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
+import { closeServers } from '../support/http.js'
+import { closeSecureServers, PROTOCOLS } from '../support/protocols.js'
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await closeSecureServers()
+  await closeServers()
+})
+
+type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>>
+
+const limiter = (options: Options) => rateLimit({ limit: 1, window: '1m', cost: 2, ...options })
+
+/** A guard whose account is locked. */
+async function lockingGuard(): Promise<Handler> {
+  const guard = loginGuard({ account: () => 'ada', consecutive: 1, store: memoryStore() })
+  await guard.limiter.charge({ ip: '127.0.0.1' } as never)
+  return guard as Handler
+}
+
+/** Ways to refuse a request. */
+const REFUSING: readonly (readonly [string, () => Handler | Promise<Handler>])[] = [
+  ['429', () => limiter({})],
+  ['429 with a message', () => limiter({ message: { error: 'slow down' } })],
+  ['429 by onLimited', () => limiter({ onLimited: (_req, res) => res.writeHead(429).end('no') })],
+  ['403', () => limiter({ block: ['127.0.0.0/8'] })],
+  ['503', () => limiter({ store: brokenStore(), onStoreError: 'deny' })],
+  ['400 by a guard', () => loginGuard({ field: 'username', store: memoryStore() })],
+  ['429 by a guard', lockingGuard],
+]
+
+const sendHalf: Handler = (_req, res, next) => {
+  res.writeHead(200, { 'content-type': 'text/plain' })
+  res.write('half')
+  setTimeout(next, 20) // the client has that by then
+}
+
+describe.each(PROTOCOLS)('over $name', (protocol) => {
+  test.each(REFUSING)('a %s after headers were sent ends the response as broken', async (_what, refusing) => {
+    const reached = jest.fn()
+    const failed = jest.fn((error: unknown, _req, res: ServerResponse) => res.destroy(error as Error))
+    const limit = await refusing()
+    const guarded: Handler = (req, res, next) => {
+      limit(req, res, (error) => (error === undefined ? next() : failed(error, req, res)))
+    }
+    const endpoint = await protocol.serve(NODE_HTTP.app(sendHalf, guarded, reached))
+    for (let i = 0; i < 2; i++) await expect(endpoint.send({ method: 'POST' })).rejects.toThrow()
+    expect(reached).not.toHaveBeenCalled()
+    expect(failed).not.toHaveBeenCalled()
+    expect(warnings().filter((code) => code === 'HEADGATE_HEADERS_SENT')).toHaveLength(1)
+  })
+})
+
+test.each(FRAMEWORKS)('so it does on $name', async ({ app }) => {
+  const reached = jest.fn()
+  const [protocol] = PROTOCOLS
+  const endpoint = await protocol?.serve(app(sendHalf, limiter({}), reached))
+  await expect(endpoint?.send()).rejects.toThrow()
+  expect(reached).not.toHaveBeenCalled()
+  expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
+})
+
+test('in report mode the response goes on', async () => {
+  const finish: Handler = (_req, res) => res.end(' and half')
+  for (const protocol of PROTOCOLS) {
+    const endpoint = await protocol.serve(NODE_HTTP.app(sendHalf, limiter({ mode: 'report' }), finish))
+    expect(await endpoint.send()).toMatchObject({ status: 200, text: 'half and half' })
+  }
+  expect(warnings()).toEqual([])
+})
+
+describe('refuse', () => {
+  test('destroys a response whose headers were sent, and reports it once', () => {
+    for (let i = 0; i < 2; i++) {
+      const { req, res } = exchange()
+      res.writeHead(200)
+      expect(refuse(req, res, 'limited', 429)).toBe(false)
+      expect(res).toMatchObject({ destroyed: true, writableEnded: false, statusCode: 200 })
+    }
+    expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
+  })
+
+  test.each<[string, (res: ServerResponse) => unknown]>([
+    ['has been ended', (res) => res.end('early')],
+    ['is destroyed already', (res) => res.writeHead(200).destroy()],
+  ])('leaves a response alone that %s', (_what, make) => {
+    const { req, res } = exchange()
+    make(res)
+    const destroy = jest.spyOn(res, 'destroy')
+    expect(refuse(req, res, 'limited', 429)).toBe(false)
+    expect(destroy).not.toHaveBeenCalled()
+    expect(warnings()).toEqual([])
+  })
+})
