@@ -5,7 +5,8 @@ import type { Part, PartVerdict, Refund, Verdict } from './stores/store.js'
 /**
  * Where a decision comes from: the store; a memory of what it denied (`deny-cache`); units or a denial that this process has from
  * the store (`lease`); a memory limiter that stood in for it (`local`); no store could be asked and the request was let through
- * (`open`) or refused (`closed`); or nothing limits this request (`none`).
+ * (`open`) or refused (`closed`), as is one whose connection was gone before its address was read; or
+ * nothing limits this request (`none`).
  */
 export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'
 

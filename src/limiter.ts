@@ -11,6 +11,7 @@ import {
 } from './decision.js'
 import { StoreError } from './errors.js'
 import { type Health, healthOf } from './health.js'
+import { isDisconnectedError } from './keys/disconnected.js'
 import { addressOfSocket } from './keys/source-address.js'
 import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
 import {
@@ -37,6 +38,9 @@ export interface Limiter<Subject> {
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. The decision is
    * there at once when the store and the options' functions are synchronous, else it is a promise.
    * Throws or rejects with what an option's function threw, and with `TypeError` for a wrong cost; never for a denial.
+   *
+   * A request whose connection is gone before its address could be read, where a limit needs that, is
+   * refused without a charge: `allowed: false`, with `source: 'closed'`. Nobody would read the answer.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /** The figures as they stand, without taking anything. */
@@ -127,11 +131,16 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
-    const parts = readParts(limits, subject, cost)
+    let parts: MaybePromise<NamedPart[]>
+    try {
+      parts = readParts(limits, subject, cost)
+    } catch (error) {
+      return refuseDisconnected(error)
+    }
     if (!isPromise(parts)) return decide(parts, subject)
     addressOfSocket(subject) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
     const arrivedMs = performance.now()
-    return parts.then((read) => decide(read, subject, arrivedMs))
+    return parts.then((read) => decide(read, subject, arrivedMs), refuseDisconnected)
   }
 
   function decide(parts: readonly NamedPart[], subject: Subject, arrivedMs?: number): MaybePromise<Decision> {
@@ -212,6 +221,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     events,
   }
+}
+
+/** Refuses a request whose address was needed and whose connection is gone. Any other error is thrown on. */
+function refuseDisconnected(error: unknown): Decision {
+  if (isDisconnectedError(error)) return CLOSED
+  throw error
 }
 
 /** As the choice is made; where that throws, so does this, and the request is refused. */

@@ -4,8 +4,9 @@ import { denialHeaders, type HeaderList } from './answers/headers.js'
 import { refuse } from './answers/refuse.js'
 import { decisionHeaders, send, setAll } from './answers/respond.js'
 import { show } from './checks.js'
-import type { Decision } from './decision.js'
-import { addressOfSocket } from './keys/source-address.js'
+import { CLOSED, type Decision } from './decision.js'
+import { isDisconnectedError } from './keys/disconnected.js'
+import { addressOfSocket, type SourceAddress } from './keys/source-address.js'
 import { type Limiter, limiterFrom } from './limiter.js'
 import { isPromise, type MaybePromise, whenKnown } from './maybe-promise.js'
 import {
@@ -94,7 +95,13 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
 
   function gate(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     if (addresses !== undefined) {
-      const address = addresses.read(req)
+      let address: SourceAddress | undefined
+      try {
+        address = addresses.read(req)
+      } catch (error) {
+        if (isDisconnectedError(error)) return answer(req, res, next, CLOSED)
+        throw error
+      }
       if (enforce && addresses.isBlocked(address)) return refuse(req, res, 'blocked', 403)
       if (addresses.isAllowed(address)) return true
     }

@@ -38,7 +38,7 @@ const OPTIONS = {
   renamed: { ipv6Subnet: 'ipv6Prefix' },
 } as const
 
-/** The identity of requests whose source address cannot be known: a Unix socket, or a connection that is closed. */
+/** The identity of requests on live connections without a source address, such as a Unix socket. */
 const UNKNOWN_ADDRESS = 'unknown'
 /** The identity of subjects that have no address because they are no requests: forgetting one touches no request's. */
 const NO_REQUEST = 'no-request'
@@ -84,9 +84,10 @@ function markAddressKey(key: KeyFunction): void {
  * that trusted proxies report (`trustProxy`), or a header of theirs (`header` and `from`). All spellings of
  * an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A forwarded "address" that is none falls back to the socket's. Where there is no address at all (a Unix socket, a closed
- * connection) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once. Subjects
- * that are no requests (they have neither `ip` nor `socket`) share another.
+ * A forwarded "address" that is none falls back to the socket's. Where a connection has no address (a Unix
+ * socket) requests share the identity `unknown`, and a process warning (`HEADGATE_NO_ADDRESS`) tells once.
+ * Where it is closed and the address was not read before, a limiter refuses the request and charges nothing.
+ * Subjects that are no requests (they have neither `ip` nor `socket`) share another.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -144,7 +145,7 @@ function isRequest(subject: unknown): boolean {
 function tellNoAddress(): void {
   warnOnce(
     'HEADGATE_NO_ADDRESS',
-    'headgate: a request has no source address (a Unix socket, or a closed connection). Such requests share one bucket. ' +
+    'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
       "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); or use another key.",
   )
 }

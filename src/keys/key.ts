@@ -26,6 +26,8 @@ export interface RequestLike {
   readonly body?: unknown
   readonly headers?: unknown
   readonly socket?: unknown
+  /** Of an HTTP/2 request. */
+  readonly stream?: unknown
   readonly app?: unknown
 }
 

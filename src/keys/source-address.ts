@@ -1,5 +1,6 @@
 import { warnOnce } from '../warn-once.js'
 import { type Address, isPlainIpv4, parseAddress } from './address.js'
+import { DisconnectedError, isDisconnected } from './disconnected.js'
 import { type EmbeddingNetwork, embeddingNetworks } from './embedded-ipv4.js'
 import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
@@ -7,7 +8,10 @@ import { asRequest, headerOf } from './key.js'
 /** A source address: a plain IPv4 address as text, which is the common case, or any other one parsed. */
 export type SourceAddress = string | Address
 
-/** Reads the address that a request came from; `undefined` where there is none. */
+/**
+ * Reads the address that a request came from; `undefined` where there is none, such as on a Unix socket.
+ * Throws a `DisconnectedError` where the connection is gone.
+ */
 export interface AddressReader {
   (subject: unknown): SourceAddress | undefined
   /** The networks whose addresses it reads as the IPv4 address that they embed. */
@@ -38,13 +42,19 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   function expressOrSocketAddress(subject: unknown): SourceAddress | undefined {
     return readable(expressAddress(subject), networks) ?? readable(addressOfSocket(subject), networks)
   }
-  if (forwarded === undefined) return Object.assign(expressOrSocketAddress, { networks })
 
   function forwardedOrSocketAddress(subject: unknown): SourceAddress | undefined {
     const peer = addressOfSocket(subject)
     return readable(forwarded?.(subject, peer), networks) ?? readable(peer, networks)
   }
-  return Object.assign(forwardedOrSocketAddress, { networks })
+
+  const read = forwarded === undefined ? expressOrSocketAddress : forwardedOrSocketAddress
+  function sourceAddress(subject: unknown): SourceAddress | undefined {
+    const address = read(subject)
+    if (address === undefined && isDisconnected(subject)) throw new DisconnectedError()
+    return address
+  }
+  return Object.assign(sourceAddress, { networks })
 }
 
 function readable(

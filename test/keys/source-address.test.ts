@@ -59,7 +59,7 @@ test.each<[string, string, string | undefined, string]>([
 
 test.each([
   ['a Unix socket', undefined],
-  ['a closed connection', ''],
+  ['a socket whose address is empty', ''],
 ])('a forwarded address over %s is not believed', (_what, socket) => {
   expect(clientOf(socket, '203.0.113.7')).toBe('unknown')
   expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])

@@ -1,0 +1,31 @@
+import { asRequest } from './key.js'
+
+const CODE = 'HEADGATE_DISCONNECTED'
+
+/**
+ * Thrown where the address of a request is needed, its connection is gone, and the address was not read before. Such a
+ * request is refused and not charged: nobody reads the answer, and a bucket for all of them would be a second quota.
+ */
+export class DisconnectedError extends Error {
+  override readonly name = 'DisconnectedError'
+  readonly code = CODE
+
+  constructor() {
+    super("headgate: the request's connection is closed, and its address is not known")
+  }
+}
+
+/** Returns whether an error is a `DisconnectedError`, also one of another copy of this package. */
+export function isDisconnectedError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === CODE
+}
+
+/** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
+export function isDisconnected(subject: unknown): boolean {
+  const { socket, stream } = asRequest(subject)
+  return isDestroyed(stream) || isDestroyed(socket)
+}
+
+function isDestroyed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (value as { destroyed?: unknown }).destroyed === true
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  byField,
+  byIp,
+  byUser,
+  createLimiter,
+  type LimiterOptions,
+  loginGuard,
+  type RateLimitOptions,
+  rateLimit,
+  slidingWindow,
+} from 'headgate'
+import { listenForWarnings } from '../keys/warnings.js'
+import { nextTurn } from '../support/exchange.js'
+import { promisingStore } from '../support/fault-stores.js'
+import { FRAMEWORKS, type Framework, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
+import { closeServers } from '../support/http.js'
+import { closeSecureServers, PROTOCOLS, type Protocol, sendAndHangUp } from '../support/protocols.js'
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await closeSecureServers()
+  await closeServers()
+})
+
+type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>>
+
+/** Ways to need the address of a request. */
+const READING: readonly (readonly [string, Options])[] = [
+  ['the default key', {}],
+  ['byIp', { key: byIp() }],
+  ['byIp behind proxies', { key: byIp({ trustProxy: 'loopback' }) }],
+  ['an anonymous user', { key: byUser() }],
+  ['a key that is looked up', { key: [async () => 'a', byIp()] }],
+  ['one of several limits', { limits: [{ policy: slidingWindow({ limit: 1, window: '1m' }), key: byIp() }] }],
+  ['a malformed field', { key: byField('username') }],
+  ['a function around byIp', { key: async (req: IncomingMessage) => `${await byIp()(req)}!` }],
+  ['allow, with another key', { key: () => 'ada', allow: ['192.0.2.1'] }],
+  ['block, with another key', { key: () => 'ada', block: ['127.0.0.1'] }],
+]
+
+/** Sends requests that hang up before they get to the limiter. */
+async function sendGone(protocol: Protocol, framework: Framework, limiter: Handler) {
+  const held: (() => void)[] = []
+  const hold: Handler = (_req, _res, next) => held.push(() => next())
+  const reached = jest.fn(sayHello)
+  const endpoint = await protocol.serve(framework.app(hold, limiter, reached as Handler))
+  for (let i = 0; i < 3; i++) await sendAndHangUp(endpoint, { method: 'POST' })
+  expect(held).toHaveLength(3)
+  for (const go of held.splice(0)) go()
+  await nextTurn()
+  return reached
+}
+
+const SERVED = PROTOCOLS.flatMap((protocol) => {
+  const frameworks = protocol.name === 'HTTP/1.1' ? FRAMEWORKS : [NODE_HTTP]
+  return frameworks.map((framework) => [protocol.name, framework.name, protocol, framework] as const)
+})
+
+describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, framework) => {
+  test.each(READING)(
+    'a request that is gone before its address is read by %s is refused',
+    async (_what, by) => {
+      const store = promisingStore()
+      const limiter = rateLimit({ store, ...(by.limits ? {} : { limit: 1, window: '1m' }), ...by })
+      const storeErrors = jest.fn()
+      limiter.limiter.events.on('storeError', storeErrors)
+      const reached = await sendGone(protocol, framework, limiter)
+      expect(reached).not.toHaveBeenCalled()
+      expect(store.charges).toEqual([])
+      expect(storeErrors).not.toHaveBeenCalled()
+      expect(warnings()).not.toContain('HEADGATE_NO_ADDRESS')
+    },
+  )
+
+  test('so it is by a guard', async () => {
+    const store = promisingStore()
+    const reached = await sendGone(protocol, framework, loginGuard({ account: () => 'ada', store }))
+    expect(reached).not.toHaveBeenCalled()
+    expect(store.charges).toEqual([])
+  })
+
+  test('with a key that needs no address it is charged as any other', async () => {
+    const store = promisingStore()
+    const reached = await sendGone(
+      protocol,
+      framework,
+      rateLimit({ limit: 1, window: '1m', store, key: () => 'ada' }),
+    )
+    expect(reached).toHaveBeenCalledTimes(1)
+  })
+})
+
+test('createLimiter refuses such a request, and charges nothing', async () => {
+  const store = promisingStore()
+  const options: LimiterOptions<unknown> = { limit: 1, window: '1m', store }
+  const limiter = createLimiter(options)
+  const gone = { socket: { destroyed: true, remoteAddress: undefined } }
+  const goneStream = { socket: undefined, stream: { destroyed: true } }
+  for (const req of [gone, goneStream, gone]) {
+    expect(await limiter.charge(req)).toMatchObject({ allowed: false, source: 'closed', parts: [] })
+  }
+  expect(store.charges).toEqual([])
+  expect(() => limiter.forget(gone)).toThrow("the request's connection is closed")
+})
+
+test('a live connection without an address is charged, and so is a closed one with an address', async () => {
+  const limiter = createLimiter({ limit: 1, window: '1m' })
+  const unixSocket = { socket: { destroyed: false, remoteAddress: undefined } }
+  const closed = { socket: { destroyed: true, remoteAddress: '192.0.2.1' } }
+  for (const req of [unixSocket, closed]) {
+    expect(await limiter.charge(req)).toMatchObject({ allowed: true, source: 'store' })
+    expect(await limiter.charge(req)).toMatchObject({ allowed: false, source: 'store' })
+  }
+  expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
+})
