@@ -16,13 +16,16 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
 
 /**
  * Gives back what a request took, once its response has finished with an outcome that does not count. A response that
- * never finishes, since the client hung up, stays charged: else hanging up would be a way around.
+ * never finishes, since the client hung up, stays charged: else hanging up would be a way around. Node.js'
+ * HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent; it has
+ * been ended only where `writableEnded` says so.
  */
 export function givingBackUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
   count: Count<Req, Res>,
 ): OnAllowed<Req, Res> {
   return (limiter, req, res, decision) => {
     res.once('finish', async () => {
+      if (!res.writableEnded) return
       try {
         if (!(await counts(count, req, res))) await limiter.refund(decision)
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isClosed } from '../answers/connection.js'
 import { show } from '../checks.js'
 import { isPromise } from '../maybe-promise.js'
 import { beforeHeaders } from './before-headers.js'
@@ -41,7 +42,7 @@ export function onOutcome<Req extends IncomingMessage, Res extends ServerRespons
     settle(reported ?? 'failure')
   }
 
-  if (res.closed || res.destroyed) close() // it ended while the store decided
+  if (isClosed(res)) close() // it ended while the store decided
   beforeHeaders(res, judge)
   res.once('close', close)
 

@@ -28,10 +28,11 @@ const HTTP1: Protocol = {
     return {
       server: served.server,
       send: (sent) => send(served, sent),
-      start({ method = 'GET', path = '/' } = {}) {
+      start({ method = 'GET', path = '/', headers = {} } = {}) {
+        const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
         const socket = net.connect(served.port, '127.0.0.1')
         socket.on('error', () => undefined)
-        socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}\r\n`)
         return () => socket.resetAndDestroy()
       },
     }
