@@ -75,7 +75,8 @@ const CHARGES_PER_SWEEP = 16
  *   nobody can aim at another's state; that any two of ten million keys share one by chance has odds of one in 370,000.
  * - At most `maxKeys` keys. States that equal fresh ones go first. When all are in use, room is made from those nearest
  *   to fresh, among up to 32 looked at, and never from a client that is at its limit. When there is no such room, newcomers
- *   share one overflow state per limit, and a process warning (`HEADGATE_MEMORY_FULL`) tells once.
+ *   share one overflow state per limit, and a process warning (`HEADGATE_MEMORY_FULL`) tells once. When that
+ *   state begins to deny newcomers, `HEADGATE_MEMORY_REFUSING` reports it once.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -91,6 +92,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       'HEADGATE_MEMORY_FULL',
       `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
         'until there is room. Raise maxKeys, or use a shared store.',
+    )
+  }
+
+  /** Once, when newcomers begin to be denied for what other newcomers took. */
+  function warnRefusing(): void {
+    warnOnce(
+      'HEADGATE_MEMORY_REFUSING',
+      'headgate: the memory store is full of clients at their limit, and refuses new clients, who share one limit. Where ' +
+        'one client can use many keys, such as user names, decide an address limit together with it, in limits.',
     )
   }
 
@@ -118,6 +128,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         const shared = overflow.of(key, policy)
         step = policy.take(shared.state, nowMs, cost)
         shared.state = step.next ?? shared.state
+        if (!step.allowed) warnRefusing()
       }
     }
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
@@ -138,6 +149,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         homeless.has(part.key) ? { ...part, key: overflow.of(part.key, part.policy).key } : part,
       )
       outcome = decideParts(moved, read, nowMs)
+      const { parts } = outcome.verdict
+      if (parts.some(({ allowed }, i) => !allowed && homeless.has(charge[i]?.key ?? ''))) warnRefusing()
     }
     for (const [key, { policy, state }] of outcome.writes) {
       const shared = overflow.get(key)

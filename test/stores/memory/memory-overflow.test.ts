@@ -74,11 +74,11 @@ test('a newcomer gets a state of its own as soon as there is room', () => {
   expect(answers(['limited-1', 'limited-3'])).toEqual([false, false])
 })
 
-test('a full store of limited clients is told once', () => {
+test('a full store of limited clients is reported once, and so is that it refuses newcomers', () => {
   expect(warnings()).toEqual([])
   for (let i = 0; i < 10; i++) answers([`new-${i}`])
   store.charge([[part('new-a', daily), part('new-b', daily)]])
-  expect(warnings()).toEqual(['HEADGATE_MEMORY_FULL'])
+  expect(warnings()).toEqual(['HEADGATE_MEMORY_FULL', 'HEADGATE_MEMORY_REFUSING'])
 })
 
 test('looking at a newcomer needs no room, and tells nothing', async () => {
