@@ -161,7 +161,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function giveBack(names: readonly string[] | undefined, parts: readonly NamedPart[], verdict: Verdict) {
-    return store.refund(refundsByName(parts, verdict, names))
+    const refunds = refundsByName(parts, verdict, names)
+    return refunds.length === 0 ? undefined : store.refund(refunds)
   }
 
   function settle(): Promise<void> {

@@ -116,6 +116,14 @@ describe('peek', () => {
 })
 
 describe('refund', () => {
+  test('of limits that were not charged does not reach the store', async () => {
+    const store = promisingStore()
+    const refund = jest.spyOn(store, 'refund')
+    const limiter = createLimiter({ limit: 5, window: '1m', key: () => 'a', store })
+    await limiter.refund(await limiter.charge('a'), { limits: ['another'] })
+    expect(refund).not.toHaveBeenCalled()
+  })
+
   test('gives back what a decision took, once', async () => {
     const limiter = createLimiter({ policy: five, store: store() })
     limiter.charge({})

@@ -31,10 +31,15 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
   { account, devices, succeeded }: LoginSettings<Req, Res>,
   { log, locks, who, reports }: Watching<Req>,
 ): OnAllowed<Req, Res> {
-  /** First gives back, then forgets: a refund to a key that was charged anew in between would give back what others took. */
+  /**
+   * Forgets the failures of the account at once, so that those that come after the response are counted. The
+   * store refunds only the limit that is not forgotten: a refund that is slow would take back a later failure.
+   * Where the store did not decide, the whole decision is refunded, with what it may still take late.
+   */
   async function clear(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-    await told(limiter, decision, () => limiter.refund(decision))
+    const refunded = decision.source === 'store' ? { limits: [LIMIT_NAMES.address] } : undefined
     await Promise.all([
+      told(limiter, decision, () => limiter.refund(decision, refunded)),
       told(limiter, decision, () => limiter.forget(decision, { limits: CLEARED })),
       told(limiter, decision, () => locks.forget(chargeOf(decision) ?? [])),
     ])

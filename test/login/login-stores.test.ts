@@ -255,6 +255,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(3, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401])
     expect((await own.attempt('ada', RIGHT)).status).toBe(200)
     await cleared(own, 'ada', HOME)
+    await until('the address is refunded', async () => (await leftOf(own, 'ada', HOME)).address === 47)
     expect(await leftOf(own, 'ada', HOME)).toEqual({
       address: 47,
       account: 10,
