@@ -342,6 +342,20 @@ describe('a lock is told once', () => {
     expect(told).toEqual(['ada'])
   })
 
+  test('and not by a process that refuses twice within a minute, but once a minute has passed', async () => {
+    const { told, made } = processes(1)
+    const [{ guard, attempt }] = made
+    for (let i = 0; i < 3; i++) await guard.limiter.charge(ada)
+    for (const passedMs of [0, 1, 59_998]) {
+      nowMs += passedMs
+      expect(await attempt()).toBe(429)
+      expect(told).toEqual([])
+    }
+    nowMs += 2
+    expect(await attempt()).toBe(429)
+    expect(told).toEqual(['ada'])
+  })
+
   test('and not where a right login is under way with the last unit', async () => {
     const { told, made } = processes(1)
     const [{ attempt }] = made

@@ -74,6 +74,10 @@ const MALFORMED: readonly (readonly [string, Sent])[] = [
   ['a private-use character', json({ username: 'bob\ue000' })],
   ['an unassigned code point', json({ username: 'bob\uffff' })],
   ['a NUL in JSON', json({ username: 'bob\0eve' })],
+  ['a control character in JSON', json({ username: 'bob\u0001' })],
+  ['a control character in a form', form('username=bo%01b')],
+  ['a control character beyond ASCII', json({ username: 'b\u009fob' })],
+  ['DEL', json({ username: 'bob\u007f' })],
   ['a lone surrogate', json('{"username":"bob\\ud800"}')],
   ['two surrogates the wrong way round', json('{"username":"\\udc00\\ud800"}')],
 ]
