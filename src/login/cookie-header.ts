@@ -1,13 +1,21 @@
-/** Begins the name of every device cookie. Browsers take such a name only from the host itself, over TLS (RFC 6265bis §4.1.3.2). */
+import { stringifySetCookie } from 'cookie'
+
+/**
+ * Begins the name of every device cookie. Browsers take such a name only from the host itself, over TLS (RFC
+ * 6265bis §4.1.3.2).
+ */
 export const DEVICE_COOKIE = '__Host-headgate-device-'
+/** So many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
+const MAX_COOKIES = 10
 
 const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*)`, 'g')
 const NONE: ReadonlyMap<string, string> = new Map()
 
 /**
- * Returns the device cookies of a `Cookie` header by name, of all guards of the host. All other cookies are passed over, which a header of 16 KB
- * may hold by the thousand: any refused attempt would pay for parsing them. As in the package cookie, blanks around names and values do not
- * count, and the first cookie of a name does.
+ * Returns the device cookies of a `Cookie` header by name, of all guards of the host. All other cookies are
+ * passed over, which a header of 16 KB may hold by the thousand: any refused attempt would pay for parsing
+ * them. As in the package cookie, blanks around names and values do not count, and the first cookie of a
+ * name does.
  */
 export function readDeviceCookies(header: string | undefined): ReadonlyMap<string, string> {
   if (header === undefined || !header.includes(DEVICE_COOKIE)) return NONE
@@ -16,4 +24,38 @@ export function readDeviceCookies(header: string | undefined): ReadonlyMap<strin
     if (!cookies.has(name)) cookies.set(name, value.trim())
   }
   return cookies
+}
+
+/**
+ * Returns the `Set-Cookie` headers that give a browser a cookie, and rid it of those that it has too many.
+ */
+export function setDeviceCookies(
+  name: string,
+  value: string,
+  lastsMs: number,
+  others: ReadonlyMap<string, string>,
+): string[] {
+  const surplus = surplusBeside(name, others).map((old) => setCookie(old, '', 0))
+  return [setCookie(name, value, Math.ceil(lastsMs / 1000)), ...surplus]
+}
+
+/**
+ * Returns the names of the cookies that are too many beside a new one, those that expire first. A few for
+ * each response at most, so that its headers stay small, whatever a browser holds.
+ */
+function surplusBeside(kept: string, cookies: ReadonlyMap<string, string>): string[] {
+  const others = [...cookies].filter(([name]) => name !== kept)
+  const sorted = others.map(([name, proof]) => ({ name, expires: secondsOf(proof.split('.')[1] ?? '') }))
+  sorted.sort((a, b) => a.expires - b.expires)
+  const surplus = Math.max(0, others.length + 1 - MAX_COOKIES)
+  return sorted.slice(0, Math.min(surplus, MAX_COOKIES)).map(({ name }) => name)
+}
+
+/** Reads the time at which a proof expires, in seconds since 1970; 0 where there is none. */
+export function secondsOf(expires: string): number {
+  return Number.parseInt(expires, 36) || 0
+}
+
+function setCookie(name: string, value: string, maxAge: number): string {
+  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
 }

@@ -1,38 +1,65 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { stringifySetCookie } from 'cookie'
-import { wrongOption } from '../checks.js'
+import { types } from 'node:util'
+import { show, wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
 import { headerOf } from '../keys/key.js'
-import { readOptions, withDefault } from '../option-table.js'
+import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
+import { callback, readOptions, withDefault } from '../option-table.js'
 import { readSecret } from '../read-options.js'
-import { DEVICE_COOKIE, readDeviceCookies } from './cookie-header.js'
+import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 
 /** How browsers are recognized that have logged in before. */
-export interface DeviceCookieOptions {
+export interface DeviceCookieOptions<Req = IncomingMessage> {
   /**
-   * Signs the cookies. At least 16 characters. Of an array the first secret signs and all of them verify: to rotate secrets, put the new one
-   * first, and remove the old one when `lasts` has passed. Cookies signed with a removed secret make their browsers strangers until they log in again.
+   * Signs the cookies. At least 16 characters. Of an array the first secret signs and all of them verify: to
+   * rotate secrets, put the new one first, and remove the old one when `lasts` has passed. Cookies signed
+   * with a removed secret make their browsers strangers until they log in again.
    */
   secret: string | readonly string[]
+  /**
+   * Ends all older cookies of an account when what it returns changes: `(account) =>
+   * users.get(account)?.passwordChangedAt`. It gets the name as the guard folds it, as `onLockout` does, and
+   * is called once for each attempt, before the charge and also for attempts that are refused; so let it be
+   * cheap, and take as long for a name that nobody has, for which it returns `undefined`. May be async; an
+   * error in it goes to `next`.
+   */
+  epoch?: (account: string, req: Req) => MaybePromise<DeviceEpoch>
   /** How long a device is known after its last login. Default 90 days. */
   lasts?: Duration
 }
 
+/**
+ * What changes when an account's device cookies are to end. `null` and `undefined` are one, and so are a
+ * date and its milliseconds.
+ */
+export type DeviceEpoch = string | number | bigint | Date | null | undefined
+
 const OPTIONS = {
   rows: {
     secret: readSecrets,
+    epoch: callback<(account: string, req: never) => MaybePromise<DeviceEpoch>>,
     lasts: withDefault('90d', durationMs),
   },
   renamed: { maxAge: 'lasts', expires: 'lasts' },
 }
 
 /** The options of device cookies, read and checked. */
-export type DeviceCookieSettings = ReturnType<typeof readDeviceCookie>
+export interface DeviceCookieSettings<Req> {
+  readonly secrets: readonly string[]
+  readonly epochOf: DeviceCookieOptions<Req>['epoch']
+  readonly lastsMs: number
+}
 
 /** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */
-export function readDeviceCookie(owner: string, option: string, options: unknown) {
-  return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
+export function readDeviceCookie<Req>(
+  owner: string,
+  option: string,
+  options: unknown,
+): DeviceCookieSettings<Req> {
+  const read = readOptions(`${owner}: ${option}`, options as object, OPTIONS)
+  const epochOf = read.epoch as DeviceCookieOptions<Req>['epoch']
+  return { secrets: read.secret, epochOf, lastsMs: read.lasts }
 }
 
 /** What device cookies are bound to. */
@@ -46,9 +73,15 @@ export interface CookieScope<Req> {
 /** Recognizes browsers that have logged in before. */
 export interface DeviceCookie<Req> {
   readonly lastsMs: number
-  /** Returns which device of this account a request comes from, by its cookie; `undefined` = a stranger. Read once for each request. */
-  deviceOf(req: Req, account: string): string | undefined
-  /** Makes the browser of this attempt, whose device has been read, a known one. Call it before the headers of its response are sent. */
+  /**
+   * Returns which device of this account a request comes from, by its cookie; `undefined` = a stranger. Read
+   * once for each request.
+   */
+  deviceOf(req: Req, account: string): MaybePromise<string | undefined>
+  /**
+   * Makes the browser of this attempt, whose device has been read, a known one. Call it before the headers
+   * of its response are sent.
+   */
   give(req: Req, res: ServerResponse): void
 }
 
@@ -57,6 +90,11 @@ interface Named {
   readonly account: string
   /** Read before the handler runs, which may change the body. */
   readonly typed: string
+  /**
+   * Read before the charge: a response is signed right before its headers are sent, when nothing can be
+   * waited for.
+   */
+  readonly epoch: string
 }
 
 /** An attempt, with what its request proves. */
@@ -66,26 +104,26 @@ interface Attempt extends Named {
   readonly device: string | undefined
 }
 
-/** So many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
-const MAX_COOKIES = 10
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
 /**
- * The device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof that this browser has logged in to this
- * account before, so that it is counted apart from those who only know the name. It holds no name, lets nobody in, and is good
- * for one account at one guard until it expires: who logs in at a public form under a name that the staff's form knows, too, proves nothing there.
+ * The device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof that this
+ * browser has logged in to this account before, so that it is counted apart from those who only know the
+ * name. It holds no name, lets nobody in, and is good for one account at one guard until it expires: who
+ * logs in at a public form under a name that the staff's form knows, too, proves nothing there.
  *
- * It is good for the spelling that was typed, too: the guard takes `"Ada"` and `"ada"` for one account, and the application may not, so that
- * whoever owns the one must not get a proof for the other.
+ * It is good for the spelling that was typed, too: the guard takes `"Ada"` and `"ada"` for one account, and
+ * the application may not, so that whoever owns the one must not get a proof for the other.
  *
- * Each account has a cookie of its own, with a name that only the guard can compute. A form that another site submits carries no SameSite=Lax
- * cookie (RFC 6265bis §8.8.2): one cookie for all accounts would be replaced by the response to an attacker's own login in the victim's browser.
+ * Each account has a cookie of its own, with a name that only the guard can compute. A form that another
+ * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
+ * replaced by the response to an attacker's own login in the victim's browser.
  */
 export function deviceCookie<Req extends IncomingMessage>(
-  { secret: secrets, lasts: lastsMs }: DeviceCookieSettings,
+  { secrets, epochOf, lastsMs }: DeviceCookieSettings<Req>,
   { prefix, name, nameAsTyped }: CookieScope<Req>,
 ): DeviceCookie<Req> {
-  const attempts = new WeakMap<Req, Attempt>()
+  const attempts = new WeakMap<Req, { readonly account: string; attempt: MaybePromise<Attempt> }>()
 
   function keyedHash(secret: string, ...texts: readonly string[]): string {
     return createHmac('sha256', secret)
@@ -97,8 +135,9 @@ export function deviceCookie<Req extends IncomingMessage>(
     return DEVICE_COOKIE + keyedHash(secret, 'device cookie', account, typed).slice(0, 8)
   }
 
-  function signatureOf(secret: string, { account, typed }: Named, device: string, expires: string): string {
-    return keyedHash(secret, 'device', account, typed, device, expires)
+  function signatureOf(secret: string, named: Named, device: string, expires: string): string {
+    const { account, typed, epoch } = named
+    return keyedHash(secret, 'device', account, typed, epoch, device, expires)
   }
 
   function deviceIn(secret: string, proof: string, named: Named): string | undefined {
@@ -108,14 +147,24 @@ export function deviceCookie<Req extends IncomingMessage>(
     return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? device : undefined
   }
 
-  function readAttempt(req: Req, account: string): Attempt {
+  function readAttempt(req: Req, account: string): MaybePromise<Attempt> {
     const known = attempts.get(req)
-    if (known?.account === account) return known
-    const named = { account, typed: nameAsTyped(req) ?? account }
+    if (known?.account === account) return known.attempt
+    const typed = nameAsTyped(req) ?? account
     const cookies = readDeviceCookies(headerOf(req, 'cookie'))
-    const attempt = { ...named, cookies, device: knownDevice(cookies, named) }
-    attempts.set(req, attempt)
+    const attempt = whenKnown(epochOf?.(account, req), (value) => {
+      const named = { account, typed, epoch: epochText(value) }
+      return { ...named, cookies, device: knownDevice(cookies, named) }
+    })
+    const entry = { account, attempt }
+    attempts.set(req, entry)
+    if (isPromise(attempt)) keepResult(entry, attempt)
     return attempt
+  }
+
+  function keepResult(entry: { attempt: MaybePromise<Attempt> }, attempt: Promise<Attempt>): void {
+    const keep = (read: Attempt) => Object.assign(entry, { attempt: read })
+    attempt.then(keep, () => undefined) // an error reaches next by way of the limiter
   }
 
   function knownDevice(cookies: ReadonlyMap<string, string>, named: Named): string | undefined {
@@ -129,17 +178,16 @@ export function deviceCookie<Req extends IncomingMessage>(
 
   return {
     lastsMs,
-    deviceOf: (req, account) => readAttempt(req, account).device,
+    deviceOf: (req, account) => whenKnown(readAttempt(req, account), ({ device }) => device),
     give(req, res) {
-      const attempt = attempts.get(req)
-      if (attempt === undefined || isCrossSite(req)) return
+      const attempt = attempts.get(req)?.attempt
+      if (attempt === undefined || isPromise(attempt) || isCrossSite(req)) return
       const [secret = ''] = secrets
       const { device = randomBytes(12).toString('base64url'), cookies } = attempt
       const cookie = nameOf(secret, attempt)
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
       const proof = `${device}.${expires}.${signatureOf(secret, attempt, device, expires)}`
-      res.appendHeader('Set-Cookie', setCookie(cookie, proof, Math.ceil(lastsMs / 1000)))
-      for (const old of surplusBeside(cookie, cookies)) res.appendHeader('Set-Cookie', setCookie(old, '', 0))
+      res.appendHeader('Set-Cookie', setDeviceCookies(cookie, proof, lastsMs, cookies))
     },
   }
 }
@@ -154,28 +202,18 @@ function readSecrets(owner: string, option: string, value: unknown): readonly st
   return list.map((secret) => readSecret(owner, secret ?? '') as string)
 }
 
-/** Whether another site submitted the form, as browsers say (W3C Fetch Metadata). Such a login, if it is one, plants no cookie in its visitors' browsers. */
-function isCrossSite(req: IncomingMessage): boolean {
-  return headerOf(req, 'sec-fetch-site') === 'cross-site'
+/** How an epoch is signed. */
+function epochText(value: unknown): string {
+  const plain = types.isDate(value) ? value.getTime() : (value ?? '')
+  if (typeof plain === 'string' || typeof plain === 'bigint' || Number.isFinite(plain)) return String(plain)
+  const must = 'a string, a finite number, a bigint, a valid Date or undefined'
+  throw new TypeError(`loginGuard: deviceCookie: epoch must return ${must}, got ${show(plain)}.`)
 }
 
 /**
- * Returns the names of the cookies that are too many beside a new one, those that expire first. A few for each response at most, so
- * that its headers stay small, whatever a browser holds.
+ * Whether another site submitted the form, as browsers say (W3C Fetch Metadata). Such a login, if it is one,
+ * plants no cookie in its visitors' browsers.
  */
-function surplusBeside(kept: string, cookies: ReadonlyMap<string, string>): string[] {
-  const others = [...cookies].filter(([name]) => name !== kept)
-  const sorted = others.map(([name, proof]) => ({ name, expires: secondsOf(proof.split('.')[1] ?? '') }))
-  sorted.sort((a, b) => a.expires - b.expires)
-  const surplus = Math.max(0, others.length + 1 - MAX_COOKIES)
-  return sorted.slice(0, Math.min(surplus, MAX_COOKIES)).map(({ name }) => name)
-}
-
-/** Reads the time at which a proof expires; 0 where there is none. */
-function secondsOf(expires: string): number {
-  return Number.parseInt(expires, 36) || 0
-}
-
-function setCookie(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
+function isCrossSite(req: IncomingMessage): boolean {
+  return headerOf(req, 'sec-fetch-site') === 'cross-site'
 }

@@ -8,7 +8,10 @@ import type { Held, Store } from '../stores/store.js'
 import { warnOnce } from '../warn-once.js'
 import { LIMIT_NAMES } from './login-limits.js'
 
-/** Reports accounts that were locked, to strangers or to their known devices: once for each lock, in all processes that share the store. */
+/**
+ * Reports accounts that were locked, to strangers or to their known devices: once for each lock, in all
+ * processes that share the store.
+ */
 export interface Lockouts<Req> {
   /** A failure was the last one in a row that there may be. */
   reached(req: Req, decision: Decision): void

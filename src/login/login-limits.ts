@@ -57,12 +57,14 @@ export interface LoginKeys<Req> {
 }
 
 /**
- * The limits of a guard, which are decided together. A known device has an account of its own, as far as they see, and is not limited by its address: it
- * can only attempt the one account, and people share addresses with those who attempt many. Failures in a row are counted once for all strangers,
- * and once for all known devices of an account.
+ * The limits of a guard, which are decided together. A known device has an account of its own, as far as
+ * they see, and is not limited by its address: it can only attempt the one account, and people share
+ * addresses with those who attempt many. Failures in a row are counted once for all strangers, and once for
+ * all known devices of an account.
  *
- * A store of several servers takes of one key after the other. What is the account's comes last, so that only attempts that nothing else
- * refuses ever take of it: else what is about to be given back could be held for a failure too many in a row.
+ * A store of several servers takes of one key after the other. What is the account's comes last, so that
+ * only attempts that nothing else refuses ever take of it: else what is about to be given back could be held
+ * for a failure too many in a row.
  */
 export function loginLimits<Req>(
   { address, account, accountAndAddress }: LoginPolicies,
@@ -82,8 +84,9 @@ export function loginLimits<Req>(
 }
 
 /**
- * The limits that are forgotten with an account that has known devices: those of strangers, and the row of all known devices. Which devices
- * there are nobody knows but their browsers: what one of them has failed within a window ends with the window.
+ * The limits that are forgotten with an account that has known devices: those of strangers, and the row of
+ * all known devices. Which devices there are nobody knows but their browsers: what one of them has failed
+ * within a window ends with the window.
  */
 export function releasedLimits<Req>(
   policies: LoginPolicies,
@@ -109,8 +112,9 @@ const STRANGER = 'stranger'
 const KNOWN = 'known'
 
 /**
- * A key that tells strangers and known devices apart, and no known device from another. Else whoever knew a password could log in often, keep the
- * cookies, and run as many failures in a row as the limit allows with each of them when the password has changed.
+ * A key that tells strangers and known devices apart, and no known device from another. Else whoever knew a
+ * password could log in often, keep the cookies, and run as many failures in a row as the limit allows with
+ * each of them when the password has changed.
  */
 function rowKey<Req>(device: KeyFunction<Req>): KeyFunction<Req> {
   return (req) => whenKnown(device(req), (known) => (known === STRANGER ? STRANGER : KNOWN))
@@ -124,10 +128,11 @@ function strangersAddress<Req>({ address, device }: LoginKeys<Req>): KeyFunction
 /** A key that tells devices apart. */
 export function deviceKey<Req>(
   account: KeyFunction<Req>,
-  deviceOf: (req: Req, account: string) => string | undefined,
+  deviceOf: (req: Req, account: string) => MaybePromise<string | undefined>,
 ): KeyFunction<Req> {
   return (req): MaybePromise<unknown> =>
     whenKnown(account(req), (name) => {
-      return (isKey(name) ? deviceOf(req, String(name)) : undefined) ?? STRANGER
+      if (!isKey(name)) return STRANGER
+      return whenKnown(deviceOf(req, String(name)), (device) => device ?? STRANGER)
     })
 }

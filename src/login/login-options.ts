@@ -48,9 +48,9 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   /** Policies in place of the default ones: 50 in an hour per address, 10 in 30 minutes per account, 5 in 30 minutes per account and address. */
   limits?: Partial<LoginPolicies>
   /**
-   * Failures in a row after which the account is locked until it is forgotten, whatever the time. Default 100, the most that NIST SP 800-63B-4
-   * §3.2.2 allows; `false` = never, which leaves that rule to the application. With device cookies, known browsers have a count of their own: one
-   * for all of an account.
+   * Failures in a row after which the account is locked until it is forgotten, whatever the time. Default
+   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows; `false` = never, which leaves that rule to the
+   * application. With device cookies, known browsers have a count of their own: one for all of an account.
    */
   consecutive?: number | false
   /**
@@ -59,10 +59,10 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
-   * Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their names. Needs the option `name`: the
-   * cookies are good for this guard alone.
+   * Counts browsers apart that have logged in before, so that nobody locks out others by guessing at their
+   * names. Needs the option `name`: the cookies are good for this guard alone.
    */
-  deviceCookie?: DeviceCookieOptions
+  deviceCookie?: DeviceCookieOptions<Req>
   /** What refused attempts are told of when to come back: `'coarse'` (the default), always the window of the account's limit; `'exact'`; `'none'`. */
   retryAfter?: LoginRetryAfter
   /** How security events name the account: `'hashed'` (the default), as in keys, or `'clear'`. */

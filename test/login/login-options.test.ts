@@ -63,6 +63,10 @@ test.each<[object, string]>([
     'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got one of 0.',
   ],
   [
+    { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), epoch: 1 } },
+    'loginGuard: deviceCookie: epoch must be a function, got 1.',
+  ],
+  [
     { field: 'a', deviceCookie: { secret: 'x'.repeat(16), lasts: -1 } },
     'loginGuard: deviceCookie: lasts must be a duration',
   ],
