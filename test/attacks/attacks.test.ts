@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { blocksOf } from '../docs/pages.js'
-import { accountOf, NUMBERED_VICTIM, SPELT_VICTIM } from './accounts.js'
+import { accountOf, NUMBERED_VICTIM, SPELT_VICTIM, VICTIM } from './accounts.js'
 import { ATTACKS } from './attacks.js'
-import { NUMBERS, SPELLINGS } from './spellings.js'
+import { INVISIBLE_SPELLINGS, NUMBERS, RAW_AND_FOLDED, SPELLINGS } from './spellings.js'
 import { playBoth, type Row, TITLE, tableOf } from './table.js'
 
 type Figures = readonly [reached: number, lost: number, lockouts: number, user: string]
@@ -67,7 +67,9 @@ const EXPECTED: readonly (readonly [
     [10, 0, 0, '0 of 1'],
     [10, 0, 0, '1 of 1'],
   ],
-  ['spellings of one name, new addresses', 93, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
+  ['spellings of one name, new addresses', 50, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
+  ['invisible characters in a name, new addresses', 72, [0, 0, 0, '1 of 1'], [0, 0, 0, '1 of 1']],
+  ['raw and folded names, new addresses', 128, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['a number for a name, new addresses', 16, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['arrays and objects for a name, new addresses', 28, [0, 0, 0, '1 of 1'], [0, 0, 0, '1 of 1']],
   ['IPv6, 100 at once within one /56, one account', 100, [5, 0, 0, '1 of 1'], [5, 0, 0, '1 of 1']],
@@ -121,9 +123,16 @@ test.each(EXPECTED)('what comes of "%s" is known', async (name, guesses, without
 })
 
 test('all spellings are of names that the application knows, so that each would be a guess', () => {
-  expect(SPELLINGS.filter((spelling) => accountOf(spelling) !== SPELT_VICTIM)).toEqual([])
+  const spellings = [...SPELLINGS, ...INVISIBLE_SPELLINGS]
+  expect(spellings.filter((spelling) => accountOf(spelling) !== SPELT_VICTIM)).toEqual([])
+  expect(RAW_AND_FOLDED.filter((spelling) => accountOf(spelling) !== VICTIM)).toEqual([])
   const numbers = NUMBERS.map((form) => accountOf(JSON.parse(form('').body).username))
   expect(numbers.filter((account) => account !== NUMBERED_VICTIM)).toEqual([])
+})
+
+test('names with invisible characters are answered 400, every one', async () => {
+  const { without, withCookies } = await rowOf('invisible characters in a name, new addresses')
+  expect([without.answers, withCookies.answers]).toEqual([{ 400: 72 }, { 400: 72 }])
 })
 
 test('arrays, objects and all else that can be no name are answered 400, every one', async () => {

@@ -1,24 +1,16 @@
-import { accountOf, SPELT_VICTIM } from './accounts.js'
+import { foldName } from 'headgate'
+import { accountOf, SPELT_VICTIM, VICTIM } from './accounts.js'
 import type { Form } from './attack.js'
 
-/** What cannot be seen: soft hyphen, joiners, marks of direction, variation selectors, tags, fillers. */
-const UNSEEN = [
-  ...['\u00ad', '\u034f', '\u061c', '\u115f', '\u180b', '\u200b', '\u200c', '\u200d', '\u200e', '\u202a'],
-  ...[
-    '\u2060',
-    '\u2062',
-    '\u2066',
-    '\u3164',
-    '\ufe0f',
-    '\ufeff',
-    '\uffa0',
-    '\u{1d173}',
-    '\u{e0020}',
-    '\u{e0100}',
-  ],
+/** Characters that collations ignore and that may be in names: a joiner, fillers, variation selectors. */
+const IGNORED = ['\u034f', '\u115f', '\u180b', '\u3164', '\ufe0f', '\uffa0', '\u{e0100}']
+/** Characters that collations ignore and that names may not hold: controls, signs, joiners, directions, tags. */
+const INVISIBLE = [
+  ...'\u0001\u0008\u001f\u007f\u0080\u00ad\u0600\u0605\u061c\u06dd\u070f',
+  ...'\u200b\u200c\u200d\u200e\u202a\u2060\u2062\u2066\ufeff\ufff9\ufffb\u{1d173}\u{e0020}',
 ]
 /** Blanks around a name, also those that are no ASCII. */
-const BLANKS = [' ', '   ', '\t', '\r\n', '\u00a0', '\u2003', '\u2028', '\u202f', '\u3000']
+const BLANKS = [' ', '   ', '\u00a0', '\u2003', '\u2028', '\u202f', '\u3000']
 
 /** Spellings that the application takes for one account. */
 export const SPELLINGS: readonly string[] = [
@@ -27,7 +19,7 @@ export const SPELLINGS: readonly string[] = [
   SPELT_VICTIM.toLowerCase(),
   ...SPELT_VICTIM.split('').map((letter, i) => replaced(i, letter.toUpperCase())),
   ...BLANKS.flatMap((blank) => [blank + SPELT_VICTIM, SPELT_VICTIM + blank]),
-  ...UNSEEN.flatMap((unseen) => [unseen + SPELT_VICTIM, replaced(1, `d${unseen}`), SPELT_VICTIM + unseen]),
+  ...IGNORED.flatMap(added),
   SPELT_VICTIM.replace('ß', 'ss'),
   SPELT_VICTIM.replace('ß', 'ẞ'),
   SPELT_VICTIM.replace('ß', 'SS'),
@@ -46,10 +38,36 @@ export const SPELLINGS: readonly string[] = [
   SPELT_VICTIM.replace(/ /g, '\u00a0'),
 ].filter((spelling, i, all) => accountOf(spelling) === SPELT_VICTIM && all.indexOf(spelling) === i)
 
+/** Spellings that the application takes for one account, with characters that show nothing. */
+export const INVISIBLE_SPELLINGS: readonly string[] = INVISIBLE.flatMap(added)
+
+/** The victim's name in all combinations of case and width. */
+const CASES_AND_WIDTHS: readonly string[] = [...VICTIM].reduce<string[]>(
+  (starts, letter) => {
+    const forms = [letter, letter.toUpperCase(), fullWidth(letter), fullWidth(letter.toUpperCase())]
+    return starts.flatMap((start) => forms.map((form) => start + form))
+  },
+  [''],
+)
+
+/** Each of them as it is typed, and as it is folded. */
+export const RAW_AND_FOLDED: readonly string[] = CASES_AND_WIDTHS.flatMap((name) => [
+  name,
+  foldName(name) ?? '',
+])
+
 /** A number in place of a text, and texts that are the same number to the application. */
 export const NUMBERS: readonly Form[] = [
-  ...['4711', '4711.0', '4.711e3', '47110e-1', '0.4711e4', '"4711"', '" 4711 "', '"4711 "', '"\\u200b4711"'],
-  ...['"\\u200e4711"', '"4711\\ufeff"', '"47\\u00ad11"', '4711.00', '471100E-2', '"4711\\t"', '"\\uff14711"'],
+  ...['4711', '4711.0', '4.711e3', '47110e-1', '0.4711e4', '"4711"', '" 4711 "', '"4711 "', '"\\ufe0f4711"'],
+  ...[
+    '"\\u034f4711"',
+    '"4711\\u3164"',
+    '"47\\ufe0f11"',
+    '4711.00',
+    '471100E-2',
+    '"4711\\u2003"',
+    '"\\uff14711"',
+  ],
 ].map(json)
 
 const IN_FORMS = [
@@ -81,6 +99,11 @@ function encoded(username: string): Form {
     type: 'application/x-www-form-urlencoded',
     body: `${username}&password=${encodeURIComponent(password)}`,
   })
+}
+
+/** A character before, in and after the name. */
+function added(character: string): string[] {
+  return [character + SPELT_VICTIM, replaced(1, `d${character}`), SPELT_VICTIM + character]
 }
 
 function replaced(at: number, by: string): string {
