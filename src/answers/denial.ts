@@ -74,14 +74,15 @@ function violatedPolicies({ parts }: Told): string[] {
 const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
 
 /**
- * The longest `Accept` that is parsed, in characters. Browsers send up to about 150, and API clients a few media
- * types. Parsing costs time for each media range, of which the 16 KB that Node.js allows for headers hold thousands.
+ * The longest `Accept` that is parsed, in characters. Browsers send up to about 150, and API clients a few
+ * media types. Each media range takes time to parse, and the 16 KB that Node.js allows for headers hold
+ * thousands.
  */
 const MAX_ACCEPT_LENGTH = 300
 
 /**
- * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may disregard
- * the field (RFC 9110 §12.5.1), so a header longer than `MAX_ACCEPT_LENGTH` is answered in text.
+ * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may
+ * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` is answered in text.
  */
 function takesJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false

@@ -4,7 +4,7 @@ import type { Form } from './attack.js'
 
 /** Characters that collations ignore and that may be in names: a joiner, fillers, variation selectors. */
 const IGNORED = ['\u034f', '\u115f', '\u180b', '\u3164', '\ufe0f', '\uffa0', '\u{e0100}']
-/** Characters that collations ignore and that names may not hold: controls, signs, joiners, directions, tags. */
+/** Characters that collations ignore and that names may not hold: controls, joiners, directions, tags. */
 const INVISIBLE = [
   ...'\u0001\u0008\u001f\u007f\u0080\u00ad\u0600\u0605\u061c\u06dd\u070f',
   ...'\u200b\u200c\u200d\u200e\u202a\u2060\u2062\u2066\ufeff\ufff9\ufffb\u{1d173}\u{e0020}',
