@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { DENIALS, type DenialName } from './contenders/denials.js'
-import type { Question } from './denied-child.js'
 import { type Child, startChild } from './harness/child.js'
 import { sendRequests } from './harness/http-load.js'
 import { keepPlot } from './harness/keep-plot.js'
 import { barPlot } from './harness/plot.js'
 import { type Round, takeTurns } from './harness/rounds.js'
+import type { Question } from './harness/server-child.js'
 import { printTable, ratio, whole } from './harness/table.js'
 import type { Usage } from './harness/usage.js'
 

@@ -7,6 +7,7 @@ import { benchBytes } from './bytes.js'
 import { benchDenied } from './denied.js'
 import { benchFlood } from './flood.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
+import { benchHostileHeaders } from './hostile-headers.js'
 import { benchLease } from './lease.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
@@ -29,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   flood: benchFlood,
   middleware: benchMiddleware,
   denied: benchDenied,
+  'hostile-headers': benchHostileHeaders,
   breaker: benchBreaker,
   login: benchLogin,
   redis: benchRedis,

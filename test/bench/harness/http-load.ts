@@ -9,7 +9,12 @@ export type Statuses = Readonly<Record<number, number>>
  * Sends so many requests to a server on this machine over kept connections, one after the other on each, and counts how they
  * are answered. It does little more than to look at the status and the length, so that the server is what is busy.
  */
-export async function sendRequests(port: number, requests: number, connections: number): Promise<Statuses> {
+export async function sendRequests(
+  port: number,
+  requests: number,
+  connections: number,
+  request = REQUEST,
+): Promise<Statuses> {
   const statuses: Record<number, number> = {}
   let unsent = requests
 
@@ -17,7 +22,7 @@ export async function sendRequests(port: number, requests: number, connections: 
     return new Promise((resolve, reject) => {
       let received = ''
       const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
-      const sendNext = () => (unsent-- > 0 ? socket.write(REQUEST) : socket.end())
+      const sendNext = () => (unsent-- > 0 ? socket.write(request) : socket.end())
       socket.once('connect', sendNext)
       socket.once('error', reject)
       socket.once('close', () => (received === '' ? resolve() : reject(new Error(`Cut off: ${received}`))))
