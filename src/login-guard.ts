@@ -58,7 +58,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  * - A status below 300 is a success. A redirect is a failure, unless `failureRedirect`, `succeeded` or
  *   `reportSuccess` makes it a success.
  * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) and hold no such field are no attempts and pass. A body parser must run
- *   before. An attempt whose field is missing or empty, or holds what can be no name (an array, an object), is answered 400.
+ *   before. An attempt whose field is missing or empty, or holds what can be no name (an array, an object,
+ *   invisible characters), is answered 400. Names are compared as `foldName` folds them; so must the application.
  * - Refused attempts are all answered alike. No figure of any limit is told to clients.
  * - While the store is out of reach this process's memory stands in (`onStoreError: 'local'`), unless told otherwise.
  *
