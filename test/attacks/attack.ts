@@ -13,6 +13,7 @@ export interface Guess {
   readonly hangsUp?: boolean
   /** Default: `/login`, which answers by status. `/…/login` answers by redirects. */
   readonly path?: string | undefined
+  readonly cookie?: string | undefined
 }
 
 /** A body, ready to be sent, for a password. */
@@ -71,18 +72,13 @@ export async function play(attack: Attack, hasCookies: boolean): Promise<Outcome
   let userIn = 0
   let userCookie: string | undefined
 
-  async function guess({ account, from, password, form: filled = form(account), hangsUp, path }: Guess) {
+  async function guess({ account, from, password, form: filled = form(account), ...rest }: Guess) {
+    const { hangsUp = false, path, cookie } = rest
     const place = places.get(account) ?? 0
     const { type, body } = filled(password ?? guessAt(place))
     guesses++
-    const answer = await site.send({
-      by: 'guesser',
-      type,
-      body,
-      forwarded: from,
-      hangsUp: hangsUp ?? false,
-      path,
-    })
+    const sent = { by: 'guesser', type, body, forwarded: from, hangsUp, path, cookie } as const
+    const answer = await site.send(sent)
     if (answer.status === 401) places.set(account, place + 1)
     answers[answer.status] = (answers[answer.status] ?? 0) + 1
     return answer

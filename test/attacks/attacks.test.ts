@@ -90,6 +90,20 @@ const EXPECTED: readonly (readonly [
   ],
   ['spoofed X-Forwarded-For, no proxy is trusted', 200, [52, 1, 0, '10 of 10'], [52, 1, 0, '10 of 10']],
   ['spoofed X-Forwarded-For before what the proxy adds', 200, [52, 1, 0, '10 of 10'], [52, 1, 0, '10 of 10']],
+  // The hundred in a row of all known devices together; the strangers' hundred is left, and lets the user in.
+  [
+    '20 stockpiled device cookies after a changed password',
+    400,
+    [100, 0, 1, '0 of 1'],
+    [100, 0, 1, '1 of 1'],
+  ],
+  // As many as of a stranger.
+  [
+    'device cookies of another guard with the same secret',
+    300,
+    [10, 0, 0, '10 of 10'],
+    [10, 0, 0, '10 of 10'],
+  ],
 ]
 
 const rows = new Map<string, Row>()

@@ -1,8 +1,9 @@
 import type { Attack } from './attack.js'
+import { deviceCookies } from './device-cookies.js'
 import { disguises } from './disguises.js'
 import { paces } from './pace.js'
 import { redirects } from './redirects.js'
 import { shapes } from './shapes.js'
 
 /** All attacks, in the order of the table. */
-export const ATTACKS: readonly Attack[] = [...shapes, ...paces, ...redirects, ...disguises]
+export const ATTACKS: readonly Attack[] = [...shapes, ...paces, ...redirects, ...disguises, ...deviceCookies]

@@ -10,6 +10,7 @@ import { accountOf, passwordOf } from './accounts.js'
 export interface Attempt {
   /** Whose: the handler counts guesses apart. */
   readonly by: 'guesser' | 'user'
+  /** Default `'/login'`. At `'/public'` anybody can have any name, behind a guard of its own with the same secret. */
   readonly type: string
   readonly body: string
   /** `X-Forwarded-For` as it arrives. */
@@ -67,6 +68,12 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     ...(hasCookies && { name: 'login', deviceCookie: { secret: SECRET } }),
   })
 
+  const publicGuard = loginGuard<Request, Response>({
+    field: 'username',
+    store: memoryStore({ clock: () => nowMs }),
+    ...(hasCookies && { name: 'public', deviceCookie: { secret: SECRET } }),
+  })
+
   function isRight(req: Request): boolean {
     const { username, password } = (req.body ?? {}) as Record<string, unknown>
     const account = accountOf(username)
@@ -90,6 +97,8 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     if (isIn) guard.reportSuccess(req)
     res.redirect(`/${req.params.lang}/${isIn ? 'home' : 'login'}`)
   })
+
+  app.post('/public', parsers, publicGuard, (_req: Request, res: Response) => void res.send('Welcome'))
 
   const agent = new Agent({ keepAlive: true })
   const server = createServer(app).listen(0, '127.0.0.1')
