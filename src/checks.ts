@@ -30,7 +30,10 @@ export function wrongKind(
   value: unknown,
   hint: string,
 ): TypeError {
-  return new TypeError(`${owner}: ${option} must be ${must}, got ${showKind(value)}. ${hint}`)
+  const problem = `${owner}: ${option} must be ${must}, got ${showKind(value)}.`
+  const error = new TypeError(`${problem} ${hint}`)
+  problems.set(error, problem)
+  return error
 }
 
 /** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the mend. */
@@ -41,7 +44,19 @@ export function wrongOption(
   value: unknown,
   mend?: string,
 ): TypeError {
-  return new TypeError(`${owner}: ${option} must be ${must}, got ${show(value)}.${mend ? ` ${mend}` : ''}`)
+  const problem = `${owner}: ${option} must be ${must}, got ${show(value)}.`
+  const error = new TypeError(mend ? `${problem} ${mend}` : problem)
+  problems.set(error, problem)
+  return error
+}
+
+/** What each error of `wrongOption` says without its fix. */
+const problems = new WeakMap<TypeError, string>()
+
+/** The same error with another fix, for one of `wrongOption`; any other as it is. */
+export function withFix(error: TypeError, fix: string): TypeError {
+  const problem = problems.get(error)
+  return problem === undefined ? error : new TypeError(`${problem} ${fix}`)
 }
 
 /** An option's value, or its default where it was left out. `null` is not left out; it is wrong. */
@@ -162,15 +177,15 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
  */
 export function keyName(owner: string, option: string, value: unknown): string {
   if (typeof value === 'string' && NAME.test(value)) return value
-  const mend =
-    typeof value === 'string'
-      ? value
-          .replace(/[^A-Za-z0-9._-]+/g, '-')
-          .replace(/^[^A-Za-z0-9]+/, '')
-          .slice(0, 64)
-      : ''
   const must = '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit'
-  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${mend || 'api'}'?`)
+  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${keyNameLike(value)}'?`)
+}
+
+/** The nearest name that `keyName` takes; `api` where there is none. */
+export function keyNameLike(value: unknown): string {
+  const text = typeof value === 'string' ? value : ''
+  const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return plain.slice(0, 64) || 'api'
 }
 
 /** Checks a function, or `undefined` where the option may be left out. */

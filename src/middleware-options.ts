@@ -4,12 +4,13 @@ import type { ResetFormat } from './answers/headers.js'
 import type { HeaderStyle } from './answers/respond.js'
 import { choice, whole, wrongOption } from './checks.js'
 import type { Decision } from './decision.js'
+import { foreignHint } from './foreign/foreign-hint.js'
 import { type AddressTest, addressList } from './keys/address-list.js'
 import { readerOf } from './keys/by-ip.js'
 import { type AddressReader, addressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
 import { callback, optional, readOptions, type Settings, withDefault } from './option-table.js'
-import { type LimiterOptions, RENAMED_OPTIONS } from './options.js'
+import type { LimiterOptions } from './options.js'
 import type { Entry } from './read-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, type LimiterSettings, limiterSettings } from './read-options.js'
 import { type Count, givingBackUncounted, type OnAllowed } from './uncounted.js'
@@ -94,27 +95,12 @@ export const MIDDLEWARE_ROWS = {
   mode: withDefault('enforce', choice('enforce', 'report')),
 }
 
-const RENAMED = {
-  ...RENAMED_OPTIONS,
-  handler: 'onLimited',
-  onLimitReached: 'onLimited',
-  standardHeaders: "headers: 'draft'",
-  legacyHeaders: "headers: 'legacy'",
-  draft_polli_ratelimit_headers: "headers: 'draft'",
-  skipSuccessfulRequests: "count: 'failed'",
-  skipFailedRequests: "count: 'successful'",
-  requestWasSuccessful: 'count: (req, res) => boolean',
-  trustProxy: "key: byIp({ trustProxy }), or app.set('trust proxy', 1) in Express",
-  whitelist: 'allow',
-  blacklist: 'block',
-} as const
-
 /** Reads and checks the options of `rateLimit`. Throws a `TypeError` that names the option and the mend. */
 export function readMiddlewareOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   options: RateLimitOptions<Req, Res>,
 ): MiddlewareSettings<Req, Res> {
-  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, renamed: RENAMED }
+  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, hint: foreignHint }
   const read = readOptions(owner, options, table)
   const { count = 'all' } = options
   const onAllowed = count === 'all' ? undefined : givingBackUncounted(count)

@@ -1,5 +1,7 @@
-import { checkIsObject, optionalFunction, unknownOption } from './checks.js'
+import { checkIsObject, optionalFunction, withFix } from './checks.js'
+import { type FindHint, type Hint, SAME, textOf, write } from './foreign/hint.js'
 import { collectProblems } from './problems.js'
+import { unknownOptions } from './unknown-options.js'
 
 /** Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
@@ -29,8 +31,10 @@ type Read<R extends Rows, D extends Rules<Settings<R>>> = Settings<R> & {
 export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
   readonly rows: R
   readonly rules?: D
-  /** Words of other packages, and what to write here. */
+  /** Other words for these options. */
   readonly renamed?: Readonly<Record<string, string>>
+  /** What to write in place of options of other packages. */
+  readonly hint?: FindHint
 }
 
 /**
@@ -40,7 +44,7 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
   options: object,
-  { rows, rules, renamed }: OptionTable<R, D>,
+  { rows, rules, renamed = {}, hint }: OptionTable<R, D>,
 ): Read<R, D> {
   const known = Object.keys(rows)
   checkIsObject(owner, options, known)
@@ -48,18 +52,19 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   const problems = collectProblems(owner)
   const settings: Record<string, unknown> = {}
   const unsound = new Set<string>()
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(rows, name)) continue
-    const { error, meant } = unknownOption(owner, name, known, renamed)
-    problems.attempt(() => {
-      throw error
-    })
-    if (meant !== undefined && given[meant] === undefined) unsound.add(meant) // it was not left out, but misnamed
+  const hintFor: FindHint = (name) =>
+    Object.hasOwn(renamed, name) ? write({ [renamed[name] as string]: SAME }) : hint?.(name, given)
+  for (const { error, meant } of unknownOptions(owner, given, known, hintFor)) {
+    problems.add(error)
+    for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
   }
   for (const [name, read] of Object.entries(rows)) {
     if (unsound.has(name)) continue
     const isSound = problems.attempt(() => {
-      settings[name] = read(owner, name, given[name])
+      settings[name] = hinting(
+        () => read(owner, name, given[name]),
+        () => hintFor(name, given),
+      )
     })
     if (!isSound) unsound.add(name)
   }
@@ -71,6 +76,16 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   }
   problems.throwCollected()
   return settings as Read<R, D>
+}
+
+/** Reads an option; where its value is one of another package, the error says what to write. */
+function hinting<T>(read: () => T, find: () => Hint | undefined): T {
+  try {
+    return read()
+  } catch (error) {
+    const hint = error instanceof TypeError ? find() : undefined
+    throw hint === undefined ? error : withFix(error as TypeError, textOf(hint))
+  }
 }
 
 /** A row for an option that may be left out. */

@@ -71,16 +71,3 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    */
   timeoutMs?: number
 }
-
-/** Words of other packages, and what to write here. */
-export const RENAMED_OPTIONS = {
-  windowMs: 'window',
-  max: 'limit',
-  points: 'limit',
-  duration: 'window',
-  keyGenerator: 'key',
-  keyPrefix: 'prefix',
-  storeClient: 'store',
-  passOnStoreError: "onStoreError: 'allow'",
-  timeout: 'timeoutMs',
-} as const

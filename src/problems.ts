@@ -5,6 +5,8 @@ const listed = new WeakMap<TypeError, readonly string[]>()
 export interface Problems {
   /** Returns whether `run` succeeded. A `TypeError` that it throws is collected; any other error is thrown on. */
   attempt(run: () => void): boolean
+  /** Adds a problem that was found already. */
+  add(problem: TypeError): void
   /** Throws one `TypeError` for everything that was collected: a single problem as it was thrown, several line by line. */
   throwCollected(): void
 }
@@ -23,6 +25,7 @@ export function collectProblems(owner: string): Problems {
         return false
       }
     },
+    add: (problem) => errors.push(problem),
     throwCollected() {
       const [first] = errors
       if (first !== undefined)

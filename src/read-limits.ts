@@ -1,5 +1,8 @@
 import { keyName, show, wholeNumber, wrongOption } from './checks.js'
 import { windowMs } from './durations.js'
+import { foreignHintWithin } from './foreign/foreign-hint.js'
+import { type Given, type Hint, write } from './foreign/hint.js'
+import { policyHint, TIME_WORDS, unitsText, windowLengths } from './foreign/quota.js'
 import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
@@ -81,10 +84,21 @@ export const ENTRIES_RULE = {
   },
 } as const
 
+const entryHintWithin = foreignHintWithin(['name', 'policy', 'key', 'cost'], 'rateLimit')
+
+/** An entry takes a policy only: with `limit` and `window` it would be a token bucket. */
+function entryHint(option: string, given: Given): Hint | undefined {
+  if (option !== 'limit' && option !== 'window') return entryHintWithin(option, given)
+  if (TIME_WORDS.some((word) => word !== 'window' && given[word] !== undefined)) return policyHint(given)
+  const [every] = windowLengths(given)
+  const units = unitsText(given)
+  return write({ policy: `tokenBucket({ capacity: ${units}, refill: ${units}, every: ${every?.text} })` })
+}
+
 /** How one of several limits is read. */
 const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
-  renamed: { limit: 'policy', window: 'policy' },
+  hint: entryHint,
 }
 
 /** Binds a limit to the keys and the name of its limiter. */

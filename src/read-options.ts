@@ -2,9 +2,10 @@ import { choice, keyName, showKind, whole, wrongOption } from './checks.js'
 import { claimStore, readStore } from './claimed-store.js'
 import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
+import { foreignHintWithin } from './foreign/foreign-hint.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { optional, readOptions, type Settings, withDefault } from './option-table.js'
-import { type LimiterOptions, RENAMED_OPTIONS, type StoreErrorChoice } from './options.js'
+import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { bindLimit, ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit, sourceOf } from './read-limits.js'
 import { readLease } from './stores/lease/lease-options.js'
 import type { LeaseSettings } from './stores/lease/leased.js'
@@ -52,6 +53,8 @@ export const LIMITER_RULES = {
   leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
 } as const
 
+const LIMITER_HINT = foreignHintWithin(Object.keys(LIMITER_ROWS), 'rateLimit')
+
 type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
 
 /** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
@@ -59,7 +62,7 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  const table = { rows: LIMITER_ROWS, rules: LIMITER_RULES, renamed: RENAMED_OPTIONS }
+  const table = { rows: LIMITER_ROWS, rules: LIMITER_RULES, hint: LIMITER_HINT }
   return limiterSettings(owner, readOptions(owner, options, table), '1s')
 }
 

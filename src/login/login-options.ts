@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { choice, given, wholeNumber, wrongOption } from '../checks.js'
+import { loginHint } from '../foreign/login-hint.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../middleware-options.js'
@@ -69,15 +70,6 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   accountInEvents?: 'hashed' | 'clear'
 }
 
-const RENAMED = {
-  key: 'field or account',
-  username: "field: 'username'",
-  policy: 'limits: { account: policy }',
-  count: 'succeeded: (req, res) => boolean',
-  headers: 'nothing: a guard tells clients no figures. Leave headers out',
-  handler: 'onLimited',
-} as const
-
 /** What is read and checked of a guard's own options. */
 export interface LoginSettings<Req, Res> {
   readonly account: AccountReader<Req>
@@ -123,7 +115,7 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     shareCheck: LIMITER_RULES.shareCheck,
     cookieName: { from: ['deviceCookie', 'name'], read: checkCookieName },
   } as const
-  const read = readOptions(OWNER, options, { rows: ROWS, rules, renamed: RENAMED })
+  const read = readOptions(OWNER, options, { rows: ROWS, rules, hint: loginHint })
   const { account, deviceCookie: cookie, prefix, name } = read
   return {
     account,

@@ -1,5 +1,6 @@
 import { choice, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
+import { banHints } from '../foreign/policy-hints.js'
 import { readOptions, withDefault } from '../option-table.js'
 import { readTogether } from '../problems.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
@@ -39,7 +40,8 @@ const OPTIONS = {
     for: readBans,
     onAttempt: withDefault('nothing', choice('nothing', 'restart')),
   },
-  renamed: { duration: 'for', durations: 'for', window: 'within', limit: 'after', max: 'after' },
+  renamed: { durations: 'for', window: 'within', limit: 'after', max: 'after' },
+  hint: banHints,
 }
 
 /**

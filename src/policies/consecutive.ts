@@ -1,4 +1,5 @@
 import { keyName, wholeNumber } from '../checks.js'
+import { policyHints } from '../foreign/policy-hints.js'
 import { optional, readOptions } from '../option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
@@ -10,7 +11,10 @@ export interface ConsecutiveOptions {
   name?: string
 }
 
-const OPTIONS = { rows: { limit: wholeNumber, name: optional(keyName) }, renamed: { max: 'limit' } }
+const OPTIONS = {
+  rows: { limit: wholeNumber, name: optional(keyName) },
+  hint: policyHints({ units: ['limit'] }),
+}
 
 /**
  * A count without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with

@@ -1,12 +1,12 @@
 import { readOptions } from '../option-table.js'
 import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { WINDOW_RENAMED, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a fixed window is made of. */
 export type FixedWindowOptions = WindowOptions
 
-const OPTIONS = { rows: WINDOW_ROWS, renamed: WINDOW_RENAMED }
+const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
 
 /**
  * A counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one whose

@@ -2,7 +2,7 @@ import { whole, wrongOption } from '../checks.js'
 import { readOptions, withDefault } from '../option-table.js'
 import { aheadInSlice } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { WINDOW_RENAMED, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a sliding window is made of. */
 export interface SlidingWindowOptions extends WindowOptions {
@@ -13,7 +13,7 @@ export interface SlidingWindowOptions extends WindowOptions {
 const OPTIONS = {
   rows: { ...WINDOW_ROWS, slices: withDefault(10, whole(1, 100)) },
   rules: { sliceCheck: { from: ['slices', 'window'], read: checkSlices } },
-  renamed: WINDOW_RENAMED,
+  hint: WINDOW_HINT,
 } as const
 
 function checkSlices(owner: string, { slices, window }: { slices: number; window: number }): void {

@@ -1,5 +1,6 @@
 import { keyName, wholeNumber, wrongOption } from '../checks.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
+import { policyHints } from '../foreign/policy-hints.js'
 import { optional, readOptions } from '../option-table.js'
 import { aheadOfRefill } from './ahead.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -19,7 +20,8 @@ export interface TokenBucketOptions {
 const OPTIONS = {
   rows: { capacity: wholeNumber, refill: wholeNumber, every: durationMs, name: optional(keyName) },
   rules: { intervalMs: { from: ['capacity', 'refill', 'every'], read: readInterval } },
-  renamed: { limit: 'capacity', window: 'every', interval: 'every' },
+  renamed: { interval: 'every' },
+  hint: policyHints({ units: ['capacity', 'refill'], time: 'every' }),
 } as const
 
 /**

@@ -1,5 +1,6 @@
 import { keyName, wholeNumber } from '../checks.js'
 import { type Duration, shortDuration, windowMs } from '../durations.js'
+import { policyHints } from '../foreign/policy-hints.js'
 import { optional } from '../option-table.js'
 
 /** What every window of counters is made of. */
@@ -15,7 +16,7 @@ export interface WindowOptions {
 /** How the options are read that `fixedWindow` and `slidingWindow` share. */
 export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
 
-export const WINDOW_RENAMED = { windowMs: 'window', max: 'limit', points: 'limit' }
+export const WINDOW_HINT = policyHints({ units: ['limit'], time: 'window' })
 
 /** The default name of a window, such as `100-in-1min`. */
 export function windowName(limit: number, lengthMs: number): string {

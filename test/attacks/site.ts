@@ -10,7 +10,6 @@ import { accountOf, passwordOf } from './accounts.js'
 export interface Attempt {
   /** Whose: the handler counts guesses apart. */
   readonly by: 'guesser' | 'user'
-  /** Default `'/login'`. At `'/public'` anybody can have any name, behind a guard of its own with the same secret. */
   readonly type: string
   readonly body: string
   /** `X-Forwarded-For` as it arrives. */
@@ -20,7 +19,7 @@ export interface Attempt {
   readonly cookie?: string | undefined
   /** Hangs up when the handler has begun, before there is an answer. */
   readonly hangsUp?: boolean
-  /** Default: `/login`. */
+  /** Default: `/login`. At `/public` anybody can have any name, behind a guard of its own with the same secret. */
   readonly path?: string | undefined
 }
 

@@ -79,8 +79,14 @@ test.each<[object, string]>([
     "loginGuard: retryAfter must be one of 'coarse', 'exact', 'none', got \"never\".",
   ],
   [{ field: 'a', accountInEvents: 'plain' }, "loginGuard: accountInEvents must be one of 'hashed', 'clear'"],
-  [{ field: 'a', headers: 'draft' }, 'loginGuard: there is no option "headers". Write nothing'],
-  [{ field: 'a', key: () => 'a' }, 'loginGuard: there is no option "key". Write field or account instead.'],
+  [
+    { field: 'a', headers: 'draft' },
+    'loginGuard: there is no option "headers". There is no equivalent, because a login guard shows clients no figures.',
+  ],
+  [
+    { field: 'a', key: () => 'a' },
+    'loginGuard: there is no option "key". Write account: (req) => req.body?.username for the account',
+  ],
   [{ field: 'a', feild: 'b' }, 'loginGuard: there is no option "feild". Did you mean field?'],
   [{ field: 'a', timeoutMs: 0 }, 'loginGuard: timeoutMs must be a whole number from 1 to 60000, got 0.'],
   [

@@ -121,7 +121,12 @@ test.each([
     { onAttempt: 'extend' },
     "ban: onAttempt must be one of 'nothing', 'restart'",
   ],
-  ['another word', window, { duration: '1m' }, 'ban: there is no option "duration". Write for instead.'],
+  [
+    'another word',
+    window,
+    { duration: '1m' },
+    'ban: there is no option "duration". Write for: \'1m\' instead.',
+  ],
 ])('%s is refused, and the message tells the mend', (_name, of, wrong, message) => {
   const options = { after: 3, within: '1m', for: '1m', ...wrong } as BanOptions
   expect(() => ban(of as Policy, options)).toThrow(message)

@@ -1,0 +1,48 @@
+import { foreignHint } from './foreign-hint.js'
+import { type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
+import { policyHint } from './quota.js'
+
+const NO_FIGURES = 'a login guard shows clients no figures'
+const SUCCEEDED = '(req, res) => res.statusCode < 400'
+
+/** What stands in a login guard for options that it does not share with `rateLimit`. */
+const INSTEAD: Readonly<Record<string, (source: string, reading: Reading) => Hint>> = {
+  policy: (source, { when }) => {
+    const limits = `{ account: ${source.replace('() => ', '')} }`
+    return { readings: [{ write: { limits }, ...(when !== undefined && { when }) }] }
+  },
+  key: (source) => (source === SAME ? accountOrField() : write({ address: source })),
+  limits: () =>
+    none('the limits of a login guard have names of their own: address, account and accountAndAddress'),
+  count: () => write({ succeeded: SUCCEEDED }, ', with the condition under which a login succeeded'),
+  headers: () => none(NO_FIGURES),
+  resetFormat: () => none(NO_FIGURES),
+  denyCache: () => none('a login guard counts denials, and never answers them from a cache'),
+}
+
+function accountOrField(): Hint {
+  return write({ account: '(req) => req.body?.username' }, " for the account, or field: 'username'")
+}
+
+/** Finds hints for the options of `loginGuard`. */
+export function loginHint(option: string, given: Given): Hint | undefined {
+  if (option === 'username') return write({ field: "'username'" })
+  if (option === 'key') return accountOrField()
+  const own = INSTEAD[option]
+  if (own !== undefined && option !== 'limits') {
+    if (option === 'policy') return write({ limits: '{ account: policy }' })
+    return own(SAME, { write: {} })
+  }
+  const hint = option === 'limit' || option === 'window' ? policyHint(given) : foreignHint(option, given)
+  return hint && translated(hint)
+}
+
+function translated({ readings, note }: Hint): Hint {
+  const hints = readings.map((reading): Hint => {
+    const [[name, source] = ['', '']] = Object.entries(reading.write)
+    return INSTEAD[name]?.(source, reading) ?? { readings: [reading], ...(note !== undefined && { note }) }
+  })
+  const [first] = hints
+  if (first === undefined) return { readings, ...(note !== undefined && { note }) }
+  return { ...first, readings: hints.flatMap((hint) => hint.readings) }
+}
