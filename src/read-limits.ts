@@ -1,8 +1,6 @@
 import { keyName, show, wholeNumber, wrongOption } from './checks.js'
 import { windowMs } from './durations.js'
-import { foreignHintWithin } from './foreign/foreign-hint.js'
-import { type Given, type Hint, write } from './foreign/hint.js'
-import { policyHint, TIME_WORDS, unitsText, windowLengths } from './foreign/quota.js'
+import { entryHint } from './foreign/entry-hint.js'
 import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
@@ -47,10 +45,10 @@ export interface Entry {
 }
 
 /** A policy, or a function that gives one. */
-type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
+export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 
 /** What is read of the options from which a limiter's limits are made. */
-interface LimitSettings {
+export interface LimitSettings {
   readonly limit: number | undefined
   readonly window: number | undefined
   readonly policy: GivenPolicy | undefined
@@ -83,17 +81,6 @@ export const ENTRIES_RULE = {
     return limits
   },
 } as const
-
-const entryHintWithin = foreignHintWithin(['name', 'policy', 'key', 'cost'], 'rateLimit')
-
-/** An entry takes a policy only: with `limit` and `window` it would be a token bucket. */
-function entryHint(option: string, given: Given): Hint | undefined {
-  if (option !== 'limit' && option !== 'window') return entryHintWithin(option, given)
-  if (TIME_WORDS.some((word) => word !== 'window' && given[word] !== undefined)) return policyHint(given)
-  const [every] = windowLengths(given)
-  const units = unitsText(given)
-  return write({ policy: `tokenBucket({ capacity: ${units}, refill: ${units}, every: ${every?.text} })` })
-}
 
 /** How one of several limits is read. */
 const ENTRY = {
