@@ -11,8 +11,9 @@ export function show(value: unknown): string {
 }
 
 /**
- * How an error message shows a value that may hold a credential (a connection string, a secret, a client with its options): only
- * what kind of thing it is, since error messages end in logs (OWASP Logging cheat sheet, "Data to exclude").
+ * How an error message shows a value that may hold a credential (a connection string, a secret, a client
+ * with its options): only what kind of thing it is, since error messages end in logs (OWASP Logging cheat
+ * sheet, "Data to exclude").
  */
 export function showKind(value: unknown): string {
   if (typeof value === 'function') return 'a function'
@@ -145,7 +146,10 @@ interface UnknownOption {
   readonly meant: string | undefined
 }
 
-/** Describes an option that there is not. `renamed` maps words of other packages to the fix, which begins with the option that was meant. */
+/**
+ * Describes an option that there is not. `renamed` maps words of other packages to the fix, which begins
+ * with the option that was meant.
+ */
 export function unknownOption(
   owner: string,
   key: string,

@@ -24,8 +24,8 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
 const LEAST_PLAIN_MS = 1000
 
 /**
- * Reads the length of a window, as `durationMs` does, but rejects numbers below 1,000: some packages count seconds, and 60 of them must not
- * become a window of 60 ms. A string says which unit is meant.
+ * Reads the length of a window, as `durationMs` does, but rejects numbers below 1,000: some packages count
+ * seconds, and 60 of them must not become a window of 60 ms. A string says which unit is meant.
  */
 export function windowMs(owner: string, option: string, value: unknown): number {
   const lengthMs = durationMs(owner, option, value)

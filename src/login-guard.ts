@@ -33,14 +33,14 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   readonly events: EventEmitter<LoginEvents<Req>>
   /**
    * What events and keys call an account: the hash of its name. Takes what the key functions read, such as
-   * `{ body: { username: 'ada' } }`, and reads it anew on each call; of an attempt in progress it is the account
-   * that was charged. `undefined` where there is no name.
+   * `{ body: { username: 'ada' } }`, and reads it anew on each call; of an attempt in progress it is the
+   * account that was charged. `undefined` where there is no name.
    */
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /**
-   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. To be called before the
-   * headers of the response are sent, else it throws an `Error`; the last report holds. Has no effect on a request
-   * that this guard has not let through as an attempt, or whose client has hung up.
+   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. To be called
+   * before the headers of the response are sent, else it throws an `Error`; the last report holds. Has no
+   * effect on a request that this guard has not let through as an attempt, or whose client has hung up.
    */
   reportSuccess(req: Req): void
   /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
@@ -59,7 +59,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  *   `reportSuccess` makes it a success.
  * - Requests that read (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) and hold no such field are no attempts and pass. A body parser must run
  *   before. An attempt whose field is missing or empty, or holds what can be no name (an array, an object,
- *   invisible characters), is answered 400. Names are compared as `foldName` folds them; so must the application.
+ * invisible characters), is answered 400. Names are compared as `foldName` folds them; so must the
+ * application.
  * - Refused attempts are all answered alike. No figure of any limit is told to clients.
  * - While the store is out of reach this process's memory stands in (`onStoreError: 'local'`), unless told otherwise.
  *

@@ -3,7 +3,10 @@ import { type FindHint, type Hint, SAME, textOf, write } from './foreign/hint.js
 import { collectProblems } from './problems.js'
 import { unknownOptions } from './unknown-options.js'
 
-/** Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a `TypeError`. */
+/**
+ * Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a
+ * `TypeError`.
+ */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
 
 /** The options of a factory: one row for each, with how it is read. */
@@ -38,8 +41,9 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
- * Reads options by a table: rejects what has no row, then reads each row, then each rule whose own options are sound.
- * Throws a `TypeError` for what is no object of options, and one for everything that is wrong with them.
+ * Reads options by a table: rejects what has no row, then reads each row, then each rule whose own options
+ * are sound. Throws a `TypeError` for what is no object of options, and one for everything that is wrong
+ * with them.
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
@@ -93,7 +97,10 @@ export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
   return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
 }
 
-/** A row for an option with a default, which is read as if it had been given. `null` is not left out; it is wrong. */
+/**
+ * A row for an option with a default, which is read as if it had been given. `null` is not left out; it is
+ * wrong.
+ */
 export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {
   return (owner, option, value) => read(owner, option, value === undefined ? fallback : value)
 }

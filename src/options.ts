@@ -25,7 +25,10 @@ export interface LimitOptions<Subject> {
 export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'> {
   /** With `window`: a token bucket of this capacity that refills once per window. */
   limit?: number
-  /** With `limit`: a string such as `'15m'`, or milliseconds, at least 1000: smaller numbers look like seconds. */
+  /**
+   * With `limit`: a string such as `'15m'`, or milliseconds, at least 1000: smaller numbers look like
+   * seconds.
+   */
   window?: Duration
   policy?: LimitOptions<Subject>['policy']
   /** Several limits, decided together: if one denies, none is charged. */

@@ -3,11 +3,17 @@ const listed = new WeakMap<TypeError, readonly string[]>()
 
 /** Collects what is wrong with options, so that one error reports all of it. */
 export interface Problems {
-  /** Returns whether `run` succeeded. A `TypeError` that it throws is collected; any other error is thrown on. */
+  /**
+   * Returns whether `run` succeeded. A `TypeError` that it throws is collected; any other error is thrown
+   * on.
+   */
   attempt(run: () => void): boolean
   /** Adds a problem that was found already. */
   add(problem: TypeError): void
-  /** Throws one `TypeError` for everything that was collected: a single problem as it was thrown, several line by line. */
+  /**
+   * Throws one `TypeError` for everything that was collected: a single problem as it was thrown, several
+   * line by line.
+   */
   throwCollected(): void
 }
 

@@ -1,7 +1,9 @@
 import { show, unknownOption } from './checks.js'
 import { type FindHint, type Given, textOf } from './foreign/hint.js'
 
-/** Options that there are not: the error about them, and the options that were meant, where they are known. */
+/**
+ * Options that there are not: the error about them, and the options that were meant, where they are known.
+ */
 export interface UnknownOptions {
   readonly error: TypeError
   readonly meant: readonly string[]

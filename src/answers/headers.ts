@@ -71,7 +71,10 @@ function sfInteger(value: number): number {
   return Math.min(value, MAX_SF_INTEGER)
 }
 
-/** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of doubles. */
+/**
+ * Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of
+ * doubles.
+ */
 export function wholeSeconds(durationMs: number): number {
   return Math.ceil(Math.round(durationMs * 1000) / 1e6)
 }

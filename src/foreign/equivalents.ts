@@ -2,7 +2,9 @@ import { keyNameLike } from '../checks.js'
 import { type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
 import { blockLengths, fixedWindows, isNumber, policyHint, windowLengths } from './quota.js'
 
-/** The nearest equivalent of an option for the value given; `undefined` where the option means the same here. */
+/**
+ * The nearest equivalent of an option for the value given; `undefined` where the option means the same here.
+ */
 export type Equivalent = (value: unknown, given: Given) => Hint | undefined
 
 export const isFunction = (value: unknown) => typeof value === 'function'
@@ -28,7 +30,10 @@ export const ipv6Prefix: Equivalent = (bits) => {
 }
 export const skip: Equivalent = () => write({ skip: SAME })
 
-/** Which headers express-rate-limit sends: the older ones unless they are off, those of the draft where they are on. */
+/**
+ * Which headers express-rate-limit sends: the older ones unless they are off, those of the draft where they
+ * are on.
+ */
 export const rateLimitHeaders: Equivalent = (
   _value,
   { headers, legacyHeaders, standardHeaders, draft_polli_ratelimit_headers },

@@ -29,8 +29,9 @@ const ONE_CLIENT = 'redisStore(client) takes an ioredis client, and it alone'
 const EVENTS = "limiter.events emits 'limited' with the decision and the request"
 
 /**
- * The options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11, @nestjs/throttler 6 and @fastify/rate-limit 11, and
- * some of their earlier versions: the nearest equivalent for the value given, or why there is none.
+ * The options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11, @nestjs/throttler 6
+ * and @fastify/rate-limit 11, and some of their earlier versions: the nearest equivalent for the value
+ * given, or why there is none.
  */
 export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
   // How much, and in which time. The same words are used with different units: see quota.ts.

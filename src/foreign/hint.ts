@@ -1,7 +1,10 @@
 /** The options as they were given. */
 export type Given = Readonly<Record<string, unknown>>
 
-/** One reading of what was meant: options to write, with the source text of each, or `SAME` for the value that was given. */
+/**
+ * One reading of what was meant: options to write, with the source text of each, or `SAME` for the value
+ * that was given.
+ */
 export interface Reading {
   readonly write: Readonly<Record<string, string>>
   /** In which case this reading is right, where there are several. */

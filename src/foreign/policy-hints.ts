@@ -8,7 +8,10 @@ interface QuotaNames {
   readonly time?: string
 }
 
-/** Finds hints for a policy's options: words of other packages for its numbers, and what belongs to the limiter. */
+/**
+ * Finds hints for a policy's options: words of other packages for its numbers, and what belongs to the
+ * limiter.
+ */
 export function policyHints({ units, time }: QuotaNames): FindHint {
   const elsewhere = foreignHintWithin([], 'the options of the limiter')
   return (option, given) => {

@@ -45,7 +45,10 @@ function eitherUnit(value: unknown): readonly Length[] {
   ]
 }
 
-/** How long a `blockDuration` is: seconds in rate-limiter-flexible, milliseconds in @nestjs/throttler from version 5 on. */
+/**
+ * How long a `blockDuration` is: seconds in rate-limiter-flexible, milliseconds in @nestjs/throttler from
+ * version 5 on.
+ */
 export function blockLengths(given: Given): readonly Length[] {
   if (given.ttl !== undefined) return [{ text: lengthText(given.blockDuration) }]
   if (has(given, ['points', 'duration', 'storeClient']))
@@ -86,7 +89,10 @@ export function fixedWindows(given: Given): readonly Length[] {
   }))
 }
 
-/** The policy for a quota that is given in words of another package. A function in place of the limit becomes one that gives the policy. */
+/**
+ * The policy for a quota that is given in words of another package. A function in place of the limit becomes
+ * one that gives the policy.
+ */
 export function policyHint(given: Given): Hint {
   const { points, max, limit, duration } = given
   const own = ['limit', 'window'].filter((word) => given[word] !== undefined).join(' and ')

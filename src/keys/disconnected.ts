@@ -3,8 +3,9 @@ import { asRequest } from './key.js'
 const CODE = 'HEADGATE_DISCONNECTED'
 
 /**
- * Thrown where the address of a request is needed, its connection is gone, and the address was not read before. Such a
- * request is refused and not charged: nobody reads the answer, and a bucket for all of them would be a second quota.
+ * Thrown where the address of a request is needed, its connection is gone, and the address was not read
+ * before. Such a request is refused and not charged: nobody reads the answer, and a bucket for all of them
+ * would be a second quota.
  */
 export class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError'

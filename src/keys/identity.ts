@@ -57,7 +57,9 @@ export function isKey(value: unknown): value is string | number | bigint {
   return typeof value === 'bigint' || Number.isFinite(value)
 }
 
-/** Emits a process warning, once, where a key function returned an object, which is probably a mistake in it. */
+/**
+ * Emits a process warning, once, where a key function returned an object, which is probably a mistake in it.
+ */
 export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(

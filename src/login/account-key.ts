@@ -36,7 +36,10 @@ export interface AccountReader<Req> extends AccountMemo<Req> {
    * characters.
    */
   isMalformed(req: Req): MaybePromise<boolean>
-  /** Returns the name as the field holds it, before it is folded; `undefined` where an `account` function reads it. */
+  /**
+   * Returns the name as the field holds it, before it is folded; `undefined` where an `account` function
+   * reads it.
+   */
   nameAsTyped(req: Req): string | undefined
   /** Whether there is such a field at all. */
   hasField(req: Req): boolean
@@ -96,13 +99,15 @@ function nameOrNull<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
  */
 interface AccountMemo<Req> {
   /**
-   * Returns a name, `null` for what can be none, or `undefined` where the account is not limited. Of an attempt in
-   * progress that is what was charged, whatever its body holds since.
+   * Returns a name, `null` for what can be none, or `undefined` where the account is not limited. Of an
+   * attempt in progress that is what was charged, whatever its body holds since.
    */
   readonly key: KeyFunction<Req>
   /** Makes a request an attempt in progress. */
   begin(req: Req): void
-  /** Returns a view of a subject with the account that it has now. An attempt in progress is its own view. */
+  /**
+   * Returns a view of a subject with the account that it has now. An attempt in progress is its own view.
+   */
   viewOf<Subject>(subject: Subject): Subject
 }
 

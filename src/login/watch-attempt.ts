@@ -23,9 +23,9 @@ export interface Watching<Req> {
 
 /**
  * Follows an attempt that was let through, and charged, to its outcome. A success clears the failures of the
- * account, gives the address back what it took, and makes the browser a known device. A failure stays charged;
- * so does an error of the server (5xx), except in the count of failures in a row. There it stays charged only
- * where the store answered after its deadline: what it took late is not refunded.
+ * account, gives the address back what it took, and makes the browser a known device. A failure stays
+ * charged; so does an error of the server (5xx), except in the count of failures in a row. There it stays
+ * charged only where the store answered after its deadline: what it took late is not refunded.
  */
 export function watchAttempt<Req extends IncomingMessage, Res extends ServerResponse>(
   { account, devices, succeeded }: LoginSettings<Req, Res>,
@@ -33,8 +33,9 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
 ): OnAllowed<Req, Res> {
   /**
    * Forgets the failures of the account at once, so that those that come after the response are counted. The
-   * store refunds only the limit that is not forgotten: a refund that is slow would take back a later failure.
-   * Where the store did not decide, the whole decision is refunded, with what it may still take late.
+   * store refunds only the limit that is not forgotten: a refund that is slow would take back a later
+   * failure. Where the store did not decide, the whole decision is refunded, with what it may still take
+   * late.
    */
   async function clear(limiter: Limiter<Req>, decision: Decision): Promise<void> {
     const refunded = decision.source === 'store' ? { limits: [LIMIT_NAMES.address] } : undefined

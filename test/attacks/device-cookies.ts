@@ -26,7 +26,9 @@ export const deviceCookies: readonly Attack[] = [
   },
 ]
 
-/** The guesser logs in as the victim's namesake at a public form before each guess, and shows that cookie. */
+/**
+ * The guesser logs in as the victim's namesake at a public form before each guess, and shows that cookie.
+ */
 function withForeignCookies(stage: Stage): Stage {
   return {
     ...stage,

@@ -19,7 +19,10 @@ export interface Attempt {
   readonly cookie?: string | undefined
   /** Hangs up when the handler has begun, before there is an answer. */
   readonly hangsUp?: boolean
-  /** Default: `/login`. At `/public` anybody can have any name, behind a guard of its own with the same secret. */
+  /**
+   * Default: `/login`. At `/public` anybody can have any name, behind a guard of its own with the same
+   * secret.
+   */
   readonly path?: string | undefined
 }
 

@@ -30,7 +30,9 @@ afterAll(async () => {
 
 afterEach(closeServers)
 
-/** All characters that a collation ignores within a name, so that `ada` with one of them is the row of `ada`. */
+/**
+ * All characters that a collation ignores within a name, so that `ada` with one of them is the row of `ada`.
+ */
 async function ignoredBy(collation: string): Promise<string[]> {
   const character = 'CONVERT(CHAR(seq USING utf32) USING utf8mb4)'
   const rows = await server.query(

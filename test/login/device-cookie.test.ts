@@ -197,7 +197,9 @@ test('secrets are rotated: the first one signs, and all of them verify', async (
 /** The cookies of a browser, by name. */
 type Jar = Map<string, string>
 
-/** Logs in with the cookies of a browser, which then keeps those of the response, as RFC 6265bis §5.7 has it. */
+/**
+ * Logs in with the cookies of a browser, which then keeps those of the response, as RFC 6265bis §5.7 has it.
+ */
 async function browse(login: ReturnType<typeof loginBehind>, jar: Jar, name: string, password = RIGHT) {
   const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
   const response = await login.attempt(name, password, HOME, cookie)

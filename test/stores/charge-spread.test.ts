@@ -6,8 +6,8 @@ import { part } from '../conformance/kit.js'
 const three = consecutive({ limit: 3 })
 
 /**
- * Charges by way of a memory store, in which each key has a place of its own. Those of `slow` wait until they are let go, those of
- * `slower` for good, and those of `lost` fail.
+ * Charges by way of a memory store, in which each key has a place of its own. Those of `slow` wait until
+ * they are let go, those of `slower` for good, and those of `lost` fail.
  */
 function spread() {
   const memory = memoryStore()

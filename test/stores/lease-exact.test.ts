@@ -128,7 +128,10 @@ describe.each<[string, Policy]>([
 ])('around the border between two windows of a %s', (_name, policy) => {
   const BORDER_MS = START_MS + 1000
 
-  /** Leases just before the border. Calls `cross`, which charges and lets the border pass, and then takes all that is left. */
+  /**
+   * Leases just before the border. Calls `cross`, which charges and lets the border pass, and then takes all
+   * that is left.
+   */
   async function admittedAcross(
     cross: (remote: RemoteStore, store: Store) => Promise<readonly Verdict[]>,
   ): Promise<readonly Verdict[]> {

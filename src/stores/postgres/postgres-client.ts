@@ -19,7 +19,10 @@ export interface PostgresReply {
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   release(destroy?: boolean): void
-  /** Of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in one that failed. Older versions of pg lack it. */
+  /**
+   * Of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in one that failed. Older versions
+   * of pg lack it.
+   */
   getTransactionStatus?(): string | null
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown

@@ -20,7 +20,10 @@ beforeEach(() => {
 })
 afterEach(() => jest.restoreAllMocks())
 
-/** One client uses up the limits of many names; then 20 real users send five requests each. Returns how many pass. */
+/**
+ * One client uses up the limits of many names; then 20 real users send five requests each. Returns how many
+ * pass.
+ */
 async function attack(...limits: LimitOptions<Login>[]): Promise<number> {
   const limiter = createLimiter<Login>({ limits, store: memoryStore({ maxKeys: 100, clock: () => 0 }) })
   for (let i = 0; i < 1000; i++)

@@ -3,7 +3,10 @@ import { part } from '../../conformance/kit.js'
 import { surroundings } from '../sql/kit.js'
 import { postgres } from '../sql/postgres-kind.js'
 
-/** So many a second: each comes back after 250.52/4096 ms, which is 251/4096 ms on the grid of a bucket's times. */
+/**
+ * So many a second: each comes back after 250.52/4096 ms, which is 251/4096 ms on the grid of a bucket's
+ * times.
+ */
 const REFILL = 16_350
 
 /**

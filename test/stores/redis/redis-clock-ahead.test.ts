@@ -110,7 +110,10 @@ test('whatever a clock ahead left, and whatever is charged, the outcome is that 
   })
 })
 
-/** The first number of a bucket's state is a time: it lies between those of a refund just before and just after. */
+/**
+ * The first number of a bucket's state is a time: it lies between those of a refund just before and just
+ * after.
+ */
 function expectBetween(held: State | undefined, early: State | undefined, late: State | undefined): void {
   expect(held?.slice(1)).toEqual(early?.slice(1))
   expect(held?.[0]).toBeGreaterThanOrEqual(early?.[0] as number)

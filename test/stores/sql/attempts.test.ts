@@ -3,7 +3,10 @@ import { attempts } from '../../../src/stores/sql/attempts.js'
 const inTheWay = new Error('deadlock')
 const isTemporary = (error: unknown) => error === inTheWay
 
-/** Attempts that take so long each and fail, so many times at most; tells how many there were, and what came of them. */
+/**
+ * Attempts that take so long each and fail, so many times at most; tells how many there were, and what came
+ * of them.
+ */
 async function failing(tookMs: number, error: Error = inTheWay, times = Number.POSITIVE_INFINITY) {
   let count = 0
   const run = async () => {
