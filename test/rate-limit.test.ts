@@ -152,24 +152,6 @@ describe('options of its own', () => {
   })
 
   test.each([
-    ['handler', 'onLimited'],
-    ['onLimitReached', 'onLimited'],
-    ['standardHeaders', "headers: 'draft'"],
-    ['legacyHeaders', "headers: 'legacy'"],
-    ['draft_polli_ratelimit_headers', "headers: 'draft'"],
-    ['skipSuccessfulRequests', "count: 'failed'"],
-    ['skipFailedRequests', "count: 'successful'"],
-    ['requestWasSuccessful', 'count: (req, res) => boolean'],
-    ['trustProxy', "key: byIp({ trustProxy }), or app.set('trust proxy', 1) in Express"],
-    ['whitelist', 'allow'],
-    ['blacklist', 'block'],
-  ])('%s, a word of other packages, is an error that says to write %s', (theirs, ours) => {
-    expect(making({ [theirs]: true })).toThrow(
-      `rateLimit: there is no option "${theirs}". Write ${ours} instead.`,
-    )
-  })
-
-  test.each([
     ['onlimited', 'onLimited'],
     ['header', 'headers'],
     ['statuscode', 'statusCode'],

@@ -167,9 +167,9 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     test('knows a browser again by its cookie', async () => {
       const deviceCookie = { secret: 'sixteen letters!' }
       const limits = { account: consecutive({ limit: 1 }) }
-      const { endpoint } = await guarded({ deviceCookie, limits })
+      const { endpoint } = await guarded({ name: 'site', deviceCookie, limits })
       const [cookie = ''] = (await attempt(endpoint, 'right')).headers['set-cookie'] ?? []
-      expect(cookie).toMatch(/^__Host-headgate-device=/)
+      expect(cookie).toMatch(/^__Host-headgate-device-[\w-]{8}=/)
       expect((await attempt(endpoint, 'wrong')).status).toBe(401)
       expect((await attempt(endpoint, 'right')).status).toBe(429)
       expect((await attempt(endpoint, 'right', `a=b; ${cookie.split(';')[0]}; c=d`)).status).toBe(200)

@@ -156,7 +156,7 @@ test('a reported failure counts in a row, also where the server failed', async (
 })
 
 test('a reported success makes the browser a known device, and is reported after failures', async () => {
-  const guard = newGuard({ deviceCookie: { secret: 'sixteen characters or more' } })
+  const guard = newGuard({ name: 'login', deviceCookie: { secret: 'sixteen characters or more' } })
   const events: string[] = []
   guard.events.on('security', ({ event }) => events.push(event))
   await attempt(guard, (_req, res) => void res.sendStatus(401))
@@ -165,6 +165,6 @@ test('a reported success makes the browser a known device, and is reported after
     res.redirect(303, '/home')
   })
   const { headers } = await supertest(app).post('/login').type('form').send({ username: 'ada' })
-  expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-headgate-device=/)])
+  expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-headgate-device-[\w-]{8}=/)])
   expect(events).toEqual([expect.stringMatching(/^authn_login_successafterfail:.*,1$/)])
 })
