@@ -60,8 +60,7 @@ export type GiveBack = (
 
 /**
  * What a decision answers besides its data. Registered symbols, so that a limiter understands the decisions
- * of a second copy of this package in the process; neither enumerable nor own, so that a decision stays
- * plain data.
+ * of a second copy of this package in the process; not enumerable, so that a decision stays plain data.
  */
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REDEEM = Symbol.for('headgate.decision.redeem')
@@ -206,6 +205,11 @@ export function redeem(decision: Decision, limits?: readonly string[]): MaybePro
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as Redeemable)[CHARGE]
+}
+
+/** Returns what stands in for a decision where `forget` is to forget these parts. */
+export function decisionOn(charge: readonly NamedPart[]): Record<string, unknown> {
+  return Object.defineProperty({}, CHARGE, { value: charge })
 }
 
 /** What gives back what a charge took; with names, what these limits took. */

@@ -25,7 +25,7 @@ import {
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { checkedCost } from './read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
-import { readParts } from './read-parts.js'
+import { readForgotten, readParts } from './read-parts.js'
 import { NotAsked, Overdue } from './stores/guard.js'
 import { standBefore } from './stores/stand-before.js'
 import { standInFor } from './stores/stand-in.js'
@@ -54,7 +54,8 @@ export interface Limiter<Subject> {
   /**
    * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. Any object
    * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`; or a decision, for
-   * the keys that were charged. With `limits`, the names of limits, only these forget.
+   * the keys that were charged. With `limits`, the names of limits, only these forget, and only their keys are read.
+   * Throws or rejects where a key needs the address of a request whose connection is closed: give the decision then.
    */
   forget(
     subject: Subject | Record<string, unknown> | Decision,
@@ -74,16 +75,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Makes a limiter from settings that were read; `owner` is who speaks in errors. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const {
-    limits,
-    released = limits,
-    timeoutMs,
-    share,
-    denyCacheMs,
-    lease,
-    healthKey,
-    chooseOnStoreError,
-  } = settings
+  const { limits, timeoutMs, share, denyCacheMs, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const { store, close } = standBefore(settings.store, {
     timeoutMs,
@@ -197,7 +189,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     options: { limits?: readonly string[] } = {},
   ): MaybePromise<void> {
     const { limits: names } = options
-    return whenKnown(chargeOf(subject) ?? readParts(released, subject, 0), (all) => {
+    return whenKnown(chargeOf(subject) ?? readForgotten(limits, subject, names), (all) => {
       const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
       if (parts.length === 0) return
       standIn.forget(parts)

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { claim } from './claimed-store.js'
-import { chargeOf } from './decision.js'
+import { chargeOf, decisionOn } from './decision.js'
 import { hashedValue, isKey } from './keys/identity.js'
 import type { Limiter } from './limiter.js'
 import type { AccountReader } from './login/account-key.js'
@@ -20,8 +20,9 @@ import type { LimiterOptions, LimitOptions } from './options.js'
 import { middlewareFrom, type RateLimitMiddleware } from './rate-limit.js'
 import type { Limit } from './read-limits.js'
 import { readLimiterOptions } from './read-options.js'
-import { readParts } from './read-parts.js'
+import { readForgotten } from './read-parts.js'
 import { memoryStore } from './stores/memory/memory-store.js'
+import { warnOnce } from './warn-once.js'
 
 const OWNER = 'loginGuard'
 const DEFAULT_NAME = 'login'
@@ -40,7 +41,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   /**
    * Reports that an attempt is a success, whatever its status is and `succeeded` returns. To be called
    * before the headers of the response are sent, else it throws an `Error`; the last report holds. Has no
-   * effect on a request that this guard has not let through as an attempt, or whose client has hung up.
+   * effect on a request that this guard has not let through as an attempt, or whose client has hung up; on
+   * one that it has never seen, such as a wrapper, it emits the process warning `HEADGATE_UNKNOWN_ATTEMPT`.
    */
   reportSuccess(req: Req): void
   /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
@@ -77,6 +79,7 @@ export function loginGuard<
   const { account, address, devices, policies, mostInARow, retryAfter } = login
   const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret, onLimited, skip } = options
   const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
+  const seen = new WeakSet<IncomingMessage>()
   const device = devices && deviceKey(account.key, devices.deviceOf)
   const keys = { address, account: account.key, device }
   const settings = readMiddlewareOptions<Req, Res>(OWNER, {
@@ -87,14 +90,17 @@ export function loginGuard<
     denyCache: false, // its limits count denials
     headers: 'none',
     limits: loginLimits(policies, mostInARow, keys),
-    skip: skipAllBut(account, skip),
+    skip: skipAllBut(account, seen, skip),
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
   const { statusCode, message, enforce } = settings
-  const released =
-    devices &&
-    readReleased(releasedLimits(policies, mostInARow, keys), { name, prefix, ...(secret && { secret }) })
+  const limitsOf = (found: unknown) =>
+    readReleased(releasedLimits(policies, mostInARow, { ...keys, account: () => found }), {
+      name,
+      prefix,
+      ...(secret && { secret }),
+    })
   const coarseMs = Number.isFinite(policies.account.windowMs) ? policies.account.windowMs : LONGEST_COARSE_MS
   const events = new EventEmitter<LoginEvents<Req>>()
   const log = securityEvents(events, name)
@@ -106,9 +112,14 @@ export function loginGuard<
     return enforce ? login.onLockout?.(String(found), req) : undefined
   })
   const reports = new WeakMap<IncomingMessage, ReportOutcome>()
+  function report(req: Req, outcome: 'success' | 'failure'): void {
+    const reportOutcome = reports.get(req)
+    if (reportOutcome !== undefined) reportOutcome(outcome)
+    else if (!seen.has(req)) warnUnseen()
+  }
+
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
-    limiter: { ...settings.limiter, released },
     isMalformed: account.isMalformed,
     onLimited: loginAnswer({ retryAfter, coarseMs, statusCode, message, onLimited }),
     onAllowed: watchAttempt(login, { log, locks, who, reports }),
@@ -116,14 +127,14 @@ export function loginGuard<
   middleware.limiter.events.on('limited', (decision, req) => locks.refused(req, decision))
 
   return Object.assign(middleware, {
-    limiter: unlocking(middleware.limiter, released ?? settings.limiter.limits, locks, account),
+    limiter: unlocking(middleware.limiter, locks, account, limitsOf),
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       whenKnown(account.key(subject as Req), (found) =>
         isKey(found) ? hashedValue(found, secret) : undefined,
       ),
-    reportSuccess: (req: Req) => reports.get(req)?.('success'),
-    reportFailure: (req: Req) => reports.get(req)?.('failure'),
+    reportSuccess: (req: Req) => report(req, 'success'),
+    reportFailure: (req: Req) => report(req, 'failure'),
     describe: () => describeGuard(login, { name, statusCode, coarseMs, onStoreError, enforce }),
   })
 }
@@ -131,15 +142,26 @@ export function loginGuard<
 /** Returns a `skip` for all requests but attempts, each of which has its account read once from there on. */
 function skipAllBut<Req extends IncomingMessage, Res>(
   account: AccountReader<Req>,
+  seen: WeakSet<IncomingMessage>,
   skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined,
 ): (req: Req, res: Res) => MaybePromise<boolean> {
   return (req, res) => {
+    seen.add(req)
     const skips = (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false)
     return whenKnown(skips, (isSkipped) => {
       if (!isSkipped) account.begin(req)
       return isSkipped
     })
   }
+}
+
+/** A failure that is reported in vain may count as a success. */
+function warnUnseen(): void {
+  warnOnce(
+    'HEADGATE_UNKNOWN_ATTEMPT',
+    'headgate: guard.reportSuccess or guard.reportFailure was called with a request that this guard has not seen, and ' +
+      'has no effect. Pass the request object that the guard was called with, not a copy or a wrapper of it.',
+  )
 }
 
 /** Reads limits that are forgotten together, though two of them have one name. */
@@ -152,24 +174,24 @@ function readReleased<Req>(
   return [...read(strangers), ...read(known)]
 }
 
-/** A limiter that forgets with a lock that it was told. */
+/** Returns a limiter that also forgets the marks of locks that were reported. */
 function unlocking<Req>(
   limiter: Limiter<Req>,
-  limits: readonly Limit[],
   locks: Lockouts<Req>,
   account: AccountReader<Req>,
+  limitsOf: (account: unknown) => readonly Limit[],
 ): Limiter<Req> {
   return {
     ...limiter,
     async forget(subject, options) {
-      const charged = chargeOf(subject)
-      const view = charged === undefined ? account.viewOf(subject) : subject
-      const parts = charged ?? (await readParts(limits, view, 0))
       const names = options?.limits
+      const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+      const parts =
+        charged ?? (await readForgotten(limitsOf(await account.key(subject as Req)), subject, names))
       try {
-        await locks.forget(parts.filter((part) => names?.includes(part.name) ?? true))
+        await locks.forget(parts)
       } finally {
-        await limiter.forget(view, options)
+        await limiter.forget(decisionOn(parts))
       }
     },
   }

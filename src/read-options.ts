@@ -15,10 +15,6 @@ import type { Store } from './stores/store.js'
 /** A limiter's options, read and checked. */
 export interface LimiterSettings {
   readonly limits: readonly Limit[]
-  /**
-   * What `forget` releases of a subject, where that is more than a charge of it takes. Default: `limits`.
-   */
-  readonly released?: readonly Limit[] | undefined
   readonly store: Store
   readonly timeoutMs: number
   readonly share: number

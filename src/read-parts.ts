@@ -2,7 +2,7 @@ import type { NamedPart } from './decision.js'
 import { isPromise, type MaybePromise, readAll, whenKnown } from './maybe-promise.js'
 import type { BoundPolicy, Limit } from './read-limits.js'
 
-/** The parts of a charge: one for each limit that applies to this subject. */
+/** Returns the parts of a charge: one for each limit that applies to this subject. */
 export function readParts(
   limits: readonly Limit[],
   subject: unknown,
@@ -17,6 +17,30 @@ export function readParts(
     readAll(limits, (limit) => readPart(limit, subject, cost)),
     (parts) => parts.filter((part) => part !== undefined),
   )
+}
+
+/**
+ * Returns what names a subject's states, for a `forget`. The keys of limits that are not in `names` are not
+ * read: they may need what this subject does not have.
+ */
+export function readForgotten(
+  limits: readonly Limit[],
+  subject: unknown,
+  names: readonly string[] | undefined,
+): MaybePromise<NamedPart[]> {
+  if (names === undefined) return readParts(limits, subject, 0)
+  return readParts(
+    limits.map((limit) => named(limit, names)),
+    subject,
+    0,
+  )
+}
+
+/** The same limit, but for subjects for whom it has another name. */
+function named(limit: Limit, names: readonly string[]): Limit {
+  const isNamed = (bound: BoundPolicy | undefined) =>
+    bound && names.includes(bound.name) ? bound : undefined
+  return { ...limit, readPolicy: (subject) => whenKnown(limit.readPolicy(subject), isNamed) }
 }
 
 function asList(part: NamedPart | undefined): NamedPart[] {

@@ -14,7 +14,7 @@ export interface AccountOptions<Req> {
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
    * checked. May be async. For `undefined` only the address is limited; anything else that can be no name,
    * such as `null` or a name with invisible characters, is answered 400. Names are compared as they are:
-   * call `foldName` for a name that was typed.
+   * call `foldName` for a name that was typed. Device cookies are then good for all spellings that fold to one.
    */
   account?: KeyFunction<Req>
   /**
@@ -105,10 +105,7 @@ interface AccountMemo<Req> {
   readonly key: KeyFunction<Req>
   /** Makes a request an attempt in progress. */
   begin(req: Req): void
-  /**
-   * Returns a view of a subject with the account that it has now. An attempt in progress is its own view.
-   */
-  viewOf<Subject>(subject: Subject): Subject
+  isAttempt(req: Req): boolean
 }
 
 function accountMemo<Req extends object>(read: KeyFunction<Req>): AccountMemo<Req> {
@@ -134,11 +131,6 @@ function accountMemo<Req extends object>(read: KeyFunction<Req>): AccountMemo<Re
     begin(req) {
       if (!memos.has(req)) memos.set(req, {})
     },
-    viewOf(subject) {
-      if (typeof subject !== 'object' || subject === null || memos.has(subject)) return subject
-      const view = Object.create(subject)
-      memos.set(view, { name: read(subject as unknown as Req) })
-      return view
-    },
+    isAttempt: (req) => memos.has(req),
   }
 }

@@ -68,6 +68,8 @@ export interface CookieScope<Req> {
   readonly name: string | undefined
   /** The name that an attempt is for, as it was typed; `undefined` = the account itself. */
   readonly nameAsTyped: (req: Req) => string | undefined
+  /** Whether the guard handles this request as an attempt; what is read of any other is not remembered. */
+  readonly isAttempt: (req: Req) => boolean
 }
 
 /** Recognizes browsers that have logged in before. */
@@ -104,6 +106,7 @@ interface Attempt extends Named {
   readonly device: string | undefined
 }
 
+const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
 /**
@@ -121,7 +124,7 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  */
 export function deviceCookie<Req extends IncomingMessage>(
   { secrets, epochOf, lastsMs }: DeviceCookieSettings<Req>,
-  { prefix, name, nameAsTyped }: CookieScope<Req>,
+  { prefix, name, nameAsTyped, isAttempt }: CookieScope<Req>,
 ): DeviceCookie<Req> {
   const attempts = new WeakMap<Req, { readonly account: string; attempt: MaybePromise<Attempt> }>()
 
@@ -156,6 +159,7 @@ export function deviceCookie<Req extends IncomingMessage>(
       const named = { account, typed, epoch: epochText(value) }
       return { ...named, cookies, device: knownDevice(cookies, named) }
     })
+    if (!isAttempt(req)) return attempt // its body, and the epoch, may change
     const entry = { account, attempt }
     attempts.set(req, entry)
     if (isPromise(attempt)) keepResult(entry, attempt)
@@ -181,13 +185,15 @@ export function deviceCookie<Req extends IncomingMessage>(
     deviceOf: (req, account) => whenKnown(readAttempt(req, account), ({ device }) => device),
     give(req, res) {
       const attempt = attempts.get(req)?.attempt
-      if (attempt === undefined || isPromise(attempt) || isCrossSite(req)) return
+      const site = fetchSite(req)
+      if (attempt === undefined || isPromise(attempt) || site === 'cross-site') return
       const [secret = ''] = secrets
       const { device = randomBytes(12).toString('base64url'), cookies } = attempt
       const cookie = nameOf(secret, attempt)
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
       const proof = `${device}.${expires}.${signatureOf(secret, attempt, device, expires)}`
-      res.appendHeader('Set-Cookie', setDeviceCookies(cookie, proof, lastsMs, cookies))
+      const others = site === undefined || site === 'same-origin' ? cookies : NO_COOKIES
+      res.appendHeader('Set-Cookie', setDeviceCookies(cookie, proof, lastsMs, others))
     },
   }
 }
@@ -211,9 +217,9 @@ function epochText(value: unknown): string {
 }
 
 /**
- * Whether another site submitted the form, as browsers say (W3C Fetch Metadata). Such a login, if it is one,
- * plants no cookie in its visitors' browsers.
+ * Returns where the form was submitted, as browsers say (W3C Fetch Metadata). A login from another site plants
+ * no cookie in its visitors' browsers; one from another origin of the same site removes none.
  */
-function isCrossSite(req: IncomingMessage): boolean {
-  return headerOf(req, 'sec-fetch-site') === 'cross-site'
+function fetchSite(req: IncomingMessage): string | undefined {
+  return headerOf(req, 'sec-fetch-site')
 }

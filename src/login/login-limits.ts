@@ -84,8 +84,8 @@ export function loginLimits<Req>(
 }
 
 /**
- * The limits that are forgotten with an account that has known devices: those of strangers, and the row of
- * all known devices. Which devices there are nobody knows but their browsers: what one of them has failed
+ * The limits that are forgotten with an account: those of strangers, and the row of all known devices. Which
+ * devices there are nobody knows but their browsers: what one of them has failed
  * within a window ends with the window.
  */
 export function releasedLimits<Req>(
@@ -93,6 +93,7 @@ export function releasedLimits<Req>(
   mostInARow: number | false,
   keys: LoginKeys<Req>,
 ): { readonly strangers: LimitOptions<Req>[]; readonly known: LimitOptions<Req>[] } {
+  if (keys.device === undefined) return { strangers: loginLimits(policies, mostInARow, keys), known: [] }
   const strangers = loginLimits(policies, mostInARow, { ...keys, device: () => STRANGER })
   const known = loginLimits(policies, mostInARow, { ...keys, device: () => KNOWN })
   return { strangers, known: known.filter(({ name }) => name === LIMIT_NAMES.consecutive) }

@@ -11,6 +11,7 @@ import { type AccountOptions, type AccountReader, accountReader } from './accoun
 import {
   type DeviceCookie,
   type DeviceCookieOptions,
+  type DeviceCookieSettings,
   deviceCookie,
   readDeviceCookie,
 } from './device-cookie.js'
@@ -114,6 +115,7 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     outcome: { from: ['succeeded', 'failureRedirect'], read: () => readSucceeded(OWNER, options) },
     shareCheck: LIMITER_RULES.shareCheck,
     cookieName: { from: ['deviceCookie', 'name'], read: checkCookieName },
+    cookieEpoch: { from: ['deviceCookie', 'consecutive'], read: checkEpoch },
   } as const
   const read = readOptions(OWNER, options, { rows: ROWS, rules, hint: loginHint })
   const { account, deviceCookie: cookie, prefix, name } = read
@@ -123,12 +125,34 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     policies: read.limits,
     mostInARow: read.consecutive,
     succeeded: read.outcome,
-    devices: cookie && deviceCookie(cookie, { prefix, name, nameAsTyped: account.nameAsTyped }),
+    devices:
+      cookie &&
+      deviceCookie(cookie, { prefix, name, nameAsTyped: account.nameAsTyped, isAttempt: account.isAttempt }),
     retryAfter: read.retryAfter,
     showsAccount: read.accountInEvents === 'clear',
     onLockout: options.onLockout,
   }
 }
+
+/**
+ * Without a limit in a row, whoever collected cookies before the password changed has the limits in time with
+ * each of them: an epoch ends these cookies.
+ */
+function checkEpoch(
+  owner: string,
+  {
+    deviceCookie: cookie,
+    consecutive,
+  }: { readonly deviceCookie: Cookie; readonly consecutive: number | false },
+): void {
+  if (consecutive !== false || cookie === undefined || cookie.epochOf !== undefined) return
+  throw new TypeError(
+    `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ` +
+      'Write deviceCookie: { secret, epoch: (account) => passwordChangedAt(account) }.',
+  )
+}
+
+type Cookie = DeviceCookieSettings<never> | undefined
 
 /** Device cookies are good for the guard of one name, and guards without a name are all called alike. */
 function checkCookieName(

@@ -53,7 +53,7 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
 
     async function settle(outcome: Outcome): Promise<void> {
       if (outcome === 'success') {
-        if (isKey(name)) devices?.give(req, res)
+        if (isKey(name) && !res.headersSent) devices?.give(req, res)
         log.succeeded(req, decision, failuresBefore, () => who(req, name))
         await clear(limiter, decision)
       } else {
@@ -61,12 +61,13 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
         if (outcome === 'error') await giveBackInARow(limiter, decision)
         else if (isLast) locks.reached(req, decision)
       }
-      log.ended(decision)
     }
 
     const report = onOutcome(req, res, succeeded, (outcome, thrown) => {
       if (thrown !== undefined) tellRefundFailed(limiter.events, thrown, decision)
-      settle(outcome).catch((error) => tellRefundFailed(limiter.events, error, decision))
+      settle(outcome)
+        .catch((error) => tellRefundFailed(limiter.events, error, decision))
+        .finally(() => log.ended(decision))
     })
     reports.set(req, report)
   }

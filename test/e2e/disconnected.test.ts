@@ -4,6 +4,7 @@ import {
   byIp,
   byUser,
   createLimiter,
+  fixedWindow,
   type LimiterOptions,
   loginGuard,
   type RateLimitOptions,
@@ -106,6 +107,21 @@ test('createLimiter refuses such a request, and charges nothing', async () => {
   }
   expect(store.charges).toEqual([])
   expect(() => limiter.forget(gone)).toThrow("the request's connection is closed")
+})
+
+test('forget reads the keys of the limits alone that it names', async () => {
+  const policy = fixedWindow({ limit: 1, window: '1h' })
+  const limiter = createLimiter<{ socket: { destroyed: boolean } }>({
+    limits: [
+      { name: 'account', policy, key: () => 'ada' },
+      { name: 'address', policy },
+    ],
+  })
+  const gone = { socket: { destroyed: true, remoteAddress: undefined } }
+  const live = { socket: { destroyed: false, remoteAddress: '203.0.113.5' } }
+  expect(await limiter.charge(live)).toMatchObject({ allowed: true })
+  await limiter.forget(gone, { limits: ['account'] })
+  expect((await limiter.peek(live)).parts).toMatchObject([{ remaining: 1 }, { remaining: 0 }])
 })
 
 test('a live connection without an address is charged, and so is a closed one with an address', async () => {

@@ -134,3 +134,19 @@ test('onLockout is called with the name where a subject that is no attempt was c
   await until('the lock is reported', () => locked.length > 0)
   expect(locked).toEqual(['ada'])
 })
+
+test('forget reads a subject whose getters use private members', async () => {
+  class Subject {
+    readonly #name = 'ada'
+    get ip(): string {
+      return `203.0.113.${this.#name.length}`
+    }
+    get body(): { username: string } {
+      return { username: this.#name }
+    }
+  }
+  const guard = newGuard((req) => req.body.username)
+  await guard.limiter.charge(new Subject() as unknown as Request)
+  await guard.limiter.forget(new Subject() as unknown as Request)
+  expect(await failuresOf(guard, 'ada')).toBe(0)
+})

@@ -248,6 +248,23 @@ describe('one browser', () => {
     expect((await browse(login, jar, 'ada')).status).toBe(200)
   })
 
+  test.each([
+    [undefined, 11],
+    ['same-origin', 11],
+    ['same-site', 1],
+    ['cross-site', 0],
+  ])('gets this many Set-Cookie headers for a form of Sec-Fetch-Site %s: %d', async (site, expected) => {
+    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+    const names = Array.from(
+      { length: 20 },
+      (_, i) => `__Host-headgate-device-${String(i).padStart(8, '0')}=any`,
+    )
+    const headers: Record<string, string> = site === undefined ? {} : { 'Sec-Fetch-Site': site }
+    const response = await login.attempt('ada', RIGHT, HOME, names.join('; '), headers)
+    expect(response.status).toBe(200)
+    expect(response.headers['set-cookie'] ?? []).toHaveLength(expected)
+  })
+
   test('serves two guards on one host', async () => {
     const jar: Jar = new Map()
     const guards = ['site', 'staff'].map((name) => loginBehind({ name, deviceCookie: { secret } }))
@@ -267,4 +284,11 @@ test('a response to a login without the browser’s cookies adds one, and replac
   const { lines } = await browse(login, new Map(), 'grace', 'nanoseconds')
   expect(lines).toHaveLength(1)
   expect(lines[0]).not.toContain(String(own?.[0]))
+})
+
+test('each spelling of a name has a cookie of its own', async () => {
+  const login = loginBehind({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
+  const cookies = ['Ada', 'ada'].map(async (name) => cookieOf(await login.attempt(name, RIGHT, HOME)))
+  const names = (await Promise.all(cookies)).map((cookie) => cookie.split('=', 1)[0])
+  expect(new Set(names).size).toBe(2)
 })

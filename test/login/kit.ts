@@ -14,7 +14,13 @@ export interface Login {
   readonly reached: unknown[]
   /** Lets time pass, for the limits; the cookies' time is the real one. */
   advance(ms: number): void
-  attempt(username: unknown, password: string, from?: string, cookie?: string): Promise<supertest.Response>
+  attempt(
+    username: unknown,
+    password: string,
+    from?: string,
+    cookie?: string,
+    headers?: Record<string, string>,
+  ): Promise<supertest.Response>
 }
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
@@ -40,8 +46,9 @@ export function loginBehind(options: Options = {}, handlerMs = 0): Login {
     advance: (ms) => {
       nowMs += ms
     },
-    attempt(username, password, ip = '203.0.113.5', cookie) {
+    attempt(username, password, ip = '203.0.113.5', cookie, headers = {}) {
       const asking = supertest(app).post('/login').set('X-Forwarded-For', ip)
+      asking.set(headers)
       if (cookie !== undefined) asking.set('Cookie', cookie)
       return asking.send({ username, password }).then((response) => response)
     },

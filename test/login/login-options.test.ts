@@ -51,6 +51,10 @@ test.each<[object, string]>([
     "loginGuard: deviceCookie needs the option name, since its cookies are good for the guard of that name alone. Write name: 'login'.",
   ],
   [
+    { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16) }, consecutive: false },
+    'loginGuard: deviceCookie with consecutive: false needs an epoch that ends older cookies.',
+  ],
+  [
     { field: 'a', name: 'b', deviceCookie: { secret: [] } },
     'loginGuard: deviceCookie: secret must be a string, or an array of strings, of at least 16 characters each, got an array of 0.',
   ],

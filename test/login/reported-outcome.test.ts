@@ -1,6 +1,8 @@
+import { ServerResponse } from 'node:http'
 import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard } from 'headgate'
 import supertest from 'supertest'
+import { forgetWarnings } from '../../src/warn-once.js'
 import { closeServers } from '../support/http.js'
 import { attemptsLeft, hangUp, isSuccess } from './outcome-kit.js'
 
@@ -167,4 +169,41 @@ test('a reported success makes the browser a known device, and is reported after
   const { headers } = await supertest(app).post('/login').type('form').send({ username: 'ada' })
   expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-headgate-device-[\w-]{8}=/)])
   expect(events).toEqual([expect.stringMatching(/^authn_login_successafterfail:.*,1$/)])
+})
+
+test('a report on a request that the guard has never seen is a process warning, once', async () => {
+  forgetWarnings()
+  const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const guard = newGuard()
+  const answer: express.RequestHandler = (req, res) => {
+    for (let i = 0; i < 2; i++) guard.reportFailure(Object.create(req))
+    res.sendStatus(401)
+  }
+  expect(await attempt(guard, answer)).toBe(401)
+  const codes = warned.mock.calls.map(([, options]) => (options as { code?: string }).code)
+  warned.mockRestore()
+  expect(codes).toEqual(['HEADGATE_UNKNOWN_ATTEMPT'])
+})
+
+test('a success counts where its headers were sent past the guard, and ends its attempt', async () => {
+  const events: string[] = []
+  const guard = newGuard({ name: 'login', deviceCookie: { secret: 'sixteen characters or more' } })
+  guard.events.on('security', ({ event }) => events.push(event.replace(/:.*,/, ':')))
+  const failed: unknown[] = []
+  guard.limiter.events.on('refundFailed', (error) => failed.push(error))
+  const fail: express.RequestHandler = (_req, res) => void res.sendStatus(401)
+  const past: express.RequestHandler = (req, res) => {
+    guard.reportSuccess(req)
+    ServerResponse.prototype.writeHead.call(res, 200)
+    res.end()
+  }
+  await attempt(guard, fail)
+  await attempt(guard, past)
+  await attempt(guard, fail)
+  await attempt(guard, (req, res) => {
+    guard.reportSuccess(req)
+    res.end()
+  })
+  expect(failed).toEqual([])
+  expect(events).toEqual(['authn_login_successafterfail:1', 'authn_login_successafterfail:1'])
 })
