@@ -11,7 +11,7 @@ export interface Guess {
   /** The form instead of the plain one, where the field does not simply hold the account. */
   readonly form?: Form
   readonly hangsUp?: boolean
-  /** Default: `/login`, which answers by status. `/…/login` answers by redirects. */
+  /** Default: `/login`, which answers by status. See `Attempt`; `/…/login` answers by redirects. */
   readonly path?: string | undefined
   readonly cookie?: string | undefined
 }
@@ -24,7 +24,7 @@ export interface Stage {
   readonly site: Site
   guess(guess: Guess): Promise<Answer>
   /** A login with the right password, by somebody who is no guesser. */
-  logIn(account: string, from: string, cookie?: string): Promise<Answer>
+  logIn(account: string, from: string, path?: string): Promise<Answer>
   /** The real user tries once, from an address of their own, with the right password. */
   userTries(options?: { readonly hasNewBrowser: boolean }): Promise<void>
 }
@@ -84,9 +84,9 @@ export async function play(attack: Attack, hasCookies: boolean): Promise<Outcome
     return answer
   }
 
-  function logIn(account: string, from: string, cookie?: string): Promise<Answer> {
+  function logIn(account: string, from: string, path?: string): Promise<Answer> {
     const { type, body } = form(account)(passwordOf(account))
-    return site.send({ by: 'user', type, body, forwarded: from, cookie })
+    return site.send({ by: 'user', type, body, forwarded: from, path })
   }
 
   async function visit(): Promise<boolean> {

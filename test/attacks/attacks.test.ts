@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { foldName } from 'headgate'
 import { blocksOf } from '../docs/pages.js'
-import { accountOf, NUMBERED_VICTIM, SPELT_VICTIM, VICTIM } from './accounts.js'
+import { accountAsTyped, accountOf, NUMBERED_VICTIM, SPELT_VICTIM, TWIN, VICTIM } from './accounts.js'
 import { ATTACKS } from './attacks.js'
-import { INVISIBLE_SPELLINGS, NUMBERS, RAW_AND_FOLDED, SPELLINGS } from './spellings.js'
+import { INVISIBLE_SPELLINGS, NUMBERS, SPELLINGS } from './spellings.js'
 import { playBoth, type Row, TITLE, tableOf } from './table.js'
 
 type Figures = readonly [reached: number, lost: number, lockouts: number, user: string]
@@ -69,7 +70,6 @@ const EXPECTED: readonly (readonly [
   ],
   ['spellings of one name, new addresses', 50, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['invisible characters in a name, new addresses', 72, [0, 0, 0, '1 of 1'], [0, 0, 0, '1 of 1']],
-  ['raw and folded names, new addresses', 128, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['a number for a name, new addresses', 16, [10, 0, 0, '0 of 1'], [10, 0, 0, '1 of 1']],
   ['arrays and objects for a name, new addresses', 28, [0, 0, 0, '1 of 1'], [0, 0, 0, '1 of 1']],
   ['IPv6, 100 at once within one /56, one account', 100, [5, 0, 0, '1 of 1'], [5, 0, 0, '1 of 1']],
@@ -104,6 +104,20 @@ const EXPECTED: readonly (readonly [
     [10, 0, 0, '10 of 10'],
     [10, 0, 0, '10 of 10'],
   ],
+  // As many as of strangers: the cookie of another name is worth nothing.
+  [
+    'owner of a name in another case, with its device cookie',
+    500,
+    [22, 0, 0, '0 of 10'],
+    [22, 0, 0, '10 of 10'],
+  ],
+  // No bound: each success clears what the guard takes for one account.
+  [
+    'owner of a name in another case, logging in between',
+    200,
+    [200, 1, 0, '10 of 10'],
+    [200, 1, 0, '10 of 10'],
+  ],
 ]
 
 const rows = new Map<string, Row>()
@@ -123,7 +137,7 @@ function figuresOf({ reached, lost, lockouts, userIn, userTries }: Row['without'
   return [reached, lost, lockouts, `${userIn} of ${userTries}`]
 }
 
-test('every attack has bounds', () => {
+test('the figures of every attack are known', () => {
   expect(EXPECTED.map(([name]) => name)).toEqual(ATTACKS.map(({ name }) => name))
 })
 
@@ -139,9 +153,13 @@ test.each(EXPECTED)('what comes of "%s" is known', async (name, guesses, without
 test('all spellings are of names that the application knows, so that each would be a guess', () => {
   const spellings = [...SPELLINGS, ...INVISIBLE_SPELLINGS]
   expect(spellings.filter((spelling) => accountOf(spelling) !== SPELT_VICTIM)).toEqual([])
-  expect(RAW_AND_FOLDED.filter((spelling) => accountOf(spelling) !== VICTIM)).toEqual([])
   const numbers = NUMBERS.map((form) => accountOf(JSON.parse(form('').body).username))
   expect(numbers.filter((account) => account !== NUMBERED_VICTIM)).toEqual([])
+})
+
+test('a name in another case is another account to the application that compares names as typed, and none to the guard', () => {
+  expect([VICTIM, TWIN.account].map(accountAsTyped)).toEqual([VICTIM, TWIN.account])
+  expect(foldName(TWIN.account)).toBe(foldName(VICTIM))
 })
 
 test('names with invisible characters are answered 400, every one', async () => {

@@ -1,5 +1,5 @@
-import { VICTIM } from './accounts.js'
-import { type Attack, form, paced, type Stage } from './attack.js'
+import { TWIN, VICTIM } from './accounts.js'
+import { type Attack, form, type Guess, paced, type Stage } from './attack.js'
 import { ADDRESS, addressAt, HOUR_MS, list } from './shapes.js'
 
 /** Who shows device cookies that should be worth nothing. */
@@ -24,7 +24,53 @@ export const deviceCookies: readonly Attack[] = [
         { overMs: HOUR_MS },
       ),
   },
+  {
+    name: 'owner of a name in another case, with its device cookie',
+    async run(stage) {
+      const cookie = await twinsCookie(stage)
+      // Every other guess shows it: a known device would have guesses of its own besides those of strangers.
+      const guesses = list(500, (i) => ({ ...guessAsTyped(i), cookie: i % 2 === 0 ? cookie : undefined }))
+      await paced(stage, guesses, { overMs: HOUR_MS })
+    },
+  },
+  {
+    name: 'owner of a name in another case, logging in between',
+    run: (stage) => paced(withTwinsLogins(stage), list(200, guessAsTyped), { overMs: HOUR_MS }),
+  },
 ]
+
+/** The form of an application to which the victim and the twin are two accounts. */
+const AS_TYPED = '/login-as-typed'
+
+function guessAsTyped(index: number): Guess {
+  return { account: VICTIM, from: addressAt(index), path: AS_TYPED }
+}
+
+/**
+ * Logs in once to the account whose name is the victim's in another case. Returns the cookie under its own
+ * name and under that of the victim's, in case the guesser has learned that one.
+ */
+async function twinsCookie(stage: Stage): Promise<string | undefined> {
+  const { status, cookie } = await stage.logIn(TWIN.account, ADDRESS, AS_TYPED)
+  if (status !== 200) throw new Error('The twin cannot log in before the attack.')
+  const { cookie: victims } = await stage.logIn(VICTIM, ADDRESS, AS_TYPED)
+  if (cookie === undefined || victims === undefined) return undefined
+  const [name] = victims.split('=')
+  const [, proof] = cookie.split('=')
+  return `${cookie}; ${name}=${proof}`
+}
+
+/** The guesser logs in to that account after each guess, as a stranger, whose success clears strangers. */
+function withTwinsLogins(stage: Stage): Stage {
+  return {
+    ...stage,
+    async guess(guess) {
+      const answer = await stage.guess(guess)
+      await stage.logIn(TWIN.account, guess.from, AS_TYPED)
+      return answer
+    },
+  }
+}
 
 /**
  * The guesser logs in as the victim's namesake at a public form before each guess, and shows that cookie.

@@ -1,7 +1,7 @@
 import { accountAt, LEAKED, NUMBERED_VICTIM, SPELT_VICTIM, VICTIM } from './accounts.js'
 import { type Attack, type Form, form, paced } from './attack.js'
 import { ADDRESS, addressAt, HOUR_MS, list } from './shapes.js'
-import { INVISIBLE_SPELLINGS, MALFORMED, NUMBERS, RAW_AND_FOLDED, SPELLINGS } from './spellings.js'
+import { INVISIBLE_SPELLINGS, MALFORMED, NUMBERS, SPELLINGS } from './spellings.js'
 
 const OTHER_USER = accountAt(100)
 
@@ -9,7 +9,6 @@ const OTHER_USER = accountAt(100)
 export const disguises: readonly Attack[] = [
   respelt('spellings of one name, new addresses', SPELT_VICTIM, SPELLINGS.map(form)),
   respelt('invisible characters in a name, new addresses', SPELT_VICTIM, INVISIBLE_SPELLINGS.map(form)),
-  respelt('raw and folded names, new addresses', VICTIM, RAW_AND_FOLDED.map(form)),
   respelt('a number for a name, new addresses', NUMBERED_VICTIM, NUMBERS),
   respelt('arrays and objects for a name, new addresses', SPELT_VICTIM, MALFORMED),
   {

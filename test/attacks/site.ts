@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import express, { type Request, type Response } from 'express'
 import { loginGuard, memoryStore } from 'headgate'
-import { accountOf, passwordOf } from './accounts.js'
+import { accountAsTyped, accountOf, passwordOf } from './accounts.js'
 
 /** What is sent to the login, and from where. */
 export interface Attempt {
@@ -20,8 +20,8 @@ export interface Attempt {
   /** Hangs up when the handler has begun, before there is an answer. */
   readonly hangsUp?: boolean
   /**
-   * Default: `/login`. At `/public` anybody can have any name, behind a guard of its own with the same
-   * secret.
+   * Default: `/login`. `/login-as-typed`, behind the same guard, compares names as they are typed. At
+   * `/public` anybody can have any name, behind a guard of its own with the same secret.
    */
   readonly path?: string | undefined
 }
@@ -76,9 +76,9 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     ...(hasCookies && { name: 'public', deviceCookie: { secret: SECRET } }),
   })
 
-  function isRight(req: Request): boolean {
+  function isRight(req: Request, find = accountOf): boolean {
     const { username, password } = (req.body ?? {}) as Record<string, unknown>
-    const account = accountOf(username)
+    const account = find(username)
     const isSo = account !== undefined && passwordOf(account) === password
     if (req.get('x-by') === 'guesser') {
       reached++
@@ -93,6 +93,9 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     const status = isRight(req) ? 200 : 401
     if (req.get('x-hangs-up') !== undefined) await hungUp(req, res)
     res.status(status).send(status === 200 ? 'Welcome' : 'Wrong name or password')
+  })
+  app.post('/login-as-typed', parsers, guard, (req: Request, res: Response) => {
+    res.sendStatus(isRight(req, accountAsTyped) ? 200 : 401)
   })
   app.post('/:lang/login', parsers, guard, (req: Request, res: Response) => {
     const isIn = isRight(req)

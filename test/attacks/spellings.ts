@@ -1,5 +1,4 @@
-import { foldName } from 'headgate'
-import { accountOf, SPELT_VICTIM, VICTIM } from './accounts.js'
+import { accountOf, SPELT_VICTIM } from './accounts.js'
 import type { Form } from './attack.js'
 
 /** Characters that collations ignore and that may be in names: a joiner, fillers, variation selectors. */
@@ -40,21 +39,6 @@ export const SPELLINGS: readonly string[] = [
 
 /** Spellings that the application takes for one account, with characters that show nothing. */
 export const INVISIBLE_SPELLINGS: readonly string[] = INVISIBLE.flatMap(added)
-
-/** The victim's name in all combinations of case and width. */
-const CASES_AND_WIDTHS: readonly string[] = [...VICTIM].reduce<string[]>(
-  (starts, letter) => {
-    const forms = [letter, letter.toUpperCase(), fullWidth(letter), fullWidth(letter.toUpperCase())]
-    return starts.flatMap((start) => forms.map((form) => start + form))
-  },
-  [''],
-)
-
-/** Each of them as it is typed, and as it is folded. */
-export const RAW_AND_FOLDED: readonly string[] = CASES_AND_WIDTHS.flatMap((name) => [
-  name,
-  foldName(name) ?? '',
-])
 
 /** A number in place of a text, and texts that are the same number to the application. */
 export const NUMBERS: readonly Form[] = [
