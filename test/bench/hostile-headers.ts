@@ -16,6 +16,8 @@ const GOAL = 3
 const SERVERS = Object.keys(REFUSERS) as RefuserName[]
 
 const HOSTILE_ACCEPT = `application/json${',*/*'.repeat(4_000)}`.slice(0, 15_500)
+/** As long as an `Accept` may be for headgate to parse it. */
+const PARSED_ACCEPT = HOSTILE_ACCEPT.slice(0, 300)
 const TINY_COOKIES = 'a=b; '.repeat(3_000).slice(0, -2)
 
 /** Requests by name, each as it is sent, and the normal one that it is compared with. */
@@ -54,13 +56,25 @@ function requestsWith(deviceCookie: string): Requests {
   return {
     [denied]: { text: get({ Accept: 'application/json' }), normal: denied },
     [`${denied}, Accept of 15.5 KB`]: { text: get({ Accept: HOSTILE_ACCEPT }), normal: denied },
+    [`${denied}, Accept of 300 characters, parsed`]: { text: get({ Accept: PARSED_ACCEPT }), normal: denied },
     [refused]: { text: post({}), normal: refused },
     [`${refused}, 15 KB of cookies`]: { text: post({ Cookie: TINY_COOKIES }), normal: refused },
     [`${refused}, 15 KB of cookies and a known device`]: {
       text: post({ Cookie: `${TINY_COOKIES}; ${deviceCookie}` }),
       normal: refused,
     },
+    [`${refused}, 15 KB of forged device cookies`]: {
+      text: post({ Cookie: cookiesLike(deviceCookie) }),
+      normal: refused,
+    },
   }
+}
+
+/** Empty cookies whose names begin as that of a device cookie does, each with another end. */
+function cookiesLike(deviceCookie: string): string {
+  const [name = ''] = deviceCookie.split('=')
+  const names = Array.from({ length: 500 }, (_, i) => name.slice(0, -8) + String(i).padStart(8, '0'))
+  return names.join('=;').slice(0, 15_000)
 }
 
 function get(headers: Readonly<Record<string, string>>): string {
