@@ -2,14 +2,18 @@ import { wrongKind } from './checks.js'
 import { memoryStore } from './stores/memory/memory-store.js'
 import type { Store } from './stores/store.js'
 
-/** Named limiters without a store of their own meet here; made when the first one comes. */
+/**
+ * Named limiters of this copy of the package that have no store of their own meet here. Created for the
+ * first of them.
+ */
 let commonStore: Store | undefined
-/** Which prefixes of a store are taken by a limiter without a name. */
+
+/** The prefixes of each store that a limiter without a name has claimed. */
 type UnnamedLimiters = WeakMap<Store, Set<string>>
 
 /**
- * Where the process keeps them: one place for all copies of this package, which may share a store. No mark
- * on the store, which may be the user's own and frozen.
+ * Where the process keeps the claims: one place for all copies of this package, which may share a store. No
+ * mark on the store, which may be the user's own and frozen.
  */
 const UNNAMED_ON = Symbol.for('headgate.unnamedLimiters')
 

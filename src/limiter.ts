@@ -52,10 +52,11 @@ export interface Limiter<Subject> {
    */
   refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
   /**
-   * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone. Any object
-   * will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`; or a decision, for
-   * the keys that were charged. With `limits`, the names of limits, only these forget, and only their keys are read.
-   * Throws or rejects where a key needs the address of a request whose connection is closed: give the decision then.
+   * Forgets all that this subject's keys have used. Limits whose key is `undefined` for it are left alone.
+   * Any object will do that has what the key functions read, such as `{ body: { username: 'ada' } }` for
+   * `byField('username')`; or a decision, for the keys that were charged. With `limits`, the names of
+   * limits, only these forget, and only their keys are read. Throws or rejects where a key needs the address
+   * of a request whose connection is closed: give the decision then.
    */
   forget(
     subject: Subject | Record<string, unknown> | Decision,

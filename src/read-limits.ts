@@ -205,7 +205,7 @@ function policyReader(
     const known = bound.get(value as Policy)
     if (known !== undefined) return known
     const checked = checkedPolicy(owner, value)
-    if (share < 1) checked.scaled(share) // throws for a share that cannot be kept: now, not in an outage
+    if (share < 1) checkShare(owner, checked, share)
     const fresh = {
       policy: checked,
       keyAtRest: keysAtRest(`${keyHead}:${signatureOf(checked)}`),
@@ -219,6 +219,18 @@ function policyReader(
     return () => only
   }
   return (subject) => whenKnown(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
+}
+
+/** Throws for a share at which the policy cannot be kept: now, and not first in an outage. */
+function checkShare(owner: string, policy: Policy, share: number): void {
+  try {
+    policy.scaled(share)
+  } catch {
+    throw new TypeError(
+      `${owner}: share: ${share} of ${policy.name} is a rate that a token bucket cannot keep within 0.2 %. ` +
+        'Use another share, or slidingWindow, which keeps any rate exactly.',
+    )
+  }
 }
 
 function readCost(owner: string, _option: string, cost: unknown): Limit['readCost'] {

@@ -1,12 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../checks.js'
 import { type Address, parseAddress, parseAsWritten } from './address.js'
-import {
-  EMBEDDING_NETWORKS,
-  type EmbeddingNetwork,
-  embeddedIpv4,
-  embeddingNetworkOf,
-} from './embedded-ipv4.js'
+import { EMBEDDING_NETWORKS, type EmbeddingNetwork, embeddingNetworkOf, ipv4Within } from './embedded-ipv4.js'
 import type { SourceAddress } from './source-address.js'
 
 /** Whether an address is in a list. No address is in none. */
@@ -73,10 +68,12 @@ function readPrefix(bits: string | undefined, width: number): number | undefined
  * IPv4 address; only ::ffff:0:0/96 means that.
  */
 function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: EmbeddingNetwork): Range | undefined {
+  const isMapped = address.isIPv4MappedAddress()
   if (prefix < embedding.prefix && embedding.prefix < 96) return [address, prefix] // holds more than the network
   const ipv4Prefix = prefix === 128 ? 32 : prefix - embedding.ipv4At
-  const least = address.isIPv4MappedAddress() ? 0 : 1
-  return ipv4Prefix >= least && ipv4Prefix <= 32 ? [embeddedIpv4(address, embedding), ipv4Prefix] : undefined
+  if (ipv4Prefix < (isMapped ? 0 : 1) || ipv4Prefix > 32) return undefined
+  const ipv4 = ipv4Within(address, embedding)
+  return ipv4 === undefined ? [address, prefix] : [ipv4, ipv4Prefix]
 }
 
 /**

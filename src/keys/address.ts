@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { EMBEDDING_NETWORKS, embeddedIpv4, embeddingNetworkOf } from './embedded-ipv4.js'
+import { EMBEDDING_NETWORKS, embeddingNetworkOf, ipv4Within } from './embedded-ipv4.js'
 
 /** A parsed address. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4 here. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -14,7 +14,7 @@ export function parseAddress(text: string, networks = EMBEDDING_NETWORKS): Addre
   const address = parseAsWritten(text)
   if (address === undefined || address instanceof ipaddr.IPv4) return address
   const embedding = embeddingNetworkOf(address, networks)
-  return embedding ? embeddedIpv4(address, embedding) : address
+  return (embedding && ipv4Within(address, embedding)) ?? address
 }
 
 /** As `parseAddress`, but leaves IPv6 as it is written. */

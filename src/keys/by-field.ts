@@ -37,7 +37,7 @@ const OPTIONS = {
  * input, per source address; so are names with invisible characters (control, format, private-use,
  * surrogate or unassigned: `\p{C}`), which databases often ignore.
  *
- * A body parser must run before; a body that was never parsed is told once, as the process warning
+ * A body parser must run before; a body that was never parsed is reported once, as the process warning
  * `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {

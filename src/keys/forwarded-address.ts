@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from 'proxy-addr'
 import { wrongOption } from '../checks.js'
 import { warnOnce } from '../warn-once.js'
-import { parseAddress } from './address.js'
+import { isPlainIpv4, parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
+import { isDisconnected } from './disconnected.js'
 import type { EmbeddingNetwork } from './embedded-ipv4.js'
 import { headerOf } from './key.js'
 
@@ -65,7 +66,8 @@ function addressBehind(owner: string, trustProxy: TrustProxy): ForwardedReader {
     if (peer === undefined && !countsHops) return undefined // by number, a proxy on a Unix socket is one, too
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
-    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peer } } // all that proxy-addr reads
+    // All that proxy-addr reads.
+    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peer } }
     return proxyAddr(read as unknown as IncomingMessage, trust)
   }
 }
@@ -91,7 +93,9 @@ function isNumber(value: unknown): boolean {
   return value === true || (typeof value === 'string' && /^\d+$/.test(value))
 }
 
-function wrongTrust(owner: string, trustProxy: unknown, fix: string): TypeError {
+function wrongTrust(owner: string, trustProxy: unknown, suggestion: string): TypeError {
+  const isOff = trustProxy === false || trustProxy === null
+  const fix = isOff ? 'Leave trustProxy out to trust no proxy.' : suggestion
   const must =
     "the number of proxies (at least 1), or their addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'"
   return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
@@ -105,22 +109,42 @@ function addressInHeader(
 ): ForwardedReader {
   const fix = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
-  if (from === undefined) throw wrongOption(owner, 'from', 'given with header', from, fix)
   const name = header.toLowerCase()
+  if (name === 'x-forwarded-for' || name === 'forwarded') {
+    const must = 'one that holds the address alone'
+    throw wrongOption(owner, 'header', must, header, 'Use trustProxy: 1, the number of proxies, for a list.')
+  }
+  if (from === undefined) throw wrongOption(owner, 'from', 'given with header', from, fix)
+  if (Array.isArray(from) && from.length === 0)
+    throw wrongOption(owner, 'from', 'at least one address or CIDR range', from, fix)
   const isBelieved = addressList(owner, 'from', from, networks)
   return function addressByHeader(subject, peer) {
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
-    if (peer !== undefined && isBelieved(parseAddress(peer, networks))) return address
-    warnUnbelieved(name)
-    return undefined
+    if (peer === undefined || !isBelieved(parseAddress(peer, networks))) {
+      if (peer !== undefined || !isDisconnected(subject)) warnUnbelieved(name, peer)
+      return undefined
+    }
+    if (!isPlainIpv4(address) && parseAddress(address, networks) === undefined) warnUnreadable(name)
+    return address
   }
 }
 
-function warnUnbelieved(header: string): void {
+function warnUnbelieved(header: string, peer: string | undefined): void {
+  const fix =
+    peer === undefined
+      ? 'It came by a Unix socket, which has no address: use trustProxy: 1 behind a proxy on one.'
+      : 'If that address is your proxy, all clients share its bucket: add it to from. Else a client sent the header itself.'
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
-      'address is your proxy, all clients share its bucket: add it to from. Else a client sent the header itself.',
+    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. ${fix}`,
+  )
+}
+
+function warnUnreadable(header: string): void {
+  warnOnce(
+    'HEADGATE_UNREADABLE_ADDRESS',
+    `headgate: ${header} came from a proxy in from and holds no address. Such requests are limited by the proxy's ` +
+      'address, in one bucket: have the proxy send the address of the client alone.',
   )
 }

@@ -57,11 +57,15 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { networks })
 }
 
+/** How a server that listens on `::` writes IPv4 addresses (RFC 4291 §2.5.5.2). */
+const MAPPED = '::ffff:'
+
 function readable(
   text: string | undefined,
   networks: readonly EmbeddingNetwork[],
 ): SourceAddress | undefined {
   if (text === undefined || isPlainIpv4(text)) return text
+  if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
   return parseAddress(text, networks)
 }
 

@@ -14,7 +14,8 @@ export interface AccountOptions<Req> {
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
    * checked. May be async. For `undefined` only the address is limited; anything else that can be no name,
    * such as `null` or a name with invisible characters, is answered 400. Names are compared as they are:
-   * call `foldName` for a name that was typed. Device cookies are then good for all spellings that fold to one.
+   * call `foldName` for a name that was typed. Device cookies are then good for all spellings that fold to
+   * one.
    */
   account?: KeyFunction<Req>
   /**

@@ -217,8 +217,8 @@ function epochText(value: unknown): string {
 }
 
 /**
- * Returns where the form was submitted, as browsers say (W3C Fetch Metadata). A login from another site plants
- * no cookie in its visitors' browsers; one from another origin of the same site removes none.
+ * Returns where the form was submitted, as browsers say (W3C Fetch Metadata). A login from another site
+ * plants no cookie in its visitors' browsers; one from another origin of the same site removes none.
  */
 function fetchSite(req: IncomingMessage): string | undefined {
   return headerOf(req, 'sec-fetch-site')

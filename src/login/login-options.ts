@@ -135,8 +135,8 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
 }
 
 /**
- * Without a limit in a row, whoever collected cookies before the password changed has the limits in time with
- * each of them: an epoch ends these cookies.
+ * Without a limit in a row, whoever collected cookies before the password changed has the limits in time
+ * with each of them: an epoch ends these cookies.
  */
 function checkEpoch(
   owner: string,

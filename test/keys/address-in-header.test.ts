@@ -40,8 +40,26 @@ test.each<[unknown]>([
   ['203.0.113.0/24'],
   [['203.0.113.7']],
   ['x'.repeat(100_000)],
-])('a header of %j falls back to the peer', (value) => {
-  expect(through('173.245.48.1', value)).toBe('173.245.48.1')
+])('a header of %j falls back to the peer, and a warning says so once', (value) => {
+  for (let i = 0; i < 2; i++) expect(through('173.245.48.1', value)).toBe('173.245.48.1')
+  const isRead = typeof value === 'string' // Node.js joins duplicates of such a header in one string
+  expect(warnings()).toEqual(isRead ? ['HEADGATE_UNREADABLE_ADDRESS'] : [])
+})
+
+test.each(['x-forwarded-for', 'X-Forwarded-For', 'forwarded'])(
+  'header: %s, which holds a list, is an error that says to give the number of proxies',
+  (header) => {
+    expect(() => byIp({ header, from: ['127.0.0.1'] })).toThrow('Use trustProxy: 1, the number of proxies')
+  },
+)
+
+test('an empty from is an error: nobody would be believed', () => {
+  expect(() => byIp({ header: 'x-real-ip', from: [] })).toThrow('from must be at least one address')
+})
+
+test('a header on a connection that is gone is no reason to warn', () => {
+  const gone = { headers: { [HEADER]: '203.0.113.7' }, socket: { destroyed: true, remoteAddress: undefined } }
+  expect(() => cdn(gone)).toThrow("the request's connection is closed")
   expect(warnings()).toEqual([])
 })
 

@@ -51,6 +51,18 @@ test.each([
 })
 
 test.each([
+  ['64:ff9b::127.0.0.1', '64:ff9b::/56'],
+  ['64:ff9b::10.0.0.1', '64:ff9b::/56'],
+  ['2002:7f00:1::1', '2002:7f00:1::/56'],
+  ['2002:a00:1::1', '2002:a00:1::/56'],
+  ['2002:c0a8:101::1', '2002:c0a8:101::/56'],
+  ['2001:0:1234::80ff:fffe', '2001:0:1234::/56'],
+  ['::ffff:127.0.0.1', '127.0.0.1'],
+])('a public network that embeds a private address stands for nobody: %s is %s', (text, identity) => {
+  expect(identityOf(text)).toBe(identity)
+})
+
+test.each([
   '',
   ' ',
   'unknown',

@@ -75,7 +75,8 @@ const CHARGES_PER_SWEEP = 16
  *   nobody can aim at another's state; that any two of ten million keys share one by chance has odds of one in 370,000.
  * - At most `maxKeys` keys. States that equal fresh ones go first. When all are in use, room is made from those nearest
  *   to fresh, among up to 32 looked at, and never from a client that is at its limit. When there is no such room, newcomers
- *   share one overflow state per limit, and a process warning (`HEADGATE_MEMORY_FULL`) tells once. When that
+ * share one overflow state per limit, and the process warning `HEADGATE_MEMORY_FULL` reports it once. When
+ * that
  *   state begins to deny newcomers, `HEADGATE_MEMORY_REFUSING` reports it once.
  *
  * Throws a `TypeError` for wrong options.
@@ -100,7 +101,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     warnOnce(
       'HEADGATE_MEMORY_REFUSING',
       'headgate: the memory store is full of clients at their limit, and refuses new clients, who share one limit. Where ' +
-        'one client can use many keys, such as user names, decide an address limit together with it, in limits.',
+        'one client can use many keys, such as user names, add an address limit beside it in limits.',
     )
   }
 
