@@ -228,6 +228,30 @@ describe.each(Object.entries(FACTORIES))('%s', (owner, { make, find, enough, exc
   })
 })
 
+const COUNTED_ONLY =
+  'because a guard counts failed logins only, and succeeded says which responses are successes.'
+
+test.each<[Given, string]>([
+  [{ skipSuccessfulRequests: true }, COUNTED_ONLY],
+  [{ skipFailedRequests: true }, COUNTED_ONLY],
+  [{ skipSuccessfulRequests: true, skipFailedRequests: true }, COUNTED_ONLY],
+  [{ count: 'failed' }, COUNTED_ONLY],
+  [{ requestWasSuccessful: fn }, 'Write succeeded, with the same function, which returns a boolean'],
+  [{ requestWasSuccessful: true }, COUNTED_ONLY],
+])('loginGuard: %p: %s', (given, says) => {
+  const { message } = errorOf(() => loginGuard({ field: 'user', ...given } as never))
+  expect(message).toContain(says)
+  expect(message.split('\n')).toHaveLength(1)
+})
+
+test('no hint of loginGuard writes a rule by the status', () => {
+  const others = [{ count: 'failed' }, { count: fn }, { key: fn }].map((given) => ['', given] as const)
+  for (const [, given] of [...CASES, ...others]) {
+    const { message } = errorOf(() => loginGuard({ field: 'user', ...given } as never))
+    expect(message).not.toMatch(/statusCode\s*[<>=!]/)
+  }
+})
+
 test.each(CASES)('createLimiter knows %s, too: %p', (_name, given) => {
   const { message } = errorOf(() => createLimiter({ limit: 5, window: '1m', ...given } as never))
   expect(message).toMatch(/Write |There is no equivalent, because|It goes into rateLimit/)

@@ -3,7 +3,9 @@ import { type Given, type Hint, none, type Reading, SAME, write } from './hint.j
 import { policyHint } from './quota.js'
 
 const NO_FIGURES = 'a login guard shows clients no figures'
-const SUCCEEDED = '(req, res) => res.statusCode < 400'
+const FAILURES_ONLY = 'a guard counts failed logins only, and succeeded says which responses are successes'
+/** Options that say which responses count. */
+const COUNTING_WORDS: readonly string[] = ['skipSuccessfulRequests', 'skipFailedRequests', 'count']
 
 /** What stands in a login guard for options that it does not share with `rateLimit`. */
 const INSTEAD: Readonly<Record<string, (source: string, reading: Reading) => Hint>> = {
@@ -14,7 +16,6 @@ const INSTEAD: Readonly<Record<string, (source: string, reading: Reading) => Hin
   key: (source) => (source === SAME ? accountOrField() : write({ address: source })),
   limits: () =>
     none('the limits of a login guard have names of their own: address, account and accountAndAddress'),
-  count: () => write({ succeeded: SUCCEEDED }, ', with the condition under which a login succeeded'),
   headers: () => none(NO_FIGURES),
   resetFormat: () => none(NO_FIGURES),
   denyCache: () => none('a login guard counts denials, and never answers them from a cache'),
@@ -24,10 +25,21 @@ function accountOrField(): Hint {
   return write({ account: '(req) => req.body?.username' }, " for the account, or field: 'username'")
 }
 
+/**
+ * The hint for a function that recognizes successes. No rule by the status alone is suggested: the answer to
+ * a failed login may be a redirect.
+ */
+function succeededLike(value: unknown): Hint {
+  if (typeof value !== 'function') return none(FAILURES_ONLY)
+  return write({ succeeded: SAME }, ', with the same function, which returns a boolean and no promise')
+}
+
 /** Finds hints for the options of `loginGuard`. */
 export function loginHint(option: string, given: Given): Hint | undefined {
   if (option === 'username') return write({ field: "'username'" })
   if (option === 'key') return accountOrField()
+  if (COUNTING_WORDS.includes(option)) return none(FAILURES_ONLY)
+  if (option === 'requestWasSuccessful') return succeededLike(given[option])
   const own = INSTEAD[option]
   if (own !== undefined && option !== 'limits') {
     if (option === 'policy') return write({ limits: '{ account: policy }' })
