@@ -1,7 +1,24 @@
 import { distance } from 'fastest-levenshtein'
 
-/** How an error message shows a value: strings quoted, everything short and on one line. */
+/**
+ * Whether a text looks like a connection string, or like a user with a password: `scheme://…`,
+ * `user:password@…`.
+ */
+function looksLikeCredential(text: string): boolean {
+  const colonAt = text.indexOf(':')
+  return text.includes('://') || (colonAt >= 0 && text.includes('@', colonAt))
+}
+
+/**
+ * How an error message shows a value: strings quoted, everything short and on one line. Of what looks like a
+ * credential only the kind.
+ */
 export function show(value: unknown): string {
+  if (looksLikeCredential(typeof value === 'string' ? value : spell(value))) return showKind(value)
+  return spell(value)
+}
+
+function spell(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return value.name ? `function ${value.name}` : 'a function'
@@ -17,9 +34,9 @@ export function show(value: unknown): string {
  */
 export function showKind(value: unknown): string {
   if (typeof value === 'function') return 'a function'
-  if (typeof value === 'object' && value !== null) return show(value)
+  if (typeof value === 'object' && value !== null) return spell(value)
   return value === undefined || value === null || typeof value === 'boolean'
-    ? show(value)
+    ? spell(value)
     : `a ${typeof value}`
 }
 
@@ -29,24 +46,24 @@ export function wrongKind(
   option: string,
   must: string,
   value: unknown,
-  hint: string,
+  fix?: string,
 ): TypeError {
-  const problem = `${owner}: ${option} must be ${must}, got ${showKind(value)}.`
-  const error = new TypeError(`${problem} ${hint}`)
-  problems.set(error, problem)
-  return error
+  return wrong(`${owner}: ${option} must be ${must}, got ${showKind(value)}.`, fix)
 }
 
-/** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the mend. */
+/** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the fix. */
 export function wrongOption(
   owner: string,
   option: string,
   must: string,
   value: unknown,
-  mend?: string,
+  fix?: string,
 ): TypeError {
-  const problem = `${owner}: ${option} must be ${must}, got ${show(value)}.`
-  const error = new TypeError(mend ? `${problem} ${mend}` : problem)
+  return wrong(`${owner}: ${option} must be ${must}, got ${show(value)}.`, fix)
+}
+
+function wrong(problem: string, fix: string | undefined): TypeError {
+  const error = new TypeError(fix ? `${problem} ${fix}` : problem)
   problems.set(error, problem)
   return error
 }
@@ -115,19 +132,6 @@ export function choice<const T extends string>(...allowed: readonly T[]) {
   return (owner: string, option: string, value: unknown): T => oneOf(owner, option, value, allowed)
 }
 
-/** Checks that options are a plain object with no key outside `known`; `renamed` maps words of other packages to the mend. */
-export function knownOptions(
-  owner: string,
-  options: unknown,
-  known: readonly string[],
-  renamed: Readonly<Record<string, string>> = {},
-): void {
-  checkIsObject(owner, options, known)
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw unknownOption(owner, key, known, renamed).error
-  }
-}
-
 /** Checks that options are a plain object. */
 export function checkIsObject(
   owner: string,
@@ -146,22 +150,16 @@ interface UnknownOption {
   readonly meant: string | undefined
 }
 
-/**
- * Describes an option that there is not. `renamed` maps words of other packages to the fix, which begins
- * with the option that was meant.
- */
-export function unknownOption(
-  owner: string,
-  key: string,
-  known: readonly string[],
-  renamed: Readonly<Record<string, string>> = {},
-): UnknownOption {
-  const problem = (hint: string) => new TypeError(`${owner}: there is no option ${show(key)}. ${hint}`)
-  const fix = Object.hasOwn(renamed, key) ? renamed[key] : undefined
-  if (fix !== undefined) return { error: problem(`Write ${fix} instead.`), meant: /^\w+/.exec(fix)?.[0] }
-  const near = nearest(key, known)
-  const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`
-  return { error: problem(hint), meant: near }
+/** Describes an option that there is not, and suggests the nearest of `known`. */
+export function unknownOption(owner: string, name: string, known: readonly string[]): UnknownOption {
+  const near = nearest(name, known)
+  const fix = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`
+  return { error: new TypeError(`${owner}: there is no option ${showName(name)}. ${fix}`), meant: near }
+}
+
+/** How an error message shows the name of an option, which may be anything that was spread into options. */
+export function showName(name: string): string {
+  return looksLikeCredential(name) ? '"…"' : show(name)
 }
 
 function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
@@ -185,15 +183,14 @@ export function keyName(owner: string, option: string, value: unknown): string {
   throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${keyNameLike(value)}'?`)
 }
 
-/** The nearest name that `keyName` takes; `api` where there is none. */
+/** The nearest name that `keyName` takes; `api` where there is none, or where the value looks like a credential. */
 export function keyNameLike(value: unknown): string {
-  const text = typeof value === 'string' ? value : ''
+  const text = typeof value === 'string' && !looksLikeCredential(value) ? value : ''
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain.slice(0, 64) || 'api'
 }
 
 /** Checks a function, or `undefined` where the option may be left out. */
 export function optionalFunction(owner: string, option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function')
-    throw wrongOption(owner, option, 'a function', value)
+  if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
 }

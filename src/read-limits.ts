@@ -1,4 +1,4 @@
-import { keyName, show, wholeNumber, wrongOption } from './checks.js'
+import { keyName, show, wholeNumber, wrongKind, wrongOption } from './checks.js'
 import { windowMs } from './durations.js'
 import { entryHint } from './foreign/entry-hint.js'
 import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
@@ -170,7 +170,7 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
   if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
     return keys as KeyFunction[]
   const must = 'a function, or an array of 1 to 8 functions'
-  throw wrongOption(owner, option, must, key, 'Did you mean key: byIp()?')
+  throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
 /** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */

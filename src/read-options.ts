@@ -105,9 +105,13 @@ function checkLease(
 /** Checks a secret, without ever showing it. */
 export function readSecret(owner: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
-  const shown = typeof secret === 'string' ? `one of ${secret.length}` : showKind(secret)
+  const shown = typeof secret === 'string' ? showLength(secret) : showKind(secret)
   const must = `secret must be a string of at least 16 characters, got ${shown}`
   throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+}
+
+function showLength({ length }: string): string {
+  return `a string of ${length} ${length === 1 ? 'character' : 'characters'}`
 }
 
 function readShare(owner: string, option: string, share: unknown): number {

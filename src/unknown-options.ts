@@ -1,4 +1,4 @@
-import { show, unknownOption } from './checks.js'
+import { showName, unknownOption } from './checks.js'
 import { type FindHint, type Given, textOf } from './foreign/hint.js'
 
 /**
@@ -32,7 +32,10 @@ export function unknownOptions(
   }
   const grouped = [...hinted].map(([text, { names, meant }]) => {
     const are = names.length === 1 ? 'is no option' : 'are no options'
-    return { error: new TypeError(`${owner}: there ${are} ${names.map(show).join(' and ')}. ${text}`), meant }
+    return {
+      error: new TypeError(`${owner}: there ${are} ${names.map(showName).join(' and ')}. ${text}`),
+      meant,
+    }
   })
   return [...grouped, ...plain]
 }

@@ -1,12 +1,5 @@
-import {
-  keyName,
-  knownOptions,
-  oneOf,
-  optionalFunction,
-  show,
-  wholeNumber,
-  wrongOption,
-} from '../src/checks.js'
+import { keyName, oneOf, optionalFunction, show, wholeNumber, wrongOption } from '../src/checks.js'
+import { optional, readOptions } from '../src/option-table.js'
 
 test.each<[unknown, string]>([
   ['10', '"10"'],
@@ -14,6 +7,12 @@ test.each<[unknown, string]>([
   ['a"b\n', '"a\\"b\\n"'],
   ['x'.repeat(60), `"${'x'.repeat(60)}"`],
   ['x'.repeat(61), `"${'x'.repeat(57)}..."`],
+  ['redis://admin:hunter2@10.0.0.1:6379', 'a string'],
+  [`postgres://${'x'.repeat(60)}:hunter2@db`, 'a string'],
+  ['user:hunter2@host', 'a string'],
+  [Symbol('redis://hunter2'), 'a symbol'],
+  ['12:30', '"12:30"'],
+  ['me@example.org', '"me@example.org"'],
   [5n, '5n'],
   [Number.NaN, 'NaN'],
   [-0.5, '-0.5'],
@@ -77,18 +76,20 @@ test('oneOf gives back a word that is known, and suggests the nearest for one th
   expect(() => oneOf('someone', 'mode', ['report'], ['enforce', 'report'])).toThrow(/got an array of 1\.$/)
 })
 
+const rows = { limit: optional(wholeNumber) }
+
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
   '%s is no option, whatever objects inherit',
   (key) => {
     const options = JSON.parse(`{ "${key}": 1 }`)
-    expect(() => knownOptions('someone', options, ['limit'])).toThrow(
+    expect(() => readOptions('someone', options, { rows })).toThrow(
       `someone: there is no option "${key}". Known options: limit.`,
     )
   },
 )
 
 test('an unknown option of any length is a short message', () => {
-  expect(() => knownOptions('someone', { ['x'.repeat(100_000)]: 1 }, ['limit'])).toThrow(/^.{1,200}$/)
+  expect(() => readOptions('someone', { ['x'.repeat(100_000)]: 1 }, { rows })).toThrow(/^.{1,200}$/)
 })
 
 test.each(['a', 'A9', 'login.ip', 'a-b_c', 'x'.repeat(64)])('%p is a name', (name) => {
@@ -104,6 +105,8 @@ test.each<[unknown, string]>([
   ['a\r\nSet-Cookie: x', 'a-Set-Cookie-x'],
   ['"', 'api'],
   ['\u00fc', 'api'],
+  ['redis://admin:hunter2@10.0.0.1:6379', 'api'],
+  ['user:hunter2@host', 'api'],
   ['x'.repeat(65), 'x'.repeat(64)],
   [7, 'api'],
   [null, 'api'],

@@ -5,6 +5,7 @@ import { Pool } from 'pg'
 const {
   ban,
   byField,
+  byHeader,
   byIp,
   byUser,
   consecutive,
@@ -13,7 +14,9 @@ const {
   loginGuard,
   memcachedStore,
   memoryStore,
+  mysqlSchema,
   mysqlStore,
+  postgresSchema,
   postgresStore,
   rateLimit,
   redisStore,
@@ -33,7 +36,11 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['memcachedStore client', memcachedStore],
   ['mysqlStore pool', mysqlStore],
   ['mysqlStore options', (given) => mysqlStore(mysqlPool, given)],
+  ['mysqlStore table', (table) => mysqlStore(mysqlPool, { table })],
+  ['mysqlSchema table', mysqlSchema],
   ['postgresStore pool', postgresStore],
+  ['postgresStore table', (table) => postgresStore(postgresPool, { table })],
+  ['postgresSchema table', postgresSchema],
   ['postgresStore options', (given) => postgresStore(postgresPool, given)],
   ['memoryStore options', memoryStore],
   ['rateLimit options', rateLimit],
@@ -42,7 +49,10 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['rateLimit lease', (lease) => rateLimit({ ...enough, lease })],
   ['rateLimit limits', (entry) => rateLimit({ limits: [entry] })],
   ['rateLimit storeClient', (storeClient) => rateLimit({ ...enough, storeClient } as never)],
+  ['rateLimit key', (key) => rateLimit({ ...enough, key })],
+  ['rateLimit skip', (skip) => rateLimit({ ...enough, skip })],
   ['createLimiter options', createLimiter],
+  ['createLimiter key', (key) => createLimiter({ ...enough, key })],
   ['createLimiter store', (store) => createLimiter({ ...enough, store })],
   ['createLimiter secret', (secret) => createLimiter({ ...enough, secret })],
   ['createLimiter redis', (redis) => createLimiter({ ...enough, redis } as never)],
@@ -58,6 +68,8 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['consecutive options', consecutive],
   ['ban options', (given) => ban(policy, given)],
   ['byIp options', byIp],
+  ['byUser get', byUser],
+  ['byUser anonymous', (anonymous) => byUser(undefined, { anonymous })],
   ['byUser options', (given) => byUser(undefined, given)],
   ['byField options', (given) => byField('username', given)],
 ]
@@ -79,22 +91,61 @@ test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...give
   (place, _shape, value, kind, make) => {
     // As a secret, a string is good when it is long enough.
     if (place.endsWith(' secret') && typeof value === 'string' && value.length >= 16) return
+    // A function is right in some places, and any short name for a table.
+    if (typeof value === 'function' && /key$|skip$|get$|anonymous$/.test(place)) return
+    if (value === 'hunter2' && place.endsWith(' table')) return
     const error = errorOf(() => (make as (given: unknown) => unknown)(value))
     expect(error).toBeInstanceOf(TypeError)
     for (const text of [error.message, error.stack, String(error.cause)])
       expect(text).not.toContain('hunter2')
     const isArrayOfSecrets = place === 'loginGuard deviceCookie secret' && Array.isArray(value)
     const isLengthShown = isArrayOfSecrets || (place.endsWith(' secret') && typeof value === 'string')
-    if (isLengthShown) expect(error.message).toContain('got one of 7')
+    if (isLengthShown) expect(error.message).toContain('got a string of 7 characters')
     else if (!/storeClient|redis$/.test(place)) expect(error.message).toContain(`got ${kind}`)
   },
 )
 
+/** Options whose values may be shown, unless they look like a credential, and whose fix is made of them. */
+const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
+  ...[
+    ...[
+      'name',
+      'prefix',
+      'headers',
+      'onStoreError',
+      'window',
+      'limit',
+      'timeoutMs',
+      'keyPrefix',
+      'nameSpace',
+    ],
+    ...['identifier', 'groupId', 'tableName', 'schemaName', 'dbName', 'redis', 'ttl', 'windowMs', 'max'],
+  ].map((option) => [option, (given: never) => rateLimit({ ...enough, [option]: given } as never)] as const),
+  ['allow', (given) => rateLimit({ ...enough, allow: [given] })],
+  ['the name of an option', (given) => rateLimit({ ...enough, [given]: 1 } as never)],
+  ['byHeader', byHeader],
+  ['byField missing', (missing) => byField('username', { missing })],
+  ['key of several', (key) => rateLimit({ ...enough, key: [key] })],
+  ['byIp trustProxy', (trustProxy) => byIp({ trustProxy })],
+]
+
+test.each(
+  SHOWN.flatMap(([place, make]) =>
+    ['redis://admin:hunter2@10.0.0.1:6379', 'user:hunter2@host'].map(
+      (given) => [place, given, make] as const,
+    ),
+  ),
+)('%s: an error shows nothing of %s', (_place, given, make) => {
+  const { message } = errorOf(() => (make as (given: unknown) => unknown)(given))
+  expect(message).not.toMatch(/hunter2|admin|10\.0\.0\.1/)
+})
+
+/** Factories that are given nothing by which a credential could come. */
+const WITHOUT = ['byRoute', 'foldName', 'StoreError']
+
 test('every factory has a row in the table', () => {
-  const factories = Object.keys(headgate).filter(
-    (name) => !/Schema$|^StoreError$|^byRoute$|^byHeader$|^foldName$/.test(name),
-  )
-  const covered = new Set(PLACES.map(([place]) => place.split(' ')[0]))
+  const factories = Object.keys(headgate).filter((name) => !WITHOUT.includes(name))
+  const covered = new Set([...PLACES, ...SHOWN].map(([place]) => place.split(' ')[0]))
   expect(factories.filter((name) => !covered.has(name))).toEqual([])
 })
 

@@ -37,7 +37,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ limits: [{ policy }] }, 'limit does not go with limits. Put it into each entry of limits.'],
   [
     { key: 'ip' },
-    'key must be a function, or an array of 1 to 8 functions, got "ip". Did you mean key: byIp()?',
+    'key must be a function, or an array of 1 to 8 functions, got a string. Did you mean key: byIp()?',
   ],
   [{ key: [] }, 'key must be a function, or an array of 1 to 8 functions, got an array of 0'],
   [{ key: [() => 'a', 'b'] }, 'got an array of 2'],
@@ -108,7 +108,10 @@ describe.each([
     [Array(17).fill({ policy }), 'got an array of 17'],
     [[null], 'limits[0]: options must be an object, got null'],
     [[{ name: 'a', policy }, {}], 'limits[1]: policy must be a policy, got undefined'],
-    [[{ policy, key: 5 }], 'limits[0]: key must be a function, or an array of 1 to 8 functions, got 5'],
+    [
+      [{ policy, key: 5 }],
+      'limits[0]: key must be a function, or an array of 1 to 8 functions, got a number',
+    ],
     [[{ policy, cost: -1 }], 'limits[0]: cost must be a whole number of at least 0, got -1'],
     [[{ policy, name: 'a b' }], 'limits[0]: name must be 1 to 64 letters'],
     [
@@ -152,8 +155,8 @@ describe.each([
   })
 
   test.each<[unknown, string]>([
-    ['hunter2', 'got one of 7'],
-    ['', 'got one of 0'],
+    ['hunter2', 'got a string of 7 characters'],
+    ['', 'got a string of 0 characters'],
     [1234567890123456, 'got a number'],
     [987654321n, 'got a bigint'],
     [['hunter2'], 'got an array of 1'],

@@ -98,7 +98,7 @@ describe('options of its own', () => {
   test.each<[object, string]>([
     [{ skip: true }, 'skip must be a function, got true'],
     [{ skip: ['/health'] }, 'skip must be a function, got an array of 1'],
-    [{ onLimited: 'slow down' }, 'onLimited must be a function, got "slow down"'],
+    [{ onLimited: 'slow down' }, 'onLimited must be a function, got a string'],
     [
       { count: 'Failed' },
       "count must be one of 'all', 'failed', 'successful', got \"Failed\". Did you mean count: 'failed'?",

@@ -204,7 +204,7 @@ test.each<[unknown, unknown, string]>([
   ['', {}, 'got "".'],
   [['username'], {}, 'got an array of 1.'],
   ['username', null, 'byField: options must be an object, got null.'],
-  ['username', { normalize: 'lower' }, 'byField: normalize must be a function, got "lower".'],
+  ['username', { normalize: 'lower' }, 'byField: normalize must be a function, got a string.'],
   ['username', { missing: 'skp' }, 'got "skp". Did you mean missing: \'skip\'?'],
   ['username', { missing: true }, "byField: missing must be one of 'address', 'skip', got true."],
   ['username', { normalise: String }, 'Did you mean normalize?'],

@@ -80,11 +80,11 @@ test('a user whose name spells an address or a mark is not that anonymous client
 })
 
 test.each<[unknown, unknown, string]>([
-  ['id', undefined, 'byUser: get must be a function, got "id".'],
+  ['id', undefined, 'byUser: get must be a function, got a string.'],
   [null, undefined, 'byUser: get must be a function, got null.'],
   [{ anonymous: () => 'x' }, undefined, 'byUser: get must be a function, got an object.'],
   [undefined, null, 'byUser: options must be an object, got null.'],
-  [undefined, { anonymous: 'ip' }, 'byUser: anonymous must be a function, got "ip".'],
+  [undefined, { anonymous: 'ip' }, 'byUser: anonymous must be a function, got a string.'],
   [undefined, { anonymus: () => 'x' }, 'byUser: there is no option "anonymus". Did you mean anonymous?'],
 ])('byUser(%p, %p) says what to write instead', (get, options, message) => {
   expect(() => byUser(get as () => unknown, options as object)).toThrow(TypeError)

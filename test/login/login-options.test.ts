@@ -13,8 +13,8 @@ test.each<[object, string]>([
   [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
   [{ account: () => 'a', normalize: String }, 'loginGuard: normalize goes with field.'],
   [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both.'],
-  [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got "NFC".'],
-  [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got "::1".'],
+  [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got a string.'],
+  [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got a string.'],
   [
     { field: 'a', limits: { account: 5 } },
     'loginGuard: limits: account must be a policy, got 5. Write slidingWindow(',
@@ -26,7 +26,7 @@ test.each<[object, string]>([
     { field: 'a', consecutive: true },
     'loginGuard: consecutive must be a whole number of at least 1, got true.',
   ],
-  [{ field: 'a', onLockout: 'mail' }, 'loginGuard: onLockout must be a function, got "mail".'],
+  [{ field: 'a', onLockout: 'mail' }, 'loginGuard: onLockout must be a function, got a string.'],
   [{ field: 'a', succeeded: true }, 'loginGuard: succeeded must be a function, got true.'],
   [
     { field: 'a', succeeded: () => true, failureRedirect: '/' },
@@ -60,15 +60,15 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), 'short'] } },
-    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got one of 5.',
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got a string of 5 characters.',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), undefined] } },
-    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got one of 0.',
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got a string of 0 characters.',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), epoch: 1 } },
-    'loginGuard: deviceCookie: epoch must be a function, got 1.',
+    'loginGuard: deviceCookie: epoch must be a function, got a number.',
   ],
   [
     { field: 'a', deviceCookie: { secret: 'x'.repeat(16), lasts: -1 } },
@@ -104,7 +104,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', secret: 'short' },
-    'loginGuard: secret must be a string of at least 16 characters, got one of 5.',
+    'loginGuard: secret must be a string of at least 16 characters, got a string of 5 characters.',
   ],
   [{ field: 'a', allow: ['x'] }, 'loginGuard: allow'],
 ])('%j is refused, and the message tells the mend', (options, message) => {

@@ -1,4 +1,4 @@
-import { wrongOption } from '../../checks.js'
+import { wrongKind } from '../../checks.js'
 import { type Rows, withDefault } from '../../option-table.js'
 
 /** Both servers take it as it is, when it is quoted: MySQL up to 64 characters, PostgreSQL up to 63. */
@@ -15,5 +15,5 @@ export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
   const must = 'a name of at most 51 letters, digits, _ and $, perhaps with that of its schema before it'
-  throw wrongOption(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
+  throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
 }

@@ -20,7 +20,7 @@ test.each<[unknown, string]>([
   ],
   [{ maxKeys: Symbol.iterator }, 'got Symbol(Symbol.iterator).'],
   [{ maxKeys: [10] }, 'got an array of 1.'],
-  [{ clock: 1_790_000_000_000 }, 'memoryStore: clock must be a function, got 1790000000000.'],
+  [{ clock: 1_790_000_000_000 }, 'memoryStore: clock must be a function, got a number.'],
   [{ clock: null }, 'memoryStore: clock must be a function, got null.'],
   [{ max: 10 }, 'memoryStore: there is no option "max". Write maxKeys instead.'],
   [{ size: 10 }, 'memoryStore: there is no option "size". Write maxKeys instead.'],
