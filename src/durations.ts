@@ -24,20 +24,23 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
 const LEAST_PLAIN_MS = 1000
 
 /**
- * Reads the length of a window, as `durationMs` does, but rejects numbers below 1,000: some packages count
- * seconds, and 60 of them must not become a window of 60 ms. A string says which unit is meant.
+ * Reads the length of a window, as `durationMs` does, but rejects numbers below 1,000, and all numbers in
+ * strings: some packages count seconds, and 60 of them must not become a window of 60 ms.
  */
 export function windowMs(owner: string, option: string, value: unknown): number {
   const lengthMs = durationMs(owner, option, value)
-  if (typeof value !== 'number' || value >= LEAST_PLAIN_MS) return lengthMs
+  const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
+  if (hasUnit || (typeof value === 'number' && value >= LEAST_PLAIN_MS)) return lengthMs
   const must = 'a string with its unit, or at least 1000 milliseconds'
-  throw wrongOption(
-    owner,
-    option,
-    must,
-    value,
-    `Write '${durationText(value * 1000)}', or '${value}ms' if that is meant.`,
-  )
+  throw wrongOption(owner, option, must, value, bothReadings(lengthMs))
+}
+
+/** Both readings of a number without a unit, the likelier one first. */
+function bothReadings(value: number): string {
+  const seconds = value * 1000 > MAX_DURATION_MS ? undefined : durationText(value * 1000)
+  if (value < LEAST_PLAIN_MS) return `Write '${seconds}', or '${value}ms' if that is meant.`
+  const other = seconds === undefined ? '' : `, or '${seconds}' if seconds are meant`
+  return `Write '${durationText(value)}'${other}.`
 }
 
 /** The shortest exact spelling of a duration that an option takes: 60000 is `1m`, 1500 is `1500ms`. */

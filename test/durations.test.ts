@@ -13,6 +13,17 @@ test.each([
 })
 
 test.each([
+  ['1', "Write '1s', or '1ms' if that is meant."],
+  ['60', "Write '1m', or '60ms' if that is meant."],
+  ['60000', "Write '1m', or '1000m' if seconds are meant."],
+  [String(MAX_DURATION_MS), "Write '87660h'."],
+])('a window of the string %j has no unit, and the error names what is meant', (value, hint) => {
+  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
+  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got "${value}". ${hint}`)
+  for (const suggested of hint.match(/'[\w.]+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
+})
+
+test.each([
   [1000, 1000],
   [900_000, 900_000],
   ['1ms', 1],
