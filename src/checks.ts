@@ -51,7 +51,10 @@ export function wrongKind(
   return wrong(`${owner}: ${option} must be ${must}, got ${showKind(value)}.`, fix)
 }
 
-/** A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the fix. */
+/**
+ * A `TypeError` in the one form that headgate uses: who, which option, what it must be, what it was, the
+ * fix.
+ */
 export function wrongOption(
   owner: string,
   option: string,
@@ -82,7 +85,10 @@ export function given<T>(value: T | undefined, fallback: T): T {
   return value === undefined ? fallback : value
 }
 
-/** Checks a whole number between `min` and `max`. The mend is the nearest one that fits, or else the `example`. */
+/**
+ * Checks a whole number between `min` and `max`. The fix is the nearest one that fits, or else the
+ * `example`.
+ */
 export function wholeNumber(
   owner: string,
   option: string,
@@ -139,8 +145,9 @@ export function checkIsObject(
   known: readonly string[],
 ): asserts options is object {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
-  throw new TypeError(
-    `${owner}: options must be an object, got ${showKind(options)}. Known options: ${known.join(', ')}.`,
+  throw wrong(
+    `${owner}: options must be an object, got ${showKind(options)}.`,
+    `Known options: ${known.join(', ')}.`,
   )
 }
 
@@ -183,7 +190,10 @@ export function keyName(owner: string, option: string, value: unknown): string {
   throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${keyNameLike(value)}'?`)
 }
 
-/** The nearest name that `keyName` takes; `api` where there is none, or where the value looks like a credential. */
+/**
+ * The nearest name that `keyName` takes; `api` where there is none, or where the value looks like a
+ * credential.
+ */
 export function keyNameLike(value: unknown): string {
   const text = typeof value === 'string' && !looksLikeCredential(value) ? value : ''
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')

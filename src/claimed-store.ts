@@ -42,7 +42,21 @@ export function claimStore(
 /** Checks the option `store`. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  throw wrongKind(owner, option, 'a store', store, 'Did you mean store: memoryStore()?')
+  throw wrongKind(owner, option, 'a store', store, `Did you mean store: ${storeLike(store)}?`)
+}
+
+/** The stores for the schemes of connection strings. */
+const BY_SCHEME: readonly (readonly [RegExp, string])[] = [
+  [/^(redis|rediss|valkey|valkeys):/i, 'redisStore(client)'],
+  [/^(mysql|mysqlx|mariadb):/i, 'mysqlStore(pool)'],
+  [/^(postgres|postgresql):/i, 'postgresStore(pool)'],
+  [/^(memcached|memcache):/i, 'memcachedStore(client)'],
+]
+
+/** The store that a connection string is for; `memoryStore()` for all else. */
+function storeLike(value: unknown): string {
+  const found = BY_SCHEME.find(([scheme]) => typeof value === 'string' && scheme.test(value))
+  return found?.[1] ?? 'memoryStore()'
 }
 
 function isStore(value: unknown): value is Store {

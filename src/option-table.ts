@@ -58,9 +58,10 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   const unsound = new Set<string>()
   const hintFor: FindHint = (name) =>
     Object.hasOwn(renamed, name) ? write({ [renamed[name] as string]: SAME }) : hint?.(name, given)
-  for (const { error, meant } of unknownOptions(owner, given, known, hintFor)) {
+  for (const { error, meant, covers } of unknownOptions(owner, given, known, hintFor)) {
     problems.add(error)
     for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
+    for (const name of covers) unsound.add(name)
   }
   for (const [name, read] of Object.entries(rows)) {
     if (unsound.has(name)) continue
@@ -82,13 +83,14 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   return settings as Read<R, D>
 }
 
-/** Reads an option; where its value is one of another package, the error says what to write. */
+/** Reads an option; a hint that says what to do with its value takes the place of the error's own fix. */
 function hinting<T>(read: () => T, find: () => Hint | undefined): T {
   try {
     return read()
   } catch (error) {
     const hint = error instanceof TypeError ? find() : undefined
-    throw hint === undefined ? error : withFix(error as TypeError, textOf(hint))
+    const isFix = hint !== undefined && (hint.readings.length > 0 || hint.isAdvice === true)
+    throw isFix ? withFix(error as TypeError, textOf(hint)) : error
   }
 }
 

@@ -2,7 +2,7 @@ import { choice, keyName, showKind, whole, wrongOption } from './checks.js'
 import { claimStore, readStore } from './claimed-store.js'
 import { type Duration, durationMs } from './durations.js'
 import type { StoreError } from './errors.js'
-import { foreignHintWithin } from './foreign/foreign-hint.js'
+import { foreignHintWithin, goesInto } from './foreign/foreign-hint.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { optional, readOptions, type Settings, withDefault } from './option-table.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -51,7 +51,7 @@ export const LIMITER_RULES = {
   leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
 } as const
 
-const LIMITER_HINT = foreignHintWithin(Object.keys(LIMITER_ROWS), 'rateLimit')
+const LIMITER_HINT = foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit'))
 
 type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
 

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
 import * as headgate from 'headgate'
-import { foreignHint } from '../src/foreign/foreign-hint.js'
+import { BESIDE_LIMITS, entryHint } from '../src/foreign/entry-hint.js'
+import { foreignHint, foreignHintWithin, goesInto } from '../src/foreign/foreign-hint.js'
 import { FOREIGN_OPTIONS } from '../src/foreign/foreign-options.js'
-import { type FindHint, type Given, type Reading, SAME, textOf } from '../src/foreign/hint.js'
+import { type FindHint, type Given, type Hint, type Reading, SAME, textOf } from '../src/foreign/hint.js'
 import { loginHint } from '../src/foreign/login-hint.js'
+import { policyHints } from '../src/foreign/policy-hints.js'
+import { MIDDLEWARE_ROWS } from '../src/middleware-options.js'
+import { LIMITER_ROWS } from '../src/read-options.js'
 import { RemoteStore } from './stores/lease-kit.js'
 
 const { createLimiter, loginGuard, rateLimit } = headgate
@@ -61,15 +65,27 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
     { windowMs: 60_000, limit: 5 },
     { windowMs: 1000, max: fn },
     { windowMs: 'soon' },
+    { windowMs: '60000', max: '50' },
+    { windowMs: 60_000, limit: 0 },
+    { windowMs: 60_000, delayAfter: 5 },
   ],
   max: [
     { max: 5 },
     { max: 5, timeWindow: '1 minute' },
     { max: fn, timeWindow: fn },
     { max: 0 },
+    { max: '50' },
+    { max: Infinity },
+    { max: -1 },
     { max: 5, duration: 60 },
   ],
-  points: [{ points: 6, duration: 1 }, { points: 6 }, { points: 6, duration: 0 }],
+  points: [
+    { points: 6, duration: 1 },
+    { points: 6 },
+    { points: 6, duration: 0 },
+    { points: '5', duration: '60' },
+    { points: 0 },
+  ],
   duration: [{ duration: 60 }, { points: 6, duration: 60, storeClient: {} }, { duration: 60_000, max: 5 }],
   ttl: [
     { ttl: 60_000, limit: 10 },
@@ -77,10 +93,8 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
     { ttl: fn, limit: fn },
   ],
   timeWindow: [{ timeWindow: '1 minute', max: 5 }, { timeWindow: 60_000 }, { timeWindow: 'never' }],
-  limit: [
-    { limit: fn, window: '1m' },
-    { limit: fn, windowMs: 60_000 },
-  ],
+  limit: [{ limit: fn, window: '1m' }, { limit: fn, windowMs: 60_000 }, { limit: 0 }, { limit: Infinity }],
+  delayAfter: [{ delayAfter: 5 }, { delayAfter: fn }, { delayAfter: 5, delayMs: 100 }],
   throttlers: [
     {
       throttlers: [
@@ -89,6 +103,15 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
       ],
     },
     { throttlers: [] },
+    { throttlers: { ttl: 1000, limit: 3 } },
+    { throttlers: [{ ttl: 1000, limit: 3, blockDuration: 60_000 }] },
+    {
+      throttlers: [
+        { ttl: 60, limit: 3 },
+        { ttl: fn, limit: fn },
+      ],
+    },
+    { throttlers: [{ ttl: 1000, limit: 0 }] },
   ],
   message: [{ message: fn }],
   headers: [{ headers: true }, { headers: false }],
@@ -109,6 +132,11 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
     { skipSuccessfulRequests: true, skipFailedRequests: true },
     { skipSuccessfulRequests: true, requestWasSuccessful: fn },
   ],
+  requestWasSuccessful: [
+    { requestWasSuccessful: fn },
+    { requestWasSuccessful: fn, skipFailedRequests: true },
+    { requestWasSuccessful: fn, skipSuccessfulRequests: true },
+  ],
   ipv6Subnet: [{ ipv6Subnet: 64 }, { ipv6Subnet: false }, { ipv6Subnet: fn }],
   store: [{ store: new TheirStore() }, { store: TheirStoreClass }],
   passOnStoreError: [{ passOnStoreError: true }, { passOnStoreError: false }],
@@ -128,15 +156,15 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
   blackList: [{ blackList: ['192.0.2.7'] }],
   blacklist: [{ blacklist: ['192.0.2.7'] }],
   isBlackListed: [{ isBlackListed: fn }],
-  whiteList: [{ whiteList: ['192.0.2.7'] }],
+  whiteList: [{ whiteList: ['192.0.2.7'] }, { whiteList: ['my-key'] }, { whiteList: 'my-key' }],
   whitelist: [{ whitelist: ['192.0.2.7'] }],
   allowList: [{ allowList: ['127.0.0.1'] }, { allowList: fn }],
   ignoreUserAgents: [{ ignoreUserAgents: [/bot/] }],
   setHeaders: [{ setHeaders: true }, { setHeaders: false }],
   errorMessage: [{ errorMessage: 'Slow down.' }, { errorMessage: fn }],
   ipv6SubnetPrefix: [{ ipv6SubnetPrefix: 64 }],
-  cache: [{ cache: 5000 }],
-  ban: [{ ban: 2, max: 5, timeWindow: '1m' }, { ban: 0 }],
+  cache: [{ cache: 5000 }, { cache: true }, { cache: 5000, redis: {} }],
+  ban: [{ ban: 2, max: 5, timeWindow: '1m' }, { ban: 0 }, { ban: -1, max: 5, timeWindow: '1m' }],
   continueExceeding: [{ continueExceeding: true, max: 5 }, { continueExceeding: false }],
   exponentialBackoff: [{ exponentialBackoff: true, ban: 3 }, { exponentialBackoff: false }],
   enableDraftSpec: [{ enableDraftSpec: true }, { enableDraftSpec: false }],
@@ -145,19 +173,13 @@ const SAMPLES: Readonly<Record<string, readonly Given[]>> = {
     { addHeaders: { 'ratelimit-limit': true } },
     { addHeaders: 1 },
   ],
-  trustProxy: [{ trustProxy: 1 }],
+  trustProxy: [1, 'loopback', ['10.0.0.0/8', 'loopback'], true, false, 'x', 0].map((trustProxy) => ({
+    trustProxy,
+  })),
   timeout: [{ timeout: 500 }, { timeout: 'long' }],
 }
 const CALLBACKS = [
-  ...[
-    'keyGenerator',
-    'handler',
-    'requestWasSuccessful',
-    'isWhiteListed',
-    'skipIf',
-    'getTracker',
-    'generateKey',
-  ],
+  ...['keyGenerator', 'handler', 'isWhiteListed', 'skipIf', 'getTracker', 'generateKey'],
   'errorResponseBuilder',
 ]
 /** Options that mean the same here, with values of the same kind. */
@@ -179,13 +201,17 @@ const pool = { connect() {}, query() {}, on() {}, options: {}, totalCount: 0, id
 
 /** The options that a reading says to write. */
 function optionsOf({ write }: Reading, given: Given, foreign: string): Record<string, unknown> {
-  const scope = { ...headgate, client, pool, mysqlStore: () => new RemoteStore() }
+  const placeholders = { LIMIT: 7, WINDOW: '2m', DURATION: '3m', requestWasSuccessful: fn }
+  const scope = { ...headgate, client, pool, mysqlStore: () => new RemoteStore(), ...placeholders }
   const entries = Object.entries(write).map(([name, source]) => {
     if (source === SAME) return [name, given[foreign]]
     return [name, new Function(...Object.keys(scope), `return (${source})`)(...Object.values(scope))]
   })
   return Object.fromEntries(entries)
 }
+
+/** Whether the fix of an option that the factory knows is kept, since the hint has none. */
+const isKept = ({ readings, isAdvice }: Hint) => readings.length === 0 && isAdvice !== true
 
 interface Factory {
   readonly make: (options: never) => unknown
@@ -209,14 +235,55 @@ const FACTORIES: Readonly<Record<string, Factory>> = {
     enough: { field: 'user' },
     excludes: { account: ['field'] },
   },
+  createLimiter: {
+    make: createLimiter,
+    find: foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit')),
+    enough: { limit: 5, window: '1m' },
+    excludes: { policy: ['limit', 'window'], limits: ['limit', 'window'] },
+  },
+  'rateLimit: limits[0]': {
+    make: (entry) => rateLimit({ limits: [entry] }),
+    find: entryHint,
+    enough: { policy: numberedBucket() },
+    excludes: {},
+  },
+  tokenBucket: {
+    make: headgate.tokenBucket,
+    find: policyHints({ units: ['capacity', 'refill'], time: 'every' }),
+    enough: { capacity: 5, refill: 5, every: '1m' },
+    excludes: {},
+  },
+  fixedWindow: {
+    make: headgate.fixedWindow,
+    find: policyHints({ units: ['limit'], time: 'window' }),
+    enough: { limit: 5, window: '1m' },
+    excludes: {},
+  },
+  consecutive: {
+    make: headgate.consecutive,
+    find: policyHints({ units: ['limit'] }),
+    enough: { limit: 5 },
+    excludes: {},
+  },
+}
+
+function numberedBucket() {
+  return headgate.tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 }
 
 describe.each(Object.entries(FACTORIES))('%s', (owner, { make, find, enough, excludes }) => {
   test.each(CASES)('%s of another package: %p has a hint, which can be written', (name, given) => {
     const hint = find(name, given)
-    if (hint === undefined) throw new Error('no hint')
+    if (hint === undefined) {
+      expect(Object.keys(enough)).toContain(name) // an option of its own, which means the same
+      return
+    }
     const { message } = errorOf(() => make({ ...enough, ...given } as never))
-    expect(message).toMatch(new RegExp(`^${owner}: `))
+    expect(message).toMatch(new RegExp(`^${owner.split(': ')[0]}: `))
+    if (isKept(hint) && message.includes(`${owner}: ${name} must be`)) {
+      expect(message).not.toContain('no equivalent')
+      return
+    }
     expect(message).toContain(textOf(find(name, { ...enough, ...given }) ?? hint))
     expect(message).not.toMatch(/Did you mean|Known options/)
     for (const reading of hint.readings) {
@@ -252,10 +319,10 @@ test('no hint of loginGuard writes a rule by the status', () => {
   }
 })
 
-test.each(CASES)('createLimiter knows %s, too: %p', (_name, given) => {
-  const { message } = errorOf(() => createLimiter({ limit: 5, window: '1m', ...given } as never))
-  expect(message).toMatch(/Write |There is no equivalent, because|It goes into rateLimit/)
-  expect(message).not.toMatch(/Did you mean|Known options/)
+test('beside limits go all options of rateLimit, but for those of a single limit', () => {
+  const ofOne = ['limit', 'window', 'policy', 'limits', 'key', 'cost', 'name']
+  const beside = Object.keys(MIDDLEWARE_ROWS).filter((name) => !ofOne.includes(name))
+  expect([...BESIDE_LIMITS].sort()).toEqual(beside.sort())
 })
 
 test.each(CASES)('the hint for %s is one sentence: %p', (name, given) => {
@@ -269,15 +336,15 @@ const SAID: readonly (readonly [Given, string])[] = [
   [
     { windowMs: 900_000, max: 100 },
     'there are no options "windowMs" and "max". Write policy: fixedWindow({ limit: 100, window: \'15m\' }), ' +
-      'which counts as express-rate-limit does, or limit and window for a token bucket.',
+      'the closest to express-rate-limit, or limit and window for a token bucket.',
   ],
   [
     { windowMs: 900_000, limit: 100 },
-    "Write policy: fixedWindow({ limit: 100, window: '15m' }) without limit, which counts as express-rate-limit does",
+    "Write policy: fixedWindow({ limit: 100, window: '15m' }) without limit, the closest to express-rate-limit",
   ],
   [
     { points: 6, duration: 1 },
-    "Write policy: fixedWindow({ limit: 6, window: '1s' }), which counts as rate-limiter",
+    "Write policy: fixedWindow({ limit: 6, window: '1s' }), the closest to rate-limiter-flexible",
   ],
   [
     { points: 6, duration: 1, blockDuration: 600 },
@@ -294,6 +361,74 @@ const SAID: readonly (readonly [Given, string])[] = [
   [{ standardHeaders: true }, "Write headers: 'both' instead."],
   [{ passOnStoreError: false }, "Write onStoreError: 'deny' instead."],
   [{ passOnStoreError: true }, "Write onStoreError: 'allow' instead."],
+  [{ max: '50', windowMs: '60000' }, "fixedWindow({ limit: 50, window: '1m' })"],
+  [{ points: '5', duration: '60' }, "fixedWindow({ limit: 5, window: '1m' })"],
+  [{ max: 5, timeWindow: '60000' }, "{ limit: 5, window: '1m' }), the closest to @fastify/rate-limit"],
+  [
+    { ttl: 60_000, limit: 5 },
+    "slidingWindow({ limit: 5, window: '1m' }) without limit, the closest to @nestjs",
+  ],
+  [
+    { delayAfter: 5, windowMs: 60_000 },
+    "Write policy: fixedWindow({ limit: 5, window: '1m' }), which denies what express-slow-down delays.",
+  ],
+  [{ max: 0 }, 'there is no option "max". A limit of 0 lets nobody through: leave the route out, or'],
+  [{ points: 0 }, 'A limit of 0 lets nobody through'],
+  [{ limit: 0, windowMs: 60_000 }, 'there is no option "windowMs". A limit of 0 lets nobody through'],
+  [{ max: Infinity }, 'A limit of Infinity lets everybody through: leave the limiter out.'],
+  [
+    { max: fn, windowMs: 60_000 },
+    "Write policy: () => fixedWindow({ limit: LIMIT, window: '1m' }), the closest to express-rate-limit, " +
+      'where LIMIT stands for what the function returns, or limit and window',
+  ],
+  [
+    { max: 5, timeWindow: 'never' },
+    'fixedWindow({ limit: 5, window: WINDOW }), the closest to @fastify/rate-limit, ' +
+      "where WINDOW stands for a length of time such as '15m'",
+  ],
+  [{ trustProxy: 2 }, 'Write key: byIp({ trustProxy: 2 }) instead.'],
+  [{ trustProxy: 'loopback' }, "Write key: byIp({ trustProxy: 'loopback' }) instead."],
+  [{ trustProxy: ['10.0.0.0/8', 'loopback'] }, "byIp({ trustProxy: ['10.0.0.0/8', 'loopback'] }) instead."],
+  [{ trustProxy: true }, 'never trust everybody.'],
+  [{ trustProxy: false }, 'Leave it out'],
+  [{ ban: -1 }, 'there is no option "ban". Leave it out: nobody is banned'],
+  [
+    { throttlers: [{ name: 'a', ttl: 60_000, limit: 5, blockDuration: 600_000 }] },
+    "{ name: 'a', policy: ban(slidingWindow({ limit: 5, window: '1m' }), " +
+      "{ after: 1, within: '1m', for: '10m' }) }",
+  ],
+  [
+    { throttlers: { ttl: 60_000, limit: 5 } },
+    "limits: [{ name: 'limit-1', policy: slidingWindow({ limit: 5, window: '1m' }) }]",
+  ],
+  [{ requestWasSuccessful: fn }, 'it has no effect without skipSuccessfulRequests or skipFailedRequests.'],
+  [
+    { requestWasSuccessful: fn, skipSuccessfulRequests: true },
+    'Write count: async (req, res) => !(await requestWasSuccessful(req, res)) instead.',
+  ],
+  [{ isWhiteListed: fn }, 'Write skip, which is called with (req, res).'],
+  [{ skipIf: fn }, 'Write skip, which is called with (req, res).'],
+  [{ generateKey: fn }, 'Write key, which is called with (req).'],
+  [{ whiteList: ['127.0.0.1'] }, 'Write allow instead.'],
+  [{ whiteList: ['my-key'] }, 'Write skip, a function of (req, res): allow holds addresses'],
+  [
+    { cache: 5000, redis: {} },
+    'no options "cache" and "redis". Write store: redisStore(client), or the store of your database.',
+  ],
+  [
+    { ipv6Subnet: 64, keyGenerator: fn },
+    'no options "ipv6Subnet" and "keyGenerator". Write key: keyGenerator instead.',
+  ],
+  [{ store: 'redis://me:pw@host' }, 'got a string. Did you mean store: redisStore(client)?'],
+  [{ store: 'postgresql://me:pw@host' }, 'got a string. Did you mean store: postgresStore(pool)?'],
+  [{ store: 'MYSQL://me:pw@host' }, 'got a string. Did you mean store: mysqlStore(pool)?'],
+  [{ store: 'memcached://host' }, 'got a string. Did you mean store: memcachedStore(client)?'],
+  [{ store: 'sqlite://host' }, 'got a string. Did you mean store: memoryStore()?'],
+  [{ onLimitReached: fn }, "Listen to limiter.events.on('limited', (decision, req) => { … })."],
+  [
+    { skipIf: fn, points: 1, max: 2, windowMs: 1000, duration: 1 },
+    'there are no options "points", "max", "windowMs" and "duration". Write policy',
+  ],
   [{ keyGenerator: fn }, 'there is no option "keyGenerator". Write key instead.'],
   [
     { keyPrefix: 'rl:' },
@@ -302,12 +437,72 @@ const SAID: readonly (readonly [Given, string])[] = [
 ]
 
 test.each(SAID)('%p: %s', (given, says) => {
-  const own = Object.keys(given).some((name) => /windowMs|max|points|duration/.test(name))
+  const own = Object.keys(given).some((name) => /windowMs|max|points|duration|ttl/.test(name))
   const { message } = errorOf(() =>
     rateLimit({ ...(own ? {} : { limit: 5, window: '1m' }), ...given } as never),
   )
   expect(message).toContain(says)
-  expect(message.split('\n')).toHaveLength(1)
+  expect(message.split('\n')).toHaveLength('skipIf' in given && 'max' in given ? 3 : 1)
+})
+
+/** Whole messages of other factories. */
+const WHOLE: readonly (readonly [() => unknown, string])[] = [
+  [
+    () => loginGuard({ field: 'user', retryAfter: 'corse' } as never),
+    "loginGuard: retryAfter must be one of 'coarse', 'exact', 'none', got \"corse\". Did you mean retryAfter: 'coarse'?",
+  ],
+  [
+    () => loginGuard({ field: 'user', deviceCookie: 'x' } as never),
+    'loginGuard: deviceCookie: options must be an object, got a string. Write deviceCookie: { secret } instead.',
+  ],
+  [
+    () => loginGuard({ field: 'user', limit: 5, window: 60 } as never),
+    'loginGuard: there are no options "limit" and "window". ' +
+      "Write limits: { account: fixedWindow({ limit: 5, window: '1m' }) } where it counts seconds, " +
+      "or limits: { account: fixedWindow({ limit: 5, window: '60ms' }) } where it counts milliseconds.",
+  ],
+  [
+    () => rateLimit({ limits: [{ limit: 5, window: 60 }] } as never),
+    'rateLimit: limits[0]: there are no options "limit" and "window". ' +
+      "Write policy: tokenBucket({ capacity: 5, refill: 5, every: '1m' }) where it counts seconds, " +
+      "or policy: tokenBucket({ capacity: 5, refill: 5, every: '60ms' }) where it counts milliseconds.",
+  ],
+  [
+    () => rateLimit({ limits: [{ windowMs: 60_000, max: 5 }] } as never),
+    'rateLimit: limits[0]: there are no options "windowMs" and "max". ' +
+      "Write policy: fixedWindow({ limit: 5, window: '1m' }), the closest to express-rate-limit.",
+  ],
+  [
+    () => rateLimit({ limits: [{ policy: numberedBucket(), keyPrefix: 'rl:' }] } as never),
+    'rateLimit: limits[0]: there is no option "keyPrefix". Write name: \'rl-\' to keep limiters apart.',
+  ],
+  [
+    () => rateLimit({ limits: [{ policy: numberedBucket(), store: headgate.memoryStore() }] } as never),
+    'rateLimit: limits[0]: there is no option "store". Write it beside limits.',
+  ],
+  [
+    () => rateLimit({ limits: [{ policy: numberedBucket(), handler: fn }] } as never),
+    'rateLimit: limits[0]: there is no option "handler". Write onLimited beside limits.',
+  ],
+  [
+    () => headgate.consecutive({ points: 5, duration: 0 } as never),
+    'consecutive: 2 options are wrong:\n- there is no option "points". Write limit: 5 instead.\n' +
+      '- there is no option "duration". Leave it out: consecutive has no window.',
+  ],
+  [
+    () => headgate.tokenBucket({ limit: 5, window: 60 } as never),
+    'tokenBucket: 2 options are wrong:\n- there is no option "limit". Write capacity: 5 and refill: 5 instead.\n' +
+      '- there is no option "window". Write every: \'1m\' where it counts seconds, ' +
+      "or every: '60ms' where it counts milliseconds.",
+  ],
+]
+
+test.each(WHOLE)('the whole message is right (%#)', (make, whole) => {
+  expect(errorOf(make).message).toBe(whole)
+})
+
+test.each([undefined])('an option of another package that is %p was left out', (value) => {
+  expect(() => rateLimit({ limit: 5, window: '1m', windowMs: value, nonsense: value } as never)).not.toThrow()
 })
 
 const numbered = { capacity: 5, refill: 5, every: '1m' }

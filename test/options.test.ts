@@ -6,9 +6,15 @@ const enough = { limit: 5, window: '1m' }
 /** Each wrong option: what is given besides `limit` and `window`, and what the message says. */
 const WRONG: readonly (readonly [object, string])[] = [
   [{ limit: Number.NaN }, 'limit must be a whole number of at least 1, got NaN. Did you mean limit: 100?'],
-  [{ limit: 0 }, 'limit must be a whole number of at least 1, got 0. Did you mean limit: 1?'],
+  [
+    { limit: 0 },
+    'limit must be a whole number of at least 1, got 0. A limit of 0 lets nobody through: leave the',
+  ],
   [{ limit: -1 }, 'limit must be a whole number of at least 1, got -1. Did you mean limit: 1?'],
-  [{ limit: Infinity }, 'limit must be a whole number of at least 1, got Infinity. Did you mean limit: 100?'],
+  [
+    { limit: Infinity },
+    'limit must be a whole number of at least 1, got Infinity. A limit of Infinity lets everybody',
+  ],
   [{ limit: 2.5 }, 'limit must be a whole number of at least 1, got 2.5. Did you mean limit: 3?'],
   [{ limit: '10' }, 'limit must be a whole number of at least 1, got "10". Did you mean limit: 10?'],
   [{ limit: null }, 'limit must be a whole number of at least 1, got null. Did you mean limit: 100?'],
@@ -21,6 +27,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ window: 0 }, 'window must be a duration of 1 ms to 10 years'],
   [{ window: -1 }, 'got -1'],
   [{ window: 1 }, "got 1. Write '1s', or '1ms' if that is meant."],
+  [{ window: '60' }, "got \"60\". Write '1m', or '60ms' if that is meant."],
   [{ window: 900 }, "got 900. Write '15m', or '900ms' if that is meant."],
   [{ window: 1.5 }, 'got 1.5'],
   [{ window: Number.NaN }, 'got NaN'],

@@ -1,6 +1,10 @@
 import { keyNameLike } from '../checks.js'
-import { type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
-import { blockLengths, fixedWindows, isNumber, policyHint, windowLengths } from './quota.js'
+import { addressList } from '../keys/address-list.js'
+import { byIp } from '../keys/by-ip.js'
+import { advise, type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
+import { policyHint, policySource } from './policy-source.js'
+import { isDynamic, noQuota } from './quota.js'
+import { placeholderNote, toNumber } from './source.js'
 
 /**
  * The nearest equivalent of an option for the value given; `undefined` where the option means the same here.
@@ -11,6 +15,8 @@ export const isFunction = (value: unknown) => typeof value === 'function'
 const isTrue = (value: unknown) => value !== undefined && value !== false
 
 export const key: Equivalent = () => write({ key: SAME })
+/** A function in another package's form, and in ours. */
+export const keyOfRequest: Equivalent = () => write({ key: SAME }, ', which is called with (req)')
 export const onLimited: Equivalent = () =>
   write({ onLimited: SAME }, ', which is called with (req, res, next, decision)')
 export const storeClient: Equivalent = () =>
@@ -25,10 +31,11 @@ export const onStoreError: Equivalent = (allows) =>
   write({ onStoreError: allows === false ? "'deny'" : "'allow'" })
 export const ipv6Prefix: Equivalent = (bits) => {
   if (isFunction(bits))
-    return none('all IPv6 addresses are grouped by one prefix length: byIp({ ipv6Prefix: 56 })')
-  return write({ key: `byIp({ ipv6Prefix: ${isNumber(bits) && bits >= 1 && bits <= 128 ? bits : 128} })` })
+    return none('byIp groups all IPv6 addresses by one prefix length: byIp({ ipv6Prefix: 56 })')
+  const length = toNumber(bits) ?? 128
+  return write({ key: `byIp({ ipv6Prefix: ${Math.min(128, Math.max(1, length))} })` })
 }
-export const skip: Equivalent = () => write({ skip: SAME })
+export const skip: Equivalent = () => write({ skip: SAME }, ', which is called with (req, res)')
 
 /**
  * Which headers express-rate-limit sends: the older ones unless they are off, those of the draft where they
@@ -49,11 +56,13 @@ export const counting: Equivalent = (
   { skipFailedRequests, skipSuccessfulRequests, requestWasSuccessful },
 ) => {
   if (skipFailedRequests === true && skipSuccessfulRequests === true) return write({ skip: '() => true' })
-  if (isFunction(requestWasSuccessful))
-    return write(
-      { count: `(req, res) => res.statusCode ${skipSuccessfulRequests === true ? '>=' : '<'} 400` },
-      ', with the condition under which a request counts',
-    )
+  const isSkipping = skipFailedRequests === true || skipSuccessfulRequests === true
+  if (!isSkipping && requestWasSuccessful !== undefined)
+    return none('it has no effect without skipSuccessfulRequests or skipFailedRequests')
+  if (isFunction(requestWasSuccessful)) {
+    const call = skipSuccessfulRequests === true ? '!(await requestWasSuccessful(req, res))' : ''
+    return write({ count: call ? `async (req, res) => ${call}` : 'requestWasSuccessful' })
+  }
   if (skipFailedRequests === true) return write({ count: "'successful'" })
   return write({ count: skipSuccessfulRequests === true ? "'failed'" : "'all'" })
 }
@@ -62,7 +71,10 @@ export const counting: Equivalent = (
 export const prefix: Equivalent = (value, { points, duration, storeClient }) => {
   const text = `'${keyNameLike(value)}'`
   if (points !== undefined || duration !== undefined || storeClient !== undefined)
-    return write({ name: text }, ', which keeps limiters apart, or prefix to keep applications apart')
+    return {
+      ...write({ name: text }, ', which keeps limiters apart'),
+      offer: { needs: ['prefix'], text: ', or prefix to keep applications apart' },
+    }
   const whens = ['to keep applications apart', 'to keep limiters apart'] as const
   return {
     readings: [
@@ -72,49 +84,42 @@ export const prefix: Equivalent = (value, { points, duration, storeClient }) => 
   }
 }
 
-/** A fixed window with a ban, for each reading of its length; `terms` are the rest of the ban's options. */
-function bans(given: Given, after: number, terms: (window: string) => string): readonly Reading[] {
-  const windows = windowLengths(given)
-  return fixedWindows(given).map(({ text, ...rest }, i) => {
-    const within = windows[i]?.text ?? "'1m'"
-    return {
-      write: { policy: `ban(${text}, { after: ${after}, within: ${within}, ${terms(within)} })` },
-      ...rest,
-    }
-  })
-}
-
 /** The policy that these options mean, with a ban where one of them asks for it. */
-export const policy: Equivalent = (_value, given) => {
-  const { ban, blockDuration, continueExceeding, exponentialBackoff } = given
-  const after = isNumber(ban) && ban > 0 ? ban : 1
-  if (exponentialBackoff === true) return { readings: bans(given, after, () => "for: ['1m', '10m', '1h']") }
-  if (continueExceeding === true)
-    return { readings: bans(given, after, (window) => `for: ${window}, onAttempt: 'restart'`) }
-  if (ban !== undefined) return { readings: bans(given, after, (window) => `for: ${window}`) }
-  if (!isNumber(blockDuration) || blockDuration === 0) return policyHint(given)
-  const readings = blockLengths(given).flatMap(({ text, ...rest }) =>
-    bans(given, 1, () => `for: ${text}`).map((reading) => ({ ...reading, ...rest })),
-  )
-  return { readings }
-}
+export const policy: Equivalent = (_value, given) => policyHint(given)
 
 export const blockDuration: Equivalent = (value, given) => {
   if (isFunction(value))
     return none("the times of a ban are fixed: ban(policy, { after, within, for: '15m' })")
-  return isNumber(value) && value > 0
-    ? policy(value, given)
-    : none('nobody is blocked unless the policy is a ban')
+  return (toNumber(value) ?? 0) > 0
+    ? policyHint(given)
+    : advise('Leave it out: nobody is blocked unless the policy is a ban.')
 }
+
+export const banAfter: Equivalent = (value, given) =>
+  (toNumber(value) ?? 0) >= 0
+    ? policyHint(given)
+    : advise('Leave it out: nobody is banned unless the policy is a ban.')
 
 export const list =
   (option: 'allow' | 'block'): Equivalent =>
   (value) => {
-    if (!isFunction(value)) return write({ [option]: SAME })
-    return option === 'allow'
-      ? skip(value, {})
-      : none('block holds addresses, and others are denied in a middleware of your own')
+    if (isAddressList(value)) return write({ [option]: SAME })
+    if (option === 'block')
+      return advise(
+        'Deny others in a middleware of your own: block holds addresses and CIDR ranges in an array.',
+      )
+    if (isFunction(value)) return skip(value, {})
+    return advise('Write skip, a function of (req, res): allow holds addresses and CIDR ranges in an array.')
   }
+
+function isAddressList(value: unknown): boolean {
+  try {
+    addressList('', '', value)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const addHeaders: Equivalent = (value, { enableDraftSpec }) => {
   const names = Object.entries((value ?? {}) as object).filter(([name]) => /limit/i.test(name))
@@ -124,10 +129,37 @@ export const addHeaders: Equivalent = (value, { enableDraftSpec }) => {
 }
 
 export const throttlers: Equivalent = (value) => {
-  const list = Array.isArray(value) && value.length > 0 ? (value as Given[]) : [{}]
-  const entries = list.map((each, i) => {
-    const text = fixedWindows({ ...each })[0]?.text ?? ''
-    return `{ name: '${keyNameLike(each.name ?? `limit-${i + 1}`)}', policy: ${text} }`
+  const list = (Array.isArray(value) ? value : [value]) as readonly Given[]
+  const entries = list.length > 0 ? list.map((each) => ({ ...each })) : [{}]
+  const advice = entries.map((each) => noQuota(each)).find((hint) => hint !== undefined)
+  if (advice !== undefined) return advice
+  const policies = entries.map(policySource)
+  const ambiguous = policies.find(({ readings }) => readings.length > 1) ?? policies[0]
+  const readings = (ambiguous?.readings ?? []).map(({ when }, at): Reading => {
+    const texts = policies.map(({ readings }, i) => {
+      const name = keyNameLike(entries[i]?.name ?? `limit-${i + 1}`)
+      const call = isDynamic(entries[i] as Given) ? '() => ' : ''
+      return `{ name: '${name}', policy: ${call}${(readings[at] ?? readings[0])?.text} }`
+    })
+    return { write: { limits: `[${texts.join(', ')}]` }, ...(when !== undefined && { when }) }
   })
-  return write({ limits: `[${entries.join(', ')}]` })
+  return { readings, note: placeholderNote(policies.flatMap(({ sources }) => sources)) }
 }
+
+/** Which proxies are believed, where `byIp` takes the same value. */
+export const trustProxy: Equivalent = (value) => {
+  if (value === false) return advise('Leave it out: without trustProxy no proxy is believed.')
+  if (value === true)
+    return advise(
+      'Write key: byIp({ trustProxy: 1 }), with the number of your proxies: never trust everybody.',
+    )
+  try {
+    byIp({ trustProxy: value as never })
+    const text = Array.isArray(value) ? `[${value.map(quoted).join(', ')}]` : quoted(value)
+    return write({ key: `byIp({ trustProxy: ${text} })` })
+  } catch {
+    return advise('Write key: byIp({ trustProxy }), with the number of your proxies or their addresses.')
+  }
+}
+
+const quoted = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))

@@ -1,12 +1,14 @@
 import { keyNameLike } from '../checks.js'
 import {
   addHeaders,
+  banAfter,
   blockDuration,
   counting,
   type Equivalent,
   ipv6Prefix,
   isFunction,
   key,
+  keyOfRequest,
   list,
   onLimited,
   onStoreError,
@@ -17,16 +19,20 @@ import {
   store,
   storeClient,
   throttlers,
+  trustProxy,
 } from './equivalents.js'
-import { none, SAME, write } from './hint.js'
-import { isNumber, lengthText, policyHint } from './quota.js'
+import { advise, none, SAME, write } from './hint.js'
+import { policyHint } from './policy-source.js'
+import { noQuota } from './quota.js'
+import { lengthSource, placeholderNote, toNumber } from './source.js'
 
-const NO_DELAYS =
-  'headgate denies what is over the limit, with the exact Retry-After, and never delays a request'
-const OWN_TABLE = 'headgate makes its own table: await store.prepare()'
-const OWN_SCRIPT = 'the store sends a script of its own, which decides all policies'
-const ONE_CLIENT = 'redisStore(client) takes an ioredis client, and it alone'
-const EVENTS = "limiter.events emits 'limited' with the decision and the request"
+const NO_DELAYS = 'headgate denies requests that are over the limit, and never delays them'
+const OWN_TABLE = 'store.prepare() makes the table, and store knows of itself whether it is there'
+const OWN_SCRIPT = 'redisStore runs scripts of its own, which know all policies'
+const ONE_CLIENT = 'redisStore(client) takes a client of ioredis, and of no other package'
+const DENIALS_CACHED =
+  "Leave it out: denials of a remote store are cached anyway, for as long as denyCache says: '1s' by default."
+const onDenial = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")
 
 /**
  * The options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11, @nestjs/throttler 6
@@ -41,7 +47,7 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
   duration: policy,
   ttl: policy,
   timeWindow: policy,
-  limit: (value, given) => (isFunction(value) ? policyHint(given) : undefined),
+  limit: (value, given) => (isFunction(value) ? policyHint(given) : noQuota(given)),
   throttlers,
 
   // express-rate-limit
@@ -54,25 +60,25 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
   identifier: (value) =>
     typeof value === 'string'
       ? write({ name: `'${keyNameLike(value)}'` })
-      : none('headers call a limit by its name, which is fixed: name'),
-  retryAfter: 'Retry-After is computed from the policy and exact',
-  requestPropertyName: 'the decision is always at req.rateLimit',
+      : none('a limit has one name for all requests, its option name'),
+  retryAfter: 'the header Retry-After is always sent, with the exact time that the policy gives',
+  requestPropertyName: 'the decision is always found at req.rateLimit',
   skipFailedRequests: counting,
   skipSuccessfulRequests: counting,
   requestWasSuccessful: counting,
   keyGenerator: key,
   ipv6Subnet: ipv6Prefix,
   handler: onLimited,
-  onLimitReached: EVENTS,
+  onLimitReached: () => onDenial,
   skip: () => undefined,
   store,
-  validate: 'options are always checked, and set-ups that cannot be right are reported as process warnings',
+  validate: 'headgate always checks its options, and warns of a wrong set-up with process warnings',
   passOnStoreError: onStoreError,
-  logger:
-    "there is nothing to log to: limiter.events emits 'storeError', and set-ups that cannot be right are process warnings",
+  logger: () =>
+    advise("Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings."),
 
   // express-slow-down
-  delayAfter: NO_DELAYS,
+  delayAfter: policy,
   delayMs: NO_DELAYS,
   maxDelayMs: NO_DELAYS,
 
@@ -84,15 +90,18 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
   insuranceLimiter: () =>
     write({ onStoreError: "'local'" }, ', which decides by the same policies in memory'),
   storeClient,
-  storeType: 'each store has a factory of its own: redisStore, mysqlStore, postgresStore, memcachedStore',
-  inMemoryBlockOnConsumed: 'a denial by a remote store is cached anyway: denyCache',
-  inMemoryBlockDuration: (value) =>
-    isNumber(value) && value > 0
-      ? write({ denyCache: lengthText(value, 1000) })
-      : none('denials are cached anyway: denyCache'),
-  blockOnConsumed: 'a denial by a remote store is cached anyway: denyCache',
-  dbName:
-    'the database is that of the pool, or goes before the name of the table: mysqlStore(pool, { table })',
+  storeType: 'each database has a store of its own, such as redisStore(client) and postgresStore(pool)',
+  inMemoryBlockOnConsumed: () => advise(DENIALS_CACHED),
+  inMemoryBlockDuration: (value) => {
+    if (toNumber(value) === 0 || isFunction(value)) return advise(DENIALS_CACHED)
+    const length = lengthSource(value, 1000, 'DURATION')
+    return write({ denyCache: length.text }, placeholderNote([length]))
+  },
+  blockOnConsumed: () => advise(DENIALS_CACHED),
+  dbName: () =>
+    advise(
+      "Make the pool with it, or write it before the table: mysqlStore(pool, { table: 'limits.headgate' }).",
+    ),
   tableName: (value) =>
     write(
       {
@@ -103,27 +112,27 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
       ', or postgresStore with the same option',
     ),
   tableCreated: OWN_TABLE,
-  clearExpiredByTimeout: 'expired rows are removed without a timer, in small batches',
+  clearExpiredByTimeout: 'the store removes expired rows by itself, in small batches',
   schema: OWN_TABLE,
-  schemaName: 'the schema goes before the name of the table: postgresStore(pool, { table })',
-  indexKeyPrefix: 'MongoDB is no store of headgate',
-  disableIndexesCreation: 'MongoDB is no store of headgate',
-  dynamoTableOpts: 'DynamoDB is no store of headgate',
-  ttlSet: 'DynamoDB is no store of headgate',
-  rejectIfRedisNotReady: 'a charge fails at once while the client is not connected, and onStoreError decides',
-  rejectIfValkeyNotReady:
-    'a charge fails at once while the client is not connected, and onStoreError decides',
+  schemaName: () =>
+    advise("Write the schema before the table: postgresStore(pool, { table: 'limits.headgate' })."),
+  indexKeyPrefix: 'headgate has no store for MongoDB',
+  disableIndexesCreation: 'headgate has no store for MongoDB',
+  dynamoTableOpts: 'headgate has no store for DynamoDB',
+  ttlSet: 'headgate has no store for DynamoDB',
+  rejectIfRedisNotReady: 'onStoreError decides at once while the client is not connected',
+  rejectIfValkeyNotReady: 'onStoreError decides at once while the client is not connected',
   useRedisPackage: ONE_CLIENT,
   useRedis3AndLowerPackage: ONE_CLIENT,
   customIncrTtlLuaScript: OWN_SCRIPT,
   customFunction: OWN_SCRIPT,
   customFunctionLibName: OWN_SCRIPT,
-  limiter: 'options are given to one limiter, and nothing has to be wrapped',
+  limiter: 'all options go into one limiter, which wraps no other',
   blackList: list('block'),
   whiteList: list('allow'),
   isBlackListed: list('block'),
   isWhiteListed: skip,
-  runActionAnyway: 'requests of allow and block are never counted',
+  runActionAnyway: 'requests from the addresses in allow and block are never counted',
   maxQueueSize: NO_DELAYS,
   timeoutMs: () => undefined,
 
@@ -135,43 +144,53 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
       ', with expressions of your own: clients choose their user agent',
     ),
   skipIf: skip,
-  getTracker: key,
-  generateKey: key,
+  getTracker: keyOfRequest,
+  generateKey: keyOfRequest,
   setHeaders: (value) => write({ headers: value === false ? "'none'" : "'legacy'" }),
   errorMessage: (value) => (isFunction(value) ? onLimited(value, {}) : write({ message: SAME })),
   storage: storeClient,
   ipv6SubnetPrefix: ipv6Prefix,
 
   // @fastify/rate-limit
-  hook: 'a middleware runs where it is mounted: app.use(rateLimit(options)) before the handlers',
-  global: 'a middleware runs where it is mounted: app.use for all routes, or as an argument of one route',
-  cache: (value) =>
-    write({ store: `memoryStore({ maxKeys: ${isNumber(value) && value > 0 ? value : 5000} })` }),
+  hook: () =>
+    advise('Mount the middleware before the handlers that it protects: app.use(rateLimit(options)).'),
+  global: () =>
+    advise("Mount the middleware with app.use for all routes, or with app.get('/path', middleware) for one."),
+  cache: (value, given) => {
+    if (given.redis !== undefined) return storeClient(value, given)
+    const maxKeys = toNumber(value) ?? 0
+    return write({ store: maxKeys > 0 ? `memoryStore({ maxKeys: ${maxKeys} })` : 'memoryStore()' })
+  },
   redis: storeClient,
   nameSpace: prefix,
   groupId: (value) =>
     write({ name: `'${keyNameLike(value)}'` }, ', which limiters share that count together'),
   skipOnError: onStoreError,
   allowList: list('allow'),
-  ban: policy,
+  ban: banAfter,
   continueExceeding: (value, given) =>
     value === true
       ? policy(value, given)
-      : none('a denied request changes nothing unless the policy is a ban'),
+      : advise('Leave it out: a denied request changes nothing unless the policy is a ban.'),
   exponentialBackoff: (value, given) =>
-    value === true ? policy(value, given) : none('times of denial grow only where the policy is a ban'),
-  onExceeding: EVENTS,
-  onExceeded: EVENTS,
-  onBanReach: EVENTS,
+    value === true
+      ? policy(value, given)
+      : advise('Leave it out: times of denial grow only where the policy is a ban.'),
+  onExceeding: 'req.rateLimit says how much is left, and no event is emitted for it',
+  onExceeded: () => onDenial,
+  onBanReach: () => onDenial,
   errorResponseBuilder: onLimited,
   enableDraftSpec: (value) => write({ headers: value === false ? "'legacy'" : "'draft'" }),
   addHeaders,
-  addHeadersOnExceeding: 'all responses carry the same headers: headers',
+  addHeadersOnExceeding: 'allowed and denied requests get the same headers, which the option headers chooses',
 
   // Words of other middleware.
-  trustProxy: () =>
-    write({ key: "byIp({ trustProxy: 'loopback' })" }, ", or app.set('trust proxy', 1) in Express"),
+  trustProxy,
   whitelist: list('allow'),
   blacklist: list('block'),
-  timeout: (value) => write({ timeoutMs: isNumber(value) && value >= 1 && value <= 60_000 ? SAME : '100' }),
+  timeout: (value) => {
+    const timeoutMs = toNumber(value) ?? 0
+    if (timeoutMs >= 1 && timeoutMs <= 60_000) return write({ timeoutMs: String(timeoutMs) })
+    return advise('Write timeoutMs, a number of milliseconds from 1 to 60000.')
+  },
 }

@@ -1,6 +1,6 @@
 import { foreignHint } from './foreign-hint.js'
 import { type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
-import { policyHint } from './quota.js'
+import { policyHint } from './policy-source.js'
 
 const NO_FIGURES = 'a login guard shows clients no figures'
 const FAILURES_ONLY = 'a guard counts failed logins only, and succeeded says which responses are successes'
@@ -36,6 +36,8 @@ function succeededLike(value: unknown): Hint {
 
 /** Finds hints for the options of `loginGuard`. */
 export function loginHint(option: string, given: Given): Hint | undefined {
+  if (option === 'deviceCookie')
+    return isObject(given[option]) ? undefined : write({ [option]: '{ secret }' })
   if (option === 'username') return write({ field: "'username'" })
   if (option === 'key') return accountOrField()
   if (COUNTING_WORDS.includes(option)) return none(FAILURES_ONLY)
@@ -49,12 +51,24 @@ export function loginHint(option: string, given: Given): Hint | undefined {
   return hint && translated(hint)
 }
 
-function translated({ readings, note }: Hint): Hint {
-  const hints = readings.map((reading): Hint => {
+/** A hint for `rateLimit` in the options of a login guard, which has neither `limit` nor `window`. */
+function translated({ covers: _covers, offer, ...hint }: Hint): Hint {
+  const hints = hint.readings.map((reading): Hint => {
     const [[name, source] = ['', '']] = Object.entries(reading.write)
-    return INSTEAD[name]?.(source, reading) ?? { readings: [reading], ...(note !== undefined && { note }) }
+    return (
+      INSTEAD[name]?.(source, reading) ?? {
+        ...hint,
+        readings: [reading],
+        ...(offer?.needs.includes('prefix') && { offer }),
+      }
+    )
   })
   const [first] = hints
-  if (first === undefined) return { readings, ...(note !== undefined && { note }) }
-  return { ...first, readings: hints.flatMap((hint) => hint.readings) }
+  if (first === undefined) return hint
+  const note = first.note ?? (first.readings[0]?.write.limits === undefined ? undefined : hint.note)
+  return { ...first, readings: hints.flatMap((each) => each.readings), ...(note !== undefined && { note }) }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
