@@ -201,7 +201,7 @@ const pool = { connect() {}, query() {}, on() {}, options: {}, totalCount: 0, id
 
 /** The options that a reading says to write. */
 function optionsOf({ write }: Reading, given: Given, foreign: string): Record<string, unknown> {
-  const placeholders = { LIMIT: 7, WINDOW: '2m', DURATION: '3m', requestWasSuccessful: fn }
+  const placeholders = { LIMIT: 7, WINDOW: '2m', DURATION: '3m', LISTED: true, requestWasSuccessful: fn }
   const scope = { ...headgate, client, pool, mysqlStore: () => new RemoteStore(), ...placeholders }
   const entries = Object.entries(write).map(([name, source]) => {
     if (source === SAME) return [name, given[foreign]]
@@ -379,7 +379,7 @@ const SAID: readonly (readonly [Given, string])[] = [
   [
     { max: fn, windowMs: 60_000 },
     "Write policy: () => fixedWindow({ limit: LIMIT, window: '1m' }), the closest to express-rate-limit, " +
-      'where LIMIT stands for what the function returns, or limit and window',
+      'where LIMIT stands for what the function returns.',
   ],
   [
     { max: 5, timeWindow: 'never' },
@@ -389,8 +389,14 @@ const SAID: readonly (readonly [Given, string])[] = [
   [{ trustProxy: 2 }, 'Write key: byIp({ trustProxy: 2 }) instead.'],
   [{ trustProxy: 'loopback' }, "Write key: byIp({ trustProxy: 'loopback' }) instead."],
   [{ trustProxy: ['10.0.0.0/8', 'loopback'] }, "byIp({ trustProxy: ['10.0.0.0/8', 'loopback'] }) instead."],
-  [{ trustProxy: true }, 'never trust everybody.'],
+  [{ trustProxy: true }, 'it never trusts everybody.'],
   [{ trustProxy: false }, 'Leave it out'],
+  [{ blockOnConsumed: 5 }, "Write denyCache: '1s', which is the default."],
+  [
+    { max: fn, timeWindow: fn },
+    '() => fixedWindow({ limit: LIMIT, window: WINDOW }), the closest to @fastify/rate-limit, ' +
+      'where LIMIT and WINDOW stand for what the functions return.',
+  ],
   [{ ban: -1 }, 'there is no option "ban". Leave it out: nobody is banned'],
   [
     { throttlers: [{ name: 'a', ttl: 60_000, limit: 5, blockDuration: 600_000 }] },
@@ -410,7 +416,10 @@ const SAID: readonly (readonly [Given, string])[] = [
   [{ skipIf: fn }, 'Write skip, which is called with (req, res).'],
   [{ generateKey: fn }, 'Write key, which is called with (req).'],
   [{ whiteList: ['127.0.0.1'] }, 'Write allow instead.'],
-  [{ whiteList: ['my-key'] }, 'Write skip, a function of (req, res): allow holds addresses'],
+  [
+    { whiteList: ['my-key'] },
+    'Write skip: (req, res) => LISTED, where LISTED stands for your own condition, since allow takes',
+  ],
   [
     { cache: 5000, redis: {} },
     'no options "cache" and "redis". Write store: redisStore(client), or the store of your database.',
@@ -483,6 +492,20 @@ const WHOLE: readonly (readonly [() => unknown, string])[] = [
   [
     () => rateLimit({ limits: [{ policy: numberedBucket(), handler: fn }] } as never),
     'rateLimit: limits[0]: there is no option "handler". Write onLimited beside limits.',
+  ],
+  [
+    () => rateLimit({ limits: [{ policy: numberedBucket(), groupId: 'a' }] } as never),
+    'rateLimit: limits[0]: there is no option "groupId". Write name: \'a\' instead.',
+  ],
+  [
+    () => loginGuard({ field: 'user', trustProxy: true } as never),
+    'loginGuard: there is no option "trustProxy". ' +
+      'Give byIp the number of your proxies, byIp({ trustProxy: 1 }): it never trusts everybody.',
+  ],
+  [
+    () => loginGuard({ field: 'user', blockOnConsumed: 5 } as never),
+    'loginGuard: there is no option "blockOnConsumed". ' +
+      'There is no equivalent, because a login guard counts denials, and never answers them from a cache.',
   ],
   [
     () => headgate.consecutive({ points: 5, duration: 0 } as never),

@@ -100,6 +100,9 @@ export const banAfter: Equivalent = (value, given) =>
     ? policyHint(given)
     : advise('Leave it out: nobody is banned unless the policy is a ban.')
 
+const LISTED =
+  ', where LISTED stands for your own condition, since allow takes an array of addresses and CIDR ranges'
+
 export const list =
   (option: 'allow' | 'block'): Equivalent =>
   (value) => {
@@ -109,7 +112,7 @@ export const list =
         'Deny others in a middleware of your own: block holds addresses and CIDR ranges in an array.',
       )
     if (isFunction(value)) return skip(value, {})
-    return advise('Write skip, a function of (req, res): allow holds addresses and CIDR ranges in an array.')
+    return write({ skip: '(req, res) => LISTED' }, LISTED)
   }
 
 function isAddressList(value: unknown): boolean {
@@ -150,15 +153,15 @@ export const throttlers: Equivalent = (value) => {
 export const trustProxy: Equivalent = (value) => {
   if (value === false) return advise('Leave it out: without trustProxy no proxy is believed.')
   if (value === true)
-    return advise(
-      'Write key: byIp({ trustProxy: 1 }), with the number of your proxies: never trust everybody.',
-    )
+    return advise('Give byIp the number of your proxies, byIp({ trustProxy: 1 }): it never trusts everybody.')
   try {
     byIp({ trustProxy: value as never })
     const text = Array.isArray(value) ? `[${value.map(quoted).join(', ')}]` : quoted(value)
     return write({ key: `byIp({ trustProxy: ${text} })` })
   } catch {
-    return advise('Write key: byIp({ trustProxy }), with the number of your proxies or their addresses.')
+    return advise(
+      'Give byIp the number of your proxies, such as byIp({ trustProxy: 1 }), or their addresses.',
+    )
   }
 }
 

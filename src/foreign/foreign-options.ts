@@ -30,8 +30,7 @@ const NO_DELAYS = 'headgate denies requests that are over the limit, and never d
 const OWN_TABLE = 'store.prepare() makes the table, and store knows of itself whether it is there'
 const OWN_SCRIPT = 'redisStore runs scripts of its own, which know all policies'
 const ONE_CLIENT = 'redisStore(client) takes a client of ioredis, and of no other package'
-const DENIALS_CACHED =
-  "Leave it out: denials of a remote store are cached anyway, for as long as denyCache says: '1s' by default."
+const cachingDenials = write({ denyCache: "'1s'" }, ', which is the default')
 const onDenial = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")
 
 /**
@@ -91,13 +90,13 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
     write({ onStoreError: "'local'" }, ', which decides by the same policies in memory'),
   storeClient,
   storeType: 'each database has a store of its own, such as redisStore(client) and postgresStore(pool)',
-  inMemoryBlockOnConsumed: () => advise(DENIALS_CACHED),
+  inMemoryBlockOnConsumed: () => cachingDenials,
   inMemoryBlockDuration: (value) => {
-    if (toNumber(value) === 0 || isFunction(value)) return advise(DENIALS_CACHED)
+    if (toNumber(value) === 0 || isFunction(value)) return cachingDenials
     const length = lengthSource(value, 1000, 'DURATION')
     return write({ denyCache: length.text }, placeholderNote([length]))
   },
-  blockOnConsumed: () => advise(DENIALS_CACHED),
+  blockOnConsumed: () => cachingDenials,
   dbName: () =>
     advise(
       "Make the pool with it, or write it before the table: mysqlStore(pool, { table: 'limits.headgate' }).",
@@ -163,8 +162,10 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
   },
   redis: storeClient,
   nameSpace: prefix,
-  groupId: (value) =>
-    write({ name: `'${keyNameLike(value)}'` }, ', which limiters share that count together'),
+  groupId: (value) => ({
+    ...write({ name: `'${keyNameLike(value)}'` }),
+    offer: { needs: ['prefix'], text: ', which limiters share that count together' },
+  }),
   skipOnError: onStoreError,
   allowList: list('allow'),
   ban: banAfter,

@@ -83,6 +83,7 @@ function noteOf(given: Given, readings: readonly Source[], placeholders: string)
   if (others.length > 0 || text.startsWith('ban') || nearest === undefined) return { note: placeholders }
   if (nearest === 'express-slow-down')
     return { note: `, which denies what express-slow-down delays${placeholders}` }
+  if (placeholders !== '') return { note: `, the closest to ${nearest}${placeholders}` }
   const offer = { needs: ['limit', 'window'], text: ', or limit and window for a token bucket' }
-  return { note: `, the closest to ${nearest}${placeholders}`, offer }
+  return { note: `, the closest to ${nearest}`, offer }
 }

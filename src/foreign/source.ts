@@ -25,7 +25,7 @@ export function toNumber(value: unknown): number | undefined {
 export function unitsSource(value: unknown): Source {
   const units = toNumber(value)
   if (units !== undefined && units > 0) return { text: String(units) }
-  const example = value === undefined ? 'the number of requests' : 'a whole number'
+  const example = value === undefined ? 'the number of requests' : 'a whole number of at least 1'
   return { text: 'LIMIT', stands: typeof value === 'function' ? RETURNED : example }
 }
 
@@ -36,7 +36,7 @@ export function lengthSource(value: unknown, unitMs = 1, placeholder = 'WINDOW')
     const lengthMs = durationMs('', '', number === undefined ? value : number * unitMs)
     return { text: `'${number === undefined ? value : durationText(lengthMs)}'`, lengthMs }
   } catch {
-    const example = value === undefined ? 'the length of time' : "a length of time such as '15m'"
+    const example = value === undefined ? 'the length of the window' : "a length of time such as '15m'"
     return { text: placeholder, stands: typeof value === 'function' ? RETURNED : example }
   }
 }
