@@ -26,8 +26,8 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** With `window`: a token bucket of this capacity that refills once per window. */
   limit?: number
   /**
-   * With `limit`: a string such as `'15m'`, or milliseconds, at least 1000: smaller numbers look like
-   * seconds.
+   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000: smaller numbers
+   * look like seconds.
    */
   window?: Duration
   policy?: LimitOptions<Subject>['policy']

@@ -329,6 +329,7 @@ test.each(CASES)('the hint for %s is one sentence: %p', (name, given) => {
   const text = textOf(foreignHint(name, given) ?? { readings: [] })
   expect(text).toMatch(/^[A-Z].*\.$/)
   expect(text.slice(0, -1)).not.toMatch(/[.!?] [A-Z]/)
+  expect(text).not.toMatch(/: \w+\.$/)
 })
 
 /** Each: what was given, and what the error says. */

@@ -27,8 +27,8 @@ import { noQuota } from './quota.js'
 import { lengthSource, placeholderNote, toNumber } from './source.js'
 
 const NO_DELAYS = 'headgate denies requests that are over the limit, and never delays them'
-const OWN_TABLE = 'store.prepare() makes the table, and store knows of itself whether it is there'
-const OWN_SCRIPT = 'redisStore runs scripts of its own, which know all policies'
+const OWN_TABLE = 'await store.prepare() creates the table where it does not exist yet'
+const OWN_SCRIPT = 'redisStore runs its own scripts, which cannot be replaced'
 const ONE_CLIENT = 'redisStore(client) takes a client of ioredis, and of no other package'
 const cachingDenials = write({ denyCache: "'1s'" }, ', which is the default')
 const onDenial = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")

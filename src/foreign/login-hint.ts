@@ -2,7 +2,7 @@ import { foreignHint } from './foreign-hint.js'
 import { type Given, type Hint, none, type Reading, SAME, write } from './hint.js'
 import { policyHint } from './policy-source.js'
 
-const NO_FIGURES = 'a login guard shows clients no figures'
+const NO_FIGURES = 'a login guard sends no headers that say how many attempts are left'
 const FAILURES_ONLY = 'a guard counts failed logins only, and succeeded says which responses are successes'
 /** Options that say which responses count. */
 const COUNTING_WORDS: readonly string[] = ['skipSuccessfulRequests', 'skipFailedRequests', 'count']

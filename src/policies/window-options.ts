@@ -7,7 +7,7 @@ import { optional } from '../option-table.js'
 export interface WindowOptions {
   /** Units that may be taken per window. A whole number of at least 1. */
   limit: number
-  /** The length of the window: a string such as `'15m'`, or milliseconds, at least 1000. */
+  /** The length of the window: a string with its unit, such as `'15m'`, or milliseconds, at least 1000. */
   window: Duration
   /** For headers and keys. Default: such as `100-in-1min`. */
   name?: string
