@@ -1,4 +1,4 @@
-import { wrongOption } from '../checks.js'
+import { wrongKind } from '../checks.js'
 import { headerOf, type KeyFunction } from './key.js'
 
 /**
@@ -9,7 +9,7 @@ import { headerOf, type KeyFunction } from './key.js'
  */
 export function byHeader(name: string): KeyFunction<unknown> {
   if (!isHeaderName(name)) {
-    throw wrongOption('byHeader', 'name', 'the name of a header', name, "Did you mean byHeader('x-api-key')?")
+    throw wrongKind('byHeader', 'name', 'the name of a header', name, "Did you mean byHeader('x-api-key')?")
   }
   const header = name.toLowerCase()
   return function headerKey(subject: unknown): unknown {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import { show, wrongOption } from '../checks.js'
 import { type Duration, durationMs } from '../durations.js'
+import { advise } from '../foreign/hint.js'
 import { headerOf } from '../keys/key.js'
 import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
 import { callback, readOptions, withDefault } from '../option-table.js'
@@ -42,6 +43,7 @@ const OPTIONS = {
     lasts: withDefault('90d', durationMs),
   },
   renamed: { maxAge: 'lasts', expires: 'lasts' },
+  hint: (option: string) => (option === 'name' ? advise('Write name beside deviceCookie.') : undefined),
 }
 
 /** The options of device cookies, read and checked. */

@@ -51,6 +51,10 @@ test.each<[object, string]>([
     "loginGuard: deviceCookie needs the option name, since its cookies are good for the guard of that name alone. Write name: 'login'.",
   ],
   [
+    { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), name: 'c' } },
+    'loginGuard: deviceCookie: there is no option "name". Write name beside deviceCookie.',
+  ],
+  [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16) }, consecutive: false },
     'loginGuard: deviceCookie with consecutive: false needs an epoch that ends older cookies.',
   ],
