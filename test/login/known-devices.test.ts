@@ -111,7 +111,11 @@ test('a decision releases only what was charged for it', async () => {
 
 test('without failures in a row there is nothing of known devices to release', async () => {
   const account = fixedWindow({ limit: 3, window: '1d' })
-  const { fail, guard } = loginInARow({ consecutive: false, limits: { account } })
+  const { fail, guard } = loginInARow({
+    consecutive: false,
+    limits: { account },
+    deviceCookie: { secret, epoch: () => 1 },
+  })
   expect(await fail(4, [undefined])).toEqual([...failed(3), 429])
   await guard.limiter.forget(ada)
   expect(await fail(1, [undefined])).toEqual([401])
