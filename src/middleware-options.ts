@@ -6,8 +6,8 @@ import { choice, whole, wrongOption } from './checks.js'
 import type { Decision } from './decision.js'
 import { foreignHint } from './foreign/foreign-hint.js'
 import { type AddressTest, addressList } from './keys/address-list.js'
-import { readerOf } from './keys/by-ip.js'
-import { type AddressReader, addressReader } from './keys/source-address.js'
+import { readerAmong } from './keys/by-ip.js'
+import type { AddressReader } from './keys/source-address.js'
 import type { MaybePromise } from './maybe-promise.js'
 import { callback, optional, readOptions, type Settings, withDefault } from './option-table.js'
 import type { LimiterOptions } from './options.js'
@@ -147,8 +147,10 @@ function addressRules(
   { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
 ): AddressRules | undefined {
   if (allow === undefined && block === undefined) return undefined
-  const readers = entries.flatMap(({ keys }) => keys.map(readerOf))
-  const read = readers.find((reader) => reader !== undefined) ?? addressReader(owner)
+  const read = readerAmong(
+    owner,
+    entries.flatMap(({ keys }) => keys),
+  )
   return {
     read,
     isBlocked: addressList(owner, 'block', block ?? [], read.networks),

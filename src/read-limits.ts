@@ -1,11 +1,10 @@
 import { keyName, show, wholeNumber, wrongKind, wrongOption } from './checks.js'
 import { windowMs } from './durations.js'
 import { entryHint } from './foreign/entry-hint.js'
-import { defaultKey, readerOf, sourceIdentity } from './keys/by-ip.js'
+import { defaultKey, readerAmong, sourceIdentity } from './keys/by-ip.js'
 import { type IdentityReader, identityReader } from './keys/identity.js'
 import type { KeyFunction } from './keys/key.js'
 import { keysAtRest } from './keys/key-at-rest.js'
-import { addressReader } from './keys/source-address.js'
 import { type MaybePromise, whenKnown } from './maybe-promise.js'
 import { optional, readOptions } from './option-table.js'
 import { isPolicy, type Policy, signatureOf } from './policies/policy.js'
@@ -175,7 +174,7 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
 
 /** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */
 export function sourceOf(owner: string, keys: readonly KeyFunction[]): (subject: unknown) => string {
-  const read = keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner)
+  const read = readerAmong(owner, keys)
   return (subject) => sourceIdentity(read(subject))
 }
 

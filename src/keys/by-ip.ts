@@ -56,8 +56,16 @@ type MarkedKey = KeyFunction & { [READER]?: AddressReader; [IS_ADDRESS_KEY]?: tr
  * Returns how a key function reads the source address, so that `allow` and `block` see the same; `undefined`
  * for one that reads none.
  */
-export function readerOf(key: KeyFunction): AddressReader | undefined {
+function readerOf(key: KeyFunction): AddressReader | undefined {
   return (key as MarkedKey)[READER]
+}
+
+/**
+ * Returns how the first of these key functions that reads the source address reads it; as `byIp()` does where
+ * none of them reads one.
+ */
+export function readerAmong(owner: string, keys: readonly KeyFunction[]): AddressReader {
+  return keys.map(readerOf).find((reader) => reader !== undefined) ?? addressReader(owner)
 }
 
 /** Marks `key` as reading the source address as `other` does, where `other` reads one. */
