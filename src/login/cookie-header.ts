@@ -9,7 +9,8 @@ export const DEVICE_COOKIE = '__Host-headgate-device-'
 const MAX_COOKIES = 10
 
 const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*)`, 'g')
-const NONE: ReadonlyMap<string, string> = new Map()
+/** The device cookies of a browser that has none. */
+export const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 
 /**
  * Returns the device cookies of a `Cookie` header by name, of all guards of the host. All other cookies are
@@ -18,7 +19,7 @@ const NONE: ReadonlyMap<string, string> = new Map()
  * name does.
  */
 export function readDeviceCookies(header: string | undefined): ReadonlyMap<string, string> {
-  if (header === undefined || !header.includes(DEVICE_COOKIE)) return NONE
+  if (header === undefined || !header.includes(DEVICE_COOKIE)) return NO_COOKIES
   const cookies = new Map<string, string>()
   for (const [, name = '', value = ''] of header.matchAll(PAIR)) {
     if (!cookies.has(name)) cookies.set(name, value.trim())

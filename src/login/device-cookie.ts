@@ -8,7 +8,7 @@ import { headerOf } from '../keys/key.js'
 import { isPromise, type MaybePromise, whenKnown } from '../maybe-promise.js'
 import { callback, readOptions, withDefault } from '../option-table.js'
 import { readSecret } from '../read-options.js'
-import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
+import { DEVICE_COOKIE, NO_COOKIES, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 
 /** How browsers are recognized that have logged in before. */
 export interface DeviceCookieOptions<Req = IncomingMessage> {
@@ -108,7 +108,6 @@ interface Attempt extends Named {
   readonly device: string | undefined
 }
 
-const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
 /**
