@@ -1,7 +1,7 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest'
 
-const NEVER = ['/node_modules/', '<rootDir>/test/package/consumers/']
+const NEVER = ['/node_modules/', '<rootDir>/test/e2e/package/consumers/']
 
 const common: Config = {
   testEnvironment: 'node',

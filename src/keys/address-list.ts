@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { show, wrongOption } from '../checks.js'
+import { show, wrongOption } from '../util/validate.js'
 import { type Address, parseAddress, parseAsWritten } from './address.js'
 import { EMBEDDING_NETWORKS, type EmbeddingNetwork, embeddingNetworkOf, ipv4Within } from './embedded-ipv4.js'
 import type { SourceAddress } from './source-address.js'

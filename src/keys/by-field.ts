@@ -1,7 +1,7 @@
-import { choice, wrongOption } from '../checks.js'
-import { callback, readOptions, withDefault } from '../option-table.js'
-import { readTogether } from '../problems.js'
-import { warnOnce } from '../warn-once.js'
+import { callback, readOptions, withDefault } from '../options/option-table.js'
+import { readTogether } from '../options/problems.js'
+import { choice, wrongOption } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
 

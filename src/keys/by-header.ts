@@ -1,4 +1,4 @@
-import { wrongKind } from '../checks.js'
+import { wrongKind } from '../util/validate.js'
 import { headerOf, type KeyFunction } from './key.js'
 
 /**

@@ -1,6 +1,6 @@
-import { whole } from '../checks.js'
-import { readOptions, unchecked, withDefault } from '../option-table.js'
-import { warnOnce } from '../warn-once.js'
+import { readOptions, unchecked, withDefault } from '../options/option-table.js'
+import { whole } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
 import { addressIdentity } from './address.js'
 import { asRequest, type KeyFunction } from './key.js'
 import {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { optionalFunction } from '../checks.js'
-import { type MaybePromise, whenKnown } from '../maybe-promise.js'
-import { callback, readOptions } from '../option-table.js'
-import { readTogether } from '../problems.js'
+import { callback, readOptions } from '../options/option-table.js'
+import { readTogether } from '../options/problems.js'
+import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { optionalFunction } from '../util/validate.js'
 import { byIp, readsAddressLike } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 

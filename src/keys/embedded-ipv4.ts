@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { show, wrongOption } from '../checks.js'
+import { show, wrongOption } from '../util/validate.js'
 
 /** An IPv6 network whose addresses embed the IPv4 address of the client. */
 export interface EmbeddingNetwork {

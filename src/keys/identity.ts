@@ -1,6 +1,6 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
-import { type MaybePromise, readAll, whenKnown } from '../maybe-promise.js'
-import { warnOnce } from '../warn-once.js'
+import { type MaybePromise, readAll, whenKnown } from '../util/maybe-promise.js'
+import { warnOnce } from '../util/warn-once.js'
 import { isAddressKey } from './by-ip.js'
 import type { KeyFunction } from './key.js'
 

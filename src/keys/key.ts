@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../maybe-promise.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 
 /**
  * What a key function may answer:

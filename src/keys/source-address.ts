@@ -1,4 +1,4 @@
-import { warnOnce } from '../warn-once.js'
+import { warnOnce } from '../util/warn-once.js'
 import { type Address, isPlainIpv4, parseAddress } from './address.js'
 import { DisconnectedError, isDisconnected } from './disconnected.js'
 import { type EmbeddingNetwork, embeddingNetworks } from './embedded-ipv4.js'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { hashedValue, isKey } from '../keys/identity.js'
-import { isPromise } from '../maybe-promise.js'
-import type { LoginSettings } from './login-options.js'
+import { isPromise } from '../util/maybe-promise.js'
+import type { LoginSettings } from './options.js'
 
 /** Who attempted, as a log may see it. */
 export interface Attempter {

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import { chargeOf, type Decision, type NamedPart } from '../decision.js'
-import { textOf } from '../observe/events.js'
+import { chargeOf, type Decision, type NamedPart } from '../limiter/decision.js'
+import { textOf } from '../limiter/events.js'
 import { consecutive } from '../policies/consecutive.js'
-import { RecentMap } from '../recent-map.js'
-import { deadline } from '../stores/deadline.js'
 import type { Held, Store } from '../stores/store.js'
-import { warnOnce } from '../warn-once.js'
-import { LIMIT_NAMES } from './login-limits.js'
+import { RecentMap } from '../util/recent-map.js'
+import { deadline } from '../util/timeout.js'
+import { warnOnce } from '../util/warn-once.js'
+import { LIMIT_NAMES } from './limits.js'
 
 /**
  * Reports accounts that were locked, to strangers or to their known devices: once for each lock, in all

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isClosed } from '../answers/connection.js'
-import { show } from '../checks.js'
-import { isPromise } from '../maybe-promise.js'
+import { isClosed } from '../http/connection.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { show } from '../util/validate.js'
 import { beforeHeaders } from './before-headers.js'
-import type { Succeeded } from './login-outcome.js'
+import type { Succeeded } from './outcome.js'
 
 /** What became of an attempt. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'

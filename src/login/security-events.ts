@@ -1,9 +1,9 @@
 import type { EventEmitter } from 'node:events'
-import { chargeOf, type Decision, type PartDecision } from '../decision.js'
-import { emit } from '../observe/events.js'
-import { RecentMap } from '../recent-map.js'
+import { chargeOf, type Decision, type PartDecision } from '../limiter/decision.js'
+import { emit } from '../limiter/events.js'
+import { RecentMap } from '../util/recent-map.js'
 import type { Attempter } from './attempter.js'
-import { CLEARED, LIMIT_NAMES } from './login-limits.js'
+import { CLEARED, LIMIT_NAMES } from './limits.js'
 
 /** What a guard tells those who listen, and with what. */
 export interface LoginEvents<Req> {

@@ -1,8 +1,8 @@
-import { choice, wholeNumber, wrongOption } from '../checks.js'
-import { type Duration, durationMs } from '../durations.js'
-import { banHints } from '../foreign/policy-hints.js'
-import { readOptions, withDefault } from '../option-table.js'
-import { readTogether } from '../problems.js'
+import { banHints } from '../options/hints/policy-hints.js'
+import { readOptions, withDefault } from '../options/option-table.js'
+import { readTogether } from '../options/problems.js'
+import { type Duration, durationMs } from '../util/durations.js'
+import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
 
 /** When somebody is banned, and for how long. */

@@ -1,6 +1,6 @@
-import { keyName, wholeNumber } from '../checks.js'
-import { policyHints } from '../foreign/policy-hints.js'
-import { optional, readOptions } from '../option-table.js'
+import { policyHints } from '../options/hints/policy-hints.js'
+import { optional, readOptions } from '../options/option-table.js'
+import { keyName, wholeNumber } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
 /** What a limit without a window is made of. */

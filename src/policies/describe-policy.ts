@@ -1,4 +1,4 @@
-import { durationInWords as long } from '../durations.js'
+import { durationInWords as long } from '../util/durations.js'
 import type { BaseKind, Policy } from './policy.js'
 
 type Params = readonly number[]

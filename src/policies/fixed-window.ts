@@ -1,6 +1,6 @@
-import { readOptions } from '../option-table.js'
-import { aheadInSlice } from './ahead.js'
+import { readOptions } from '../options/option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { aheadInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a fixed window is made of. */

@@ -1,4 +1,4 @@
-import type { Ahead } from './ahead.js'
+import type { Ahead } from './prepaid.js'
 
 /** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
 export type State = readonly number[]

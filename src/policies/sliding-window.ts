@@ -1,7 +1,7 @@
-import { whole, wrongOption } from '../checks.js'
-import { readOptions, withDefault } from '../option-table.js'
-import { aheadInSlice } from './ahead.js'
+import { readOptions, withDefault } from '../options/option-table.js'
+import { whole, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { aheadInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a sliding window is made of. */

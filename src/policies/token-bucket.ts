@@ -1,9 +1,9 @@
-import { keyName, wholeNumber, wrongOption } from '../checks.js'
-import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../durations.js'
-import { policyHints } from '../foreign/policy-hints.js'
-import { optional, readOptions } from '../option-table.js'
-import { aheadOfRefill } from './ahead.js'
+import { policyHints } from '../options/hints/policy-hints.js'
+import { optional, readOptions } from '../options/option-table.js'
+import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
+import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { aheadOfRefill } from './prepaid.js'
 
 /** What a token bucket is made of. */
 export interface TokenBucketOptions {

@@ -1,7 +1,7 @@
-import { keyName, wholeNumber } from '../checks.js'
-import { type Duration, shortDuration, windowMs } from '../durations.js'
-import { policyHints } from '../foreign/policy-hints.js'
-import { optional } from '../option-table.js'
+import { policyHints } from '../options/hints/policy-hints.js'
+import { optional } from '../options/option-table.js'
+import { type Duration, shortDuration, windowMs } from '../util/durations.js'
+import { keyName, wholeNumber } from '../util/validate.js'
 
 /** What every window of counters is made of. */
 export interface WindowOptions {

@@ -1,6 +1,6 @@
-import type { StoreError } from '../errors.js'
-import type { MaybePromise } from '../maybe-promise.js'
 import type { Policy, Step } from '../policies/policy.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+import type { StoreError } from './store-error.js'
 
 /** A key, and the policy by which it is counted: a key belongs to one policy. */
 export interface Held {

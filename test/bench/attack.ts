@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { startRedis } from '../servers/redis.js'
+import { startRedis } from '../support/servers/redis.js'
 import { ATTACKED, type AttackedName } from './contenders/attacked.js'
 import { startChild } from './harness/child.js'
 import { keepPlot } from './harness/keep-plot.js'

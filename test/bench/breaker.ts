@@ -7,8 +7,10 @@ import { printTable, ratio } from './harness/table.js'
 import { measure } from './harness/usage.js'
 
 /** From the build: it is not exported, and what tsx makes of the source is slower. */
-const { breaker } = (await built('breaker')) as typeof import('../../src/stores/breaker.js')
-const { guard } = (await built('guard')) as typeof import('../../src/stores/guard.js')
+const { breaker } = (await built(
+  'circuit-breaker',
+)) as typeof import('../../src/resilience/circuit-breaker.js')
+const { guard } = (await built('guarded-store')) as typeof import('../../src/resilience/guarded-store.js')
 
 const ROUNDS = 9
 const DECISIONS = 100_000
@@ -106,5 +108,5 @@ function withOpossum(): () => Promise<Verdict> {
 }
 
 function built(name: string): Promise<unknown> {
-  return import(new URL(`../../dist/esm/stores/${name}.js`, import.meta.url).href)
+  return import(new URL(`../../dist/esm/resilience/${name}.js`, import.meta.url).href)
 }

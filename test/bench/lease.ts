@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { startRedis } from '../servers/redis.js'
+import { startRedis } from '../support/servers/redis.js'
 import { HOT_KEY_CONTENDERS, type HotKeyName, type Limit } from './contenders/leased-stores.js'
 import { type Child, startChild } from './harness/child.js'
 import { keepPlot } from './harness/keep-plot.js'

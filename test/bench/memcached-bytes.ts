@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { memcachedStore, type Policy } from 'headgate'
 import { Client } from 'memjs'
-import { type MemcachedServer, startMemcached } from '../servers/memcached.js'
+import { type MemcachedServer, startMemcached } from '../support/servers/memcached.js'
 import { readStats } from './harness/memcached-usage.js'
 import { printTable, whole } from './harness/table.js'
 import { growthPerKey, KEYS, POLICIES } from './server-bytes.js'

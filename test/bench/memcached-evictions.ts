@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Policy } from 'headgate'
-import { startMemcached } from '../servers/memcached.js'
+import { startMemcached } from '../support/servers/memcached.js'
 import { longWindow, slowBucket } from './contenders/server-contender.js'
 import { readStats } from './harness/memcached-usage.js'
 import { printTable, whole } from './harness/table.js'

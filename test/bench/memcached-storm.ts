@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { startMemcached } from '../servers/memcached.js'
+import { startMemcached } from '../support/servers/memcached.js'
 import { startChild } from './harness/child.js'
 import { printTable, whole } from './harness/table.js'
 import type { StormQuestion } from './memcached-storm-child.js'

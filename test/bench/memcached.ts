@@ -1,4 +1,4 @@
-import { startMemcached } from '../servers/memcached.js'
+import { startMemcached } from '../support/servers/memcached.js'
 import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
 import { readMemcachedUsage } from './harness/memcached-usage.js'

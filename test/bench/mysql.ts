@@ -1,4 +1,4 @@
-import { startMariadb } from '../servers/mariadb.js'
+import { startMariadb } from '../support/servers/mariadb.js'
 import { compareStores } from './compare-stores.js'
 import { MYSQL_STORES, type MysqlStoreName } from './contenders/mysql-stores.js'
 import { watchMariadb } from './harness/sql-usage.js'

@@ -1,4 +1,4 @@
-import { startPostgres } from '../servers/postgres.js'
+import { startPostgres } from '../support/servers/postgres.js'
 import { compareStores } from './compare-stores.js'
 import { POSTGRES_STORES, type PostgresStoreName } from './contenders/postgres-stores.js'
 import { watchPostgres } from './harness/sql-usage.js'

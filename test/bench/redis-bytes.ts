@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Policy, redisStore } from 'headgate'
 import { Redis } from 'ioredis'
-import { startRedis } from '../servers/redis.js'
+import { startRedis } from '../support/servers/redis.js'
 import { printTable, whole } from './harness/table.js'
 import { growthPerKey, KEYS, POLICIES } from './server-bytes.js'
 

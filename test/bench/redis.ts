@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { startRedis } from '../servers/redis.js'
+import { startRedis } from '../support/servers/redis.js'
 import { compareStores } from './compare-stores.js'
 import { REDIS_STORES, type RedisStoreName } from './contenders/redis-stores.js'
 import { readRedisUsage } from './harness/redis-usage.js'

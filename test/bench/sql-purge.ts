@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { SqlServer } from '../servers/databases.js'
-import { startMariadb } from '../servers/mariadb.js'
-import { startPostgres } from '../servers/postgres.js'
+import type { SqlServer } from '../support/servers/databases.js'
+import { startMariadb } from '../support/servers/mariadb.js'
+import { startPostgres } from '../support/servers/postgres.js'
 import { type Child, startChild } from './harness/child.js'
 import {
   EXPIRED_ROWS,

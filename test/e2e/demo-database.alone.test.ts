@@ -1,5 +1,5 @@
-import { startMariadb } from '../servers/mariadb.js'
-import { startPostgres } from '../servers/postgres.js'
+import { startMariadb } from '../support/servers/mariadb.js'
+import { startPostgres } from '../support/servers/postgres.js'
 import { testSharedDemo } from './shared-demo.js'
 
 jest.setTimeout(60_000)

@@ -1,4 +1,4 @@
-import { startMemcached } from '../servers/memcached.js'
+import { startMemcached } from '../support/servers/memcached.js'
 import { testSharedDemo } from './shared-demo.js'
 
 jest.setTimeout(60_000)

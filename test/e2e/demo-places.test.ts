@@ -1,4 +1,4 @@
-import type { Bundle } from '../servers/bundle.js'
+import type { Bundle } from '../support/servers/bundle.js'
 import { bundleDemo, startDemo } from './demo-process.js'
 
 jest.setTimeout(60_000)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Bundle, bundle } from '../servers/bundle.js'
+import { type Bundle, bundle } from '../support/servers/bundle.js'
 
 /** The demo as `npm start` runs it: a process of its own. */
 export interface DemoProcess {

@@ -1,4 +1,4 @@
-import { startRedis } from '../servers/redis.js'
+import { startRedis } from '../support/servers/redis.js'
 import { testSharedDemo } from './shared-demo.js'
 
 jest.setTimeout(60_000)

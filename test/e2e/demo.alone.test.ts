@@ -2,9 +2,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { memoryStore } from 'headgate'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { demoApp } from '../../examples/demo/app.js'
-import type { Bundle } from '../servers/bundle.js'
-import { launchChromium } from '../servers/chromium.js'
-import { testTogether } from '../servers/together.js'
+import type { Bundle } from '../support/servers/bundle.js'
+import { launchChromium } from '../support/servers/chromium.js'
+import { testTogether } from '../support/servers/together.js'
 import { bundleDemo, startDemo } from './demo-process.js'
 
 jest.setTimeout(60_000)

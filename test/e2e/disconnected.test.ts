@@ -11,12 +11,12 @@ import {
   rateLimit,
   slidingWindow,
 } from 'headgate'
-import { listenForWarnings } from '../keys/warnings.js'
 import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Framework, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
 import { closeServers } from '../support/http.js'
 import { closeSecureServers, PROTOCOLS, type Protocol, sendAndHangUp } from '../support/protocols.js'
+import { listenForWarnings } from '../unit/keys/warnings.js'
 
 let warnings: () => unknown[]
 beforeEach(() => {

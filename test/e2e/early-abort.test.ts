@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import net from 'node:net'
 import { byIp, byUser, loginGuard, type RateLimitOptions, rateLimit, type Store, tokenBucket } from 'headgate'
-import { listenForWarnings } from '../keys/warnings.js'
 import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
 import { closeServers, type Served, send, serve } from '../support/http.js'
+import { listenForWarnings } from '../unit/keys/warnings.js'
 
 let warnings: () => unknown[]
 beforeEach(() => {

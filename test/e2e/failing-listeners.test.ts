@@ -1,8 +1,8 @@
 import { createLimiter, memoryStore, rateLimit } from 'headgate'
-import { listenForWarnings } from '../keys/warnings.js'
 import { promisingStore, storeThat } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, sayHello } from '../support/frameworks.js'
 import { closeServers, serve, statuses, times } from '../support/http.js'
+import { listenForWarnings } from '../unit/keys/warnings.js'
 
 let warnings: () => unknown[]
 beforeEach(() => {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { loginGuard, memoryStore, type RateLimitOptions, rateLimit } from 'headgate'
-import { refuse } from '../../src/answers/refuse.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { refuse } from '../../src/http/refuse.js'
 import { exchange } from '../support/exchange.js'
 import { brokenStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { closeServers } from '../support/http.js'
 import { closeSecureServers, PROTOCOLS } from '../support/protocols.js'
+import { listenForWarnings } from '../unit/keys/warnings.js'
 
 let warnings: () => unknown[]
 beforeEach(() => {

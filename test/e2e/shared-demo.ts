@@ -1,7 +1,7 @@
-import type { Bundle } from '../servers/bundle.js'
-import { INSTALL_TIMEOUT_MS } from '../servers/install.js'
-import type { Server } from '../servers/server.js'
-import { until } from '../servers/wait.js'
+import type { Bundle } from '../support/servers/bundle.js'
+import { INSTALL_TIMEOUT_MS } from '../support/servers/install.js'
+import type { Server } from '../support/servers/server.js'
+import { until } from '../support/servers/wait.js'
 import { bundleDemo, type DemoProcess, startDemo } from './demo-process.js'
 
 /** A kind of server on which demos can share their limits. */

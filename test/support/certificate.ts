@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findOrInstall } from '../servers/install.js'
+import { findOrInstall } from './servers/install.js'
 
 /** A certificate that signs itself, and its private key, in PEM. */
 export interface Certificate {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { MemcachedServer } from './memcached-client.js'
+import type { MemcachedServer } from './client.js'
 
 const counts = new WeakMap<MemcachedServer, { made: number }>()
 const apart = new WeakSet<Socket>()

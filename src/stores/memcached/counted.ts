@@ -1,6 +1,6 @@
-import { StoreError } from '../../errors.js'
 import type { Policy, State } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
+import { StoreError } from '../store-error.js'
 import type { Counters } from './counters.js'
 import {
   type ChargeOrLook,
@@ -9,8 +9,8 @@ import {
   type Result,
   workOn,
   workUnwritten,
-} from './key-work.js'
-import type { Neighbours } from './neighbour-slices.js'
+} from './operations.js'
+import type { Neighbours } from './slice-cache.js'
 
 /** What stood in the counter, and what was counted on top of it: all that was wanted, or nothing if the server has no room. */
 export interface Counted {

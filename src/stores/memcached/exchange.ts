@@ -1,13 +1,8 @@
 import type { Socket } from 'node:net'
-import { StoreError } from '../../errors.js'
+import { StoreError } from '../store-error.js'
+import { type MemcachedClient, type MemcachedReply, type MemcachedServer, nameOf } from './client.js'
 import { connectionFor, connectionOf, letGo, socketOf } from './connections.js'
-import {
-  type MemcachedClient,
-  type MemcachedReply,
-  type MemcachedServer,
-  nameOf,
-} from './memcached-client.js'
-import { type Ask, encode } from './wire.js'
+import { type Ask, encode } from './protocol.js'
 
 /**
  * How long a reply is waited for: when a server closes a connection in good order, memjs 1.3.2 never calls back. Its own time-out is

@@ -1,4 +1,4 @@
-import { hashedKey } from '../hashed-key.js'
+import { hashedKey } from '../shared/hash-key.js'
 
 /** memcached takes keys of up to 250 bytes without blanks and control characters; some of them are for a slice's index. */
 const PLAIN = /^[\x21-\x7e]{1,220}$/

@@ -1,13 +1,8 @@
-import { StoreError } from '../../errors.js'
-import { groupBy } from '../../group-by.js'
+import { groupBy } from '../../util/group-by.js'
+import { StoreError } from '../store-error.js'
+import { type MemcachedClient, type MemcachedReply, type MemcachedServer, serverFor } from './client.js'
 import { type Answer, exchange, noReply, type Waiting } from './exchange.js'
-import {
-  type MemcachedClient,
-  type MemcachedReply,
-  type MemcachedServer,
-  serverFor,
-} from './memcached-client.js'
-import type { Ask } from './wire.js'
+import type { Ask } from './protocol.js'
 
 /**
  * Requests that are on their way to a server at once, and no more are sent to it: some thousands. What waits behind them fails with them,

@@ -1,4 +1,4 @@
-import { warnOnce } from '../../warn-once.js'
+import { warnOnce } from '../../util/warn-once.js'
 
 /** Tells the operator that units which nobody got could not be given back. */
 export function tellNotGivenBack(reason: unknown): void {

@@ -1,4 +1,4 @@
-import { RecentMap } from '../../recent-map.js'
+import { RecentMap } from '../../util/recent-map.js'
 
 /** Keys whose past slices are remembered, at least. */
 const MIN_KEYS = 100_000

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks' // the global one is behind a getter, which costs as much as the clock
-import { show, whole } from '../../checks.js'
-import { callback, readOptions, withDefault } from '../../option-table.js'
-import { warnOnce } from '../../warn-once.js'
-import { decideParts, type Outcome, type Read } from '../decide-parts.js'
+import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { show, whole } from '../../util/validate.js'
+import { warnOnce } from '../../util/warn-once.js'
+import { decideParts, type Outcome, type Read } from '../shared/evaluate-charge.js'
 import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
 import { Overflow } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'

@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import { PageFile, type Piece, SLOTS } from './page-file.js'
+import { PageFile, type Piece, SLOTS } from './page-allocator.js'
 
 /** A page with so many states is split: chains of taken slots would grow long. */
 const FULL = Math.floor(0.8 * SLOTS)

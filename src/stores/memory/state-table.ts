@@ -2,7 +2,7 @@ import { isBan } from '../../policies/ban.js'
 import type { Policy, State } from '../../policies/policy.js'
 import { KeyHash } from './key-hash.js'
 import { PageTable } from './page-table.js'
-import { PolicyLabels } from './policy-labels.js'
+import { PolicyLabels } from './policy-registry.js'
 
 /** How many states each newcomer looks at for fresh ones to drop, so that the table follows its live keys. */
 const SWEPT = 2

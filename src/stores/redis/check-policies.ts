@@ -1,6 +1,6 @@
-import { show } from '../../checks.js'
+import { show } from '../../util/validate.js'
 import type { Held } from '../store.js'
-import { LUA_POLICIES } from './lua-policies.js'
+import { LUA_POLICIES } from './lua/policies.js'
 
 /** Throws a `TypeError` for a policy that has no script, before it comes into a batch, where it would spoil the items of others. */
 export function checkPolicies(held: readonly Held[]): void {

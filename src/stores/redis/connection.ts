@@ -1,5 +1,5 @@
-import { StoreError } from '../../errors.js'
-import type { RedisClient } from './redis-client.js'
+import { StoreError } from '../store-error.js'
+import type { RedisClient } from './client.js'
 
 /** While a client makes its first connection, commands may wait for that. */
 const STARTING = ['wait', 'connecting', 'connect']

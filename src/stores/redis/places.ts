@@ -1,6 +1,6 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Part } from '../store.js'
-import { packedPolicy } from './packed-policy.js'
+import { packedPolicy } from './policy-codec.js'
 import { stateIn } from './script-call.js'
 
 /** Gives each distinct key and policy of a call a place, counted from 1 as Lua does. */

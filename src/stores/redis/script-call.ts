@@ -1,6 +1,6 @@
-import { StoreError } from '../../errors.js'
 import type { State } from '../../policies/policy.js'
-import type { Script } from './scripts.js'
+import { StoreError } from '../store-error.js'
+import type { Script } from './lua/prelude.js'
 
 /** One call of a script, and how to read its reply. */
 export interface ScriptCall<Result> {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { warnOnce } from '../../warn-once.js'
+import { warnOnce } from '../../util/warn-once.js'
 
 /** How often expired rows are looked for while there are charges. */
 const EVERY_MS = 60_000

@@ -1,4 +1,4 @@
-import { hashedKey } from '../hashed-key.js'
+import { hashedKey } from '../shared/hash-key.js'
 
 /** What a column for keys holds: an index of InnoDB takes more, but keys at rest are shorter. */
 export const MAX_KEY_BYTES = 255

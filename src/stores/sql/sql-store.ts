@@ -1,12 +1,12 @@
-import { StoreError } from '../../errors.js'
-import { batcher } from '../batcher.js'
-import { checkCharges, checkRefunds } from '../check-items.js'
+import { batcher } from '../shared/batcher.js'
+import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
-import { attempts } from './attempts.js'
-import type { Database } from './database.js'
+import { StoreError } from '../store-error.js'
+import type { Database } from './dialect.js'
+import { Unreadable } from './errors.js'
+import { doWork, namesHeldBy, type Result, rowKeysOf, type Work, weightOf } from './operations.js'
 import { purger } from './purge.js'
-import { Unreadable } from './unreadable.js'
-import { doWork, namesHeldBy, type Result, rowKeysOf, type Work, weightOf } from './work.js'
+import { attempts } from './retry.js'
 
 /** Rows in one transaction, counted by each part of a charge: enough to spread its cost, and few enough not to keep their locks for long. */
 const MAX_ROWS = 256

@@ -10,8 +10,8 @@ import { Redis } from 'ioredis'
 import { REDIS_STORES } from './redis-stores.js'
 
 /** From the build: it is not exported, and what tsx makes of the source is slower. */
-const LEASED = new URL('../../../dist/esm/stores/lease/leased.js', import.meta.url).href
-const { leased } = (await import(LEASED)) as typeof import('../../../src/stores/lease/leased.js')
+const LEASED = new URL('../../../dist/esm/resilience/lease/leasing-store.js', import.meta.url).href
+const { leased } = (await import(LEASED)) as typeof import('../../../src/resilience/lease/leasing-store.js')
 
 /** A limiter of one key in the way that its own users call it. */
 export interface HotKeyContender {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SqlServer } from '../../servers/databases.js'
+import type { SqlServer } from '../../support/servers/databases.js'
 
 const CHUNK = 250_000
 const STEPS = 20

@@ -1,4 +1,4 @@
-import type { MemcachedServer } from '../../servers/memcached.js'
+import type { MemcachedServer } from '../../support/servers/memcached.js'
 import type { ServerUsage } from './server-usage.js'
 
 /** The counters that go up by one for each request. A compare-and-swap is a `cmd_set`, and would be in `cas_hits` once more. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from '../../servers/chromium.js'
+import { launchChromium } from '../../support/servers/chromium.js'
 import { keepPlot, keepPlotsIn } from './keep-plot.js'
 import { type BarPlot, barPlot, type LinePlot, linePlot } from './plot.js'
 

@@ -1,6 +1,6 @@
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
-import type { SqlServer } from '../../servers/databases.js'
+import type { SqlServer } from '../../support/servers/databases.js'
 import { cpuNsOfTree } from './process-cpu.js'
 import type { ServerUsage } from './server-usage.js'
 

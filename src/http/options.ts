@@ -1,0 +1,168 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressTest, addressList } from '../keys/address-list.js'
+import { readerAmong } from '../keys/by-ip.js'
+import type { AddressReader } from '../keys/source-address.js'
+import type { Decision } from '../limiter/decision.js'
+import type { LimiterOptions } from '../limiter/options.js'
+import type { Entry } from '../limiter/parse-limits.js'
+import {
+  LIMITER_ROWS,
+  LIMITER_RULES,
+  type LimiterSettings,
+  limiterSettings,
+} from '../limiter/parse-options.js'
+import { foreignHint } from '../options/hints/foreign-hint.js'
+import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+import { choice, whole, wrongOption } from '../util/validate.js'
+import { type DenialBody, messageBody } from './denial-body.js'
+import type { ResetFormat } from './headers.js'
+import { type Count, givingBackUncounted, type OnAllowed } from './refund-uncounted.js'
+import type { HeaderStyle } from './respond.js'
+
+/** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
+export type Next = (error?: unknown) => void
+
+/** Answers a limited request. */
+export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
+
+/**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count` function throws
+ * comes when the response is over, and is emitted as `refundFailed`.
+ */
+export interface RateLimitOptions<Req extends IncomingMessage, Res extends ServerResponse>
+  extends LimiterOptions<Req> {
+  /** Requests for which it returns true pass unlimited and uncounted. */
+  skip?: (req: Req, res: Res) => MaybePromise<boolean>
+  /** Addresses and CIDR ranges that pass unlimited and uncounted. */
+  allow?: readonly string[]
+  /** Addresses and CIDR ranges that are answered 403. Looked at before `allow`. */
+  block?: readonly string[]
+  /**
+   * What counts. `'failed'` and `'successful'` take before the handler runs, and give back once the response has finished
+   * with the other outcome (failed = status 400 and up), or with what a function decides. A client that hangs up before
+   * the answer gets nothing back. Default `'all'`.
+   */
+  count?: Count<Req, Res>
+  /** Which headers tell the client its quota. Default `'legacy'` (`X-RateLimit-*`). `Retry-After` is on every 429. */
+  headers?: HeaderStyle
+  /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
+  resetFormat?: ResetFormat
+  /** Answers a limited request itself; the headers are set. Default: a short text, or problem+json, by `Accept`. */
+  onLimited?: OnLimited<Req, Res>
+  /** The status for limited requests, from 400 to 599. Default 429. */
+  statusCode?: number
+  /** The body for limited requests: a string as plain text, an object as JSON. */
+  message?: string | object
+  /** `'report'` decides, counts and emits, and never blocks nor sets headers. Default `'enforce'`. */
+  mode?: 'enforce' | 'report'
+}
+
+/** Which requests the limiter leaves alone or turns away unasked, by address. */
+export interface AddressRules {
+  readonly read: AddressReader
+  readonly isBlocked: AddressTest
+  readonly isAllowed: AddressTest
+}
+
+/** The options of `rateLimit`, read and checked. */
+export interface MiddlewareSettings<Req, Res> {
+  readonly limiter: LimiterSettings
+  readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
+  readonly addresses: AddressRules | undefined
+  /** What is done with a request that is let through, in report mode also where it is denied, and with its response. */
+  readonly onAllowed: OnAllowed<Req, Res> | undefined
+  readonly headers: HeaderStyle
+  readonly resetFormat: ResetFormat
+  readonly onLimited: OnLimited<Req, Res> | undefined
+  /** Which requests are answered 400 before anything is charged. */
+  readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
+  readonly statusCode: number
+  readonly message: DenialBody | undefined
+  readonly enforce: boolean
+}
+
+/** The default `denyCache` where units are given back as a rule, perhaps by another process. */
+const SHORT_DENY_CACHE = '100ms'
+
+/** How the options of `rateLimit` are read. */
+export const MIDDLEWARE_ROWS = {
+  ...LIMITER_ROWS,
+  skip: callback,
+  allow: optional(readAddresses),
+  block: optional(readAddresses),
+  count: withDefault('all', readCount),
+  headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
+  resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
+  onLimited: callback,
+  statusCode: withDefault(429, whole(400, 599, 429)),
+  message: optional(readMessage),
+  mode: withDefault('enforce', choice('enforce', 'report')),
+}
+
+/** Reads and checks the options of `rateLimit`. Throws a `TypeError` that names the option and the mend. */
+export function readMiddlewareOptions<Req extends IncomingMessage, Res extends ServerResponse>(
+  owner: string,
+  options: RateLimitOptions<Req, Res>,
+): MiddlewareSettings<Req, Res> {
+  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, hint: foreignHint }
+  const read = readOptions(owner, options, table)
+  const { count = 'all' } = options
+  const onAllowed = count === 'all' ? undefined : givingBackUncounted(count)
+  return {
+    skip: options.skip,
+    addresses: addressRules(owner, read),
+    onAllowed,
+    headers: read.headers,
+    resetFormat: read.resetFormat,
+    onLimited: options.onLimited,
+    isMalformed: undefined,
+    statusCode: read.statusCode,
+    message: read.message,
+    enforce: read.mode === 'enforce',
+    limiter: limiterSettings(owner, read, onAllowed === undefined ? '1s' : SHORT_DENY_CACHE),
+  }
+}
+
+const namedCount = choice('all', 'failed', 'successful')
+
+function readCount(owner: string, option: string, count: unknown): unknown {
+  return typeof count === 'function' ? count : namedCount(owner, option, count)
+}
+
+function readMessage(owner: string, option: string, message: unknown): DenialBody {
+  try {
+    if (typeof message === 'string' || (typeof message === 'object' && message !== null))
+      return messageBody(message)
+  } catch {
+    // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
+  }
+  const must = 'a string, or an object that JSON can hold'
+  throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
+}
+
+/** Checks a list of addresses. It is compiled when it is known which networks the key reads as IPv4. */
+function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
+  addressList(owner, option, entries)
+  return entries as readonly string[]
+}
+
+function addressRules(
+  owner: string,
+  { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
+): AddressRules | undefined {
+  if (allow === undefined && block === undefined) return undefined
+  const read = readerAmong(
+    owner,
+    entries.flatMap(({ keys }) => keys),
+  )
+  return {
+    read,
+    isBlocked: addressList(owner, 'block', block ?? [], read.networks),
+    isAllowed: addressList(owner, 'allow', allow ?? [], read.networks),
+  }
+}
+
+interface EntriesRead {
+  readonly entries: readonly Entry[]
+}

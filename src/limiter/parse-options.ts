@@ -1,0 +1,154 @@
+import { foreignHintWithin, goesInto } from '../options/hints/foreign-hint.js'
+import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
+import { readLease } from '../resilience/lease/options.js'
+import { isMemoryStore } from '../stores/memory/memory-store.js'
+import type { Store } from '../stores/store.js'
+import type { StoreError } from '../stores/store-error.js'
+import { type Duration, durationMs } from '../util/durations.js'
+import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
+import { claimStore, readStore } from './claimed-store.js'
+import type { LimiterOptions, StoreErrorChoice } from './options.js'
+import { bindLimit, ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit, sourceOf } from './parse-limits.js'
+
+/** A limiter's options, read and checked. */
+export interface LimiterSettings {
+  readonly limits: readonly Limit[]
+  readonly store: Store
+  readonly timeoutMs: number
+  readonly share: number
+  /** 0 = none. */
+  readonly denyCacheMs: number
+  readonly lease: LeaseSettings | undefined
+  /** A key that nobody charges. */
+  readonly healthKey: string
+  readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
+}
+
+const STATE_VERSION = 1
+/** In keys, where a limiter has no name. No name begins with an underscore, and none holds a slash. */
+const UNNAMED = '_default'
+
+/** How a limiter's options are read. */
+export const LIMITER_ROWS = {
+  ...LIMIT_ROWS,
+  store: optional(readStore),
+  name: optional(keyName),
+  prefix: withDefault('hg', keyName),
+  secret: (owner: string, _option: string, value: unknown) => readSecret(owner, value),
+  onStoreError: withDefault('allow', readChoice),
+  share: withDefault(1, readShare),
+  denyCache: optional(readDenyCache),
+  lease: optional(readLease),
+  timeoutMs: withDefault(100, whole(1, 60_000)),
+}
+
+/** What depends on several of a limiter's options. */
+export const LIMITER_RULES = {
+  entries: ENTRIES_RULE,
+  shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
+  leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
+} as const
+
+const LIMITER_HINT = foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit'))
+
+type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
+
+/** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
+export function readLimiterOptions<Subject>(
+  owner: string,
+  options: LimiterOptions<Subject>,
+): LimiterSettings {
+  const table = { rows: LIMITER_ROWS, rules: LIMITER_RULES, hint: LIMITER_HINT }
+  return limiterSettings(owner, readOptions(owner, options, table), '1s')
+}
+
+/** Makes a limiter's settings of its options, and lays claim to its store. */
+export function limiterSettings(owner: string, read: Read, denyCache: Duration): LimiterSettings {
+  const { name, prefix, secret, entries, onStoreError } = read
+  const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
+  const source = sourceOf(
+    owner,
+    entries.flatMap(({ keys }) => keys),
+  )
+  const context = { keyHead, secret, source, share: read.share }
+  return {
+    limits: entries.map((entry) => bindLimit(context, entry, name)),
+    timeoutMs: read.timeoutMs,
+    share: read.share,
+    denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
+    lease: read.lease,
+    healthKey: `${prefix}:${STATE_VERSION}:health`,
+    chooseOnStoreError: chooserOf(owner, onStoreError),
+    store: claimStore(owner, read.store, name, prefix), // last: only sound options lay claim to a store
+  }
+}
+
+function checkLease(
+  owner: string,
+  { lease, store, limits }: Pick<Settings<typeof LIMITER_ROWS>, 'lease' | 'store' | 'limits'>,
+): void {
+  if (lease === undefined) return
+  if (store === undefined || isMemoryStore(store)) {
+    throw new TypeError(
+      `${owner}: lease is for a store that is shared, such as redisStore(client): memory answers at once. Leave lease out.`,
+    )
+  }
+  if (limits !== undefined && limits.length > 1) {
+    throw new TypeError(
+      `${owner}: lease is for one limit: several are decided together by the store. Leave lease out, or make a limiter of each.`,
+    )
+  }
+}
+
+/** Checks a secret, without ever showing it. */
+export function readSecret(owner: string, secret: unknown): string | undefined {
+  if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
+  const shown = typeof secret === 'string' ? showLength(secret) : showKind(secret)
+  const must = `secret must be a string of at least 16 characters, got ${shown}`
+  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+}
+
+function showLength({ length }: string): string {
+  return `a string of ${length} ${length === 1 ? 'character' : 'characters'}`
+}
+
+function readShare(owner: string, option: string, share: unknown): number {
+  if (typeof share === 'number' && share > 0 && share <= 1) return share
+  const mend = 'With four processes write share: 1 / 4.'
+  throw wrongOption(owner, option, 'a number above 0 and at most 1', share, mend)
+}
+
+function checkShare(
+  owner: string,
+  { share, onStoreError }: { share: number; onStoreError: GivenChoice },
+): void {
+  if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
+  throw new TypeError(
+    `${owner}: share is for onStoreError: 'local', which stands in for the store. Give that, or leave share out.`,
+  )
+}
+
+function readDenyCache(owner: string, option: string, denyCache: unknown): number {
+  if (denyCache === false) return 0
+  if (typeof denyCache === 'boolean')
+    throw wrongOption(owner, option, 'a duration or false', denyCache, "It is on by itself, for '1s'.")
+  return durationMs(owner, option, denyCache)
+}
+
+/** What to do when the store cannot tell, or a function that says it. */
+type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => MaybePromise<unknown>)
+
+const oneChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
+
+/** How `onStoreError` is read. */
+export function readChoice(owner: string, option: string, value: unknown): GivenChoice {
+  return typeof value === 'function' ? (value as GivenChoice) : oneChoice(owner, option, value)
+}
+
+function chooserOf(owner: string, given: GivenChoice): LimiterSettings['chooseOnStoreError'] {
+  if (typeof given !== 'function') return () => given
+  const check = (value: unknown) => oneChoice(owner, 'onStoreError', value)
+  return (error, subject) => whenKnown(given(error, subject), check)
+}

@@ -1,0 +1,119 @@
+import { checkIsObject, optionalFunction, withFix } from '../util/validate.js'
+import { type FindHint, type Hint, SAME, textOf, write } from './hints/hint.js'
+import { collectProblems } from './problems.js'
+import { unknownOptions } from './unknown-options.js'
+
+/**
+ * Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a
+ * `TypeError`.
+ */
+export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
+
+/** The options of a factory: one row for each, with how it is read. */
+export type Rows = Readonly<Record<string, ReadOption>>
+
+/** What is read from rows: a setting for each option. */
+export type Settings<R extends Rows> = { readonly [K in keyof R]: ReturnType<R[K]> }
+
+/** A check of several options together, or a setting made of them. */
+export interface Rule<S> {
+  /** The options that it depends on. */
+  readonly from: readonly (keyof S & string)[]
+  /** Throws a `TypeError`, or returns a setting. */
+  read(owner: string, settings: S): unknown
+}
+
+export type Rules<S> = Readonly<Record<string, Rule<S>>>
+
+/** What is read from rows and rules. */
+type Read<R extends Rows, D extends Rules<Settings<R>>> = Settings<R> & {
+  readonly [K in keyof D]: ReturnType<D[K]['read']>
+}
+
+/** All that a factory knows about its options. */
+export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
+  readonly rows: R
+  readonly rules?: D
+  /** Other words for these options. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /** What to write in place of options of other packages. */
+  readonly hint?: FindHint
+}
+
+/**
+ * Reads options by a table: rejects what has no row, then reads each row, then each rule whose own options
+ * are sound. Throws a `TypeError` for what is no object of options, and one for everything that is wrong
+ * with them.
+ */
+export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
+  owner: string,
+  options: object,
+  { rows, rules, renamed = {}, hint }: OptionTable<R, D>,
+): Read<R, D> {
+  const known = Object.keys(rows)
+  checkIsObject(owner, options, known)
+  const given = options as Record<string, unknown>
+  const problems = collectProblems(owner)
+  const settings: Record<string, unknown> = {}
+  const unsound = new Set<string>()
+  const hintFor: FindHint = (name) =>
+    Object.hasOwn(renamed, name) ? write({ [renamed[name] as string]: SAME }) : hint?.(name, given)
+  for (const { error, meant, covers } of unknownOptions(owner, given, known, hintFor)) {
+    problems.add(error)
+    for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
+    for (const name of covers) unsound.add(name)
+  }
+  for (const [name, read] of Object.entries(rows)) {
+    if (unsound.has(name)) continue
+    const isSound = problems.attempt(() => {
+      settings[name] = hinting(
+        () => read(owner, name, given[name]),
+        () => hintFor(name, given),
+      )
+    })
+    if (!isSound) unsound.add(name)
+  }
+  for (const [name, { from, read }] of Object.entries(rules ?? {})) {
+    if (from.some((option) => unsound.has(option))) continue
+    problems.attempt(() => {
+      settings[name] = read(owner, settings as Settings<R>)
+    })
+  }
+  problems.throwCollected()
+  return settings as Read<R, D>
+}
+
+/** Reads an option; a hint that says what to do with its value takes the place of the error's own fix. */
+function hinting<T>(read: () => T, find: () => Hint | undefined): T {
+  try {
+    return read()
+  } catch (error) {
+    const hint = error instanceof TypeError ? find() : undefined
+    const isFix = hint !== undefined && (hint.readings.length > 0 || hint.isAdvice === true)
+    throw isFix ? withFix(error as TypeError, textOf(hint)) : error
+  }
+}
+
+/** A row for an option that may be left out. */
+export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
+  return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
+}
+
+/**
+ * A row for an option with a default, which is read as if it had been given. `null` is not left out; it is
+ * wrong.
+ */
+export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {
+  return (owner, option, value) => read(owner, option, value === undefined ? fallback : value)
+}
+
+/** A row for a function that may be left out. */
+export function callback<F>(owner: string, option: string, value: unknown): F | undefined {
+  optionalFunction(owner, option, value)
+  return value as F | undefined
+}
+
+/** A row for an option that a rule checks. */
+export function unchecked(_owner: string, _option: string, value: unknown): unknown {
+  return value
+}

@@ -1,0 +1,136 @@
+import { LUA_POLICIES, onTables } from './policies.js'
+import { BEGIN, END, KEEP, script } from './prelude.js'
+
+/* For batches with several policies: ARGV[1] is JSON, a list of them. */
+const SEVERAL = `
+local take, refund, expiry = {}, {}, {}
+${Object.entries(LUA_POLICIES)
+  .map(([kind, policy]) => [kind, onTables(policy)] as const)
+  .map(
+    ([kind, lua]) => `
+take['${kind}'] = function(p, state, now, cost)
+  local allowed, changed ${lua.take}
+  return allowed, changed
+end
+refund['${kind}'] = function(p, state, now, cost, taken_at, reset_at)
+  local changed, is_fresh ${lua.refund}
+  return changed, is_fresh
+end
+expiry['${kind}'] = function(p, state)
+  local expires_at ${lua.expiry}
+  return expires_at
+end`,
+  )
+  .join('\n')}
+
+local policies = cjson.decode(ARGV[1])
+for _, p in ipairs(policies) do
+  p.format = '<' .. string.rep('d', p[2])
+  p.fresh = string.rep('\\0', 8 * p[2])
+end
+
+-- By place of the key.
+local states, policy_of, held, changed, is_fresh = {}, {}, {}, {}, {}
+
+-- The state of a key as it stands now, or nil for a foreign key.
+local function state_of(k, p)
+  local state = states[k]
+  if state ~= nil then return state or nil end
+  local bytes = raw[k]
+  if bytes and #bytes ~= #p.fresh or not bytes and call('EXISTS', keys[k]) > 0 then
+    foreign = foreign or {}
+    foreign[#foreign + 1] = k
+    raw[k], states[k] = p.fresh, false
+    return nil
+  end
+  raw[k] = bytes or p.fresh
+  state = { unpack_numbers(p.format, raw[k]) } -- and, after its numbers, where unpacking stopped
+  states[k], policy_of[k] = state, p
+  if bytes then held[k] = expiry[p[1]](p, state) end
+  return state
+end
+`
+
+const KEEP_CHANGED = `
+for k, p in pairs(policy_of) do
+  local key, state, held_until = keys[k], states[k], held[k]
+  if refused or not changed[k] then
+    -- it stays as it is
+  elseif is_fresh[k] then
+    local reply = try('DEL', key)
+    refused = type(reply) == 'table' and reply.err or nil
+  else
+    local bytes = pack_numbers(p.format, unpack(state, 1, p[2]))
+    local expires_at = expiry[p[1]](p, state)
+    ${KEEP}
+  end
+end
+`
+
+/**
+ * Decides charges in order, each all or nothing. ARGV[1]: JSON, a list of policies, each [kind, how many numbers its state has,
+ * params...]. ARGV[2]: JSON, for each charge a flat list of its parts, each key, policy, cost.
+ */
+export const CHARGE = script(
+  BEGIN,
+  SEVERAL,
+  `
+local function take_part(charge, i, cost)
+  local k, p = charge[i], policies[charge[i + 1]]
+  return take[p[1]](p, states[k], now, cost)
+end
+
+local function decide(charge)
+  local before, has_foreign = {}, false
+  for i = 1, #charge, 3 do
+    local state = state_of(charge[i], policies[charge[i + 1]])
+    if state then before[charge[i]] = { unpack(state) } else has_foreign = true end
+  end
+  if has_foreign then return end
+  local denied, touched = {}, {}
+  for i = 1, #charge, 3 do
+    local allowed, is_changed = take_part(charge, i, charge[i + 2])
+    if not allowed then denied[#denied + 1] = i end
+    if is_changed then touched[charge[i]] = true end
+  end
+  if #denied > 0 then
+    touched = {}
+    for k, state in pairs(before) do states[k] = state end
+    for _, i in ipairs(denied) do -- so much is never allowed: a ban counts it, once a key, and what a clock left behind is put right
+      local k = charge[i]
+      if touched[k] == nil then
+        local _, is_changed = take_part(charge, i, huge)
+        touched[k] = is_changed
+      end
+    end
+  end
+  for k, is_changed in pairs(touched) do changed[k] = changed[k] or is_changed end
+end
+
+for _, charge in ipairs(cjson.decode(ARGV[2])) do decide(charge) end
+`,
+  KEEP_CHANGED,
+  END,
+)
+
+/**
+ * Gives units back. ARGV[1]: as for CHARGE. ARGV[2]: JSON, a list of refunds, each key, policy, cost, when they were taken, and,
+ * where it is known, when the key would have been fresh again after that. Foreign keys are left alone; missing ones stay
+ * missing.
+ */
+export const REFUND = script(
+  BEGIN,
+  SEVERAL,
+  `
+for _, wanted in ipairs(cjson.decode(ARGV[2])) do
+  local k, p, cost = wanted[1], policies[wanted[2]], wanted[3]
+  local state = state_of(k, p)
+  if state and cost > 0 then
+    local did_change, is_fresh_now = refund[p[1]](p, state, now, cost, wanted[4], wanted[5])
+    if did_change then changed[k], is_fresh[k] = true, is_fresh_now end
+  end
+end
+`,
+  KEEP_CHANGED,
+  END,
+)

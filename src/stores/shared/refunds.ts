@@ -1,0 +1,12 @@
+import type { Charge, PartVerdict, Refund, Verdict } from '../store.js'
+
+/**
+ * Returns the refunds of all that a charge took by a verdict, each with the time at which its part was
+ * taken.
+ */
+export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
+  return charge.map(({ key, policy, cost }, i) => {
+    const { resetAfterMs, atMs: takenAtMs = atMs } = parts[i] as PartVerdict
+    return { key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
+  })
+}

@@ -1,0 +1,21 @@
+import { show } from '../../util/validate.js'
+import type { Charge, Part, Refund } from '../store.js'
+
+/** Throws a `TypeError` for a cost that is none, before it comes into a batch, where it would spoil the items of others. */
+export function checkCharges(owner: string, charges: readonly Charge[]): void {
+  for (const charge of charges) for (const part of charge) checkCost(owner, part)
+}
+
+/** The same for a cost or a time of a refund. */
+export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
+  for (const refund of refunds) {
+    checkCost(owner, refund)
+    if (Number.isFinite(refund.takenAtMs)) continue
+    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(refund.takenAtMs)}.`)
+  }
+}
+
+function checkCost(owner: string, { cost }: Part): void {
+  if (typeof cost === 'number' && cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return
+  throw new TypeError(`${owner}: a cost must be a number of at least 0, got ${show(cost)}.`)
+}

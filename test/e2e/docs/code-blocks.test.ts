@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
+import { isRun, type Outcome, tryBlocks } from './run-blocks.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const pages = pagesOf(ROOT)
+const blocks = pages.flatMap(blocksOf)
+const code = blocks.filter(isRun)
+
+/** Languages that are shown and not run. Others, such as `typescript`, would go untested unseen. */
+const SHOWN = ['sh', 'text', 'http', 'json', 'html', 'lua', 'sql', 'yaml', 'diff', 'mermaid']
+
+test('the README has code', () => {
+  expect(code.filter(({ page }) => page === 'README.md')).not.toEqual([])
+})
+
+test('every block says in which language it is: ts, js or cjs, which are run, or one that is only shown', () => {
+  const others = blocks.filter((block) => !isRun(block) && !SHOWN.includes(block.language))
+  expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([])
+})
+
+test('every npm script that a page tells to run is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const named = blocks.filter(({ language }) => language === 'sh').flatMap((block) => scriptsIn(block.code))
+  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
+})
+
+test('every relative link leads to a file, and to a heading in it', () => {
+  expect(pages.flatMap((page) => brokenLinks(ROOT, page).map((link) => `${page.path}: ${link}`))).toEqual([])
+})
+
+let outcomes: Outcome[]
+
+beforeAll(async () => {
+  outcomes = await tryBlocks(code)
+}, 300_000)
+
+for (const [i, { page, line }] of code.entries()) {
+  test(`the block at ${page}:${line} has sound types`, () => {
+    expect(outcomes[i]?.typeErrors).toEqual([])
+  })
+
+  test(`the block at ${page}:${line} runs, and its servers answer`, () => {
+    expect(outcomes[i]?.runErrors).toEqual([])
+  })
+}

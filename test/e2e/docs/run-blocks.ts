@@ -1,0 +1,140 @@
+/**
+ * How code blocks in README.md and docs/ are tested.
+ *
+ * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, then run, and each server that it
+ * starts is asked a GET and a POST for `/` and for each path that the block names, such as `'/login'`; a 500 fails.
+ * Ports are changed to free ones. Comments above a block say what it needs:
+ *
+ * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.
+ * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
+ *
+ * `req.user` is `{ id: string, plan: 'free' | 'pro' }`, as an application with sign-in would declare it.
+ */
+import { execFile, fork } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import type { Block } from './pages.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const FIXTURES = join(__dirname, 'fixtures.js')
+const RUNNER = join(__dirname, 'block-runner.ts')
+
+/** The languages that are run, and the ending of a module in each. */
+const ENDINGS: Readonly<Record<string, string>> = { ts: '.ts', js: '.js', cjs: '.cjs' }
+
+const SIGNED_IN = `declare namespace Express {
+  interface Request { user?: { id: string; plan: 'free' | 'pro' } }
+}
+`
+
+const TSCONFIG = {
+  extends: '../../tsconfig.json',
+  compilerOptions: { allowJs: true, checkJs: true, noUnusedLocals: false, noUnusedParameters: false },
+  include: ['.'],
+  exclude: [],
+}
+
+/** What came of a block: no errors is a success. */
+export interface Outcome {
+  readonly block: Block
+  readonly typeErrors: readonly string[]
+  readonly runErrors: readonly string[]
+}
+
+/** Whether a block is code that is run. */
+export function isRun({ language }: Block): boolean {
+  return Object.hasOwn(ENDINGS, language)
+}
+
+/** Type-checks and runs blocks; gives one outcome for each, in order. */
+export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): Promise<Outcome[]> {
+  mkdirSync(join(ROOT, '.cache'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.cache/docs-'))
+  try {
+    const modules = writeModules(folder, blocks)
+    const typeErrors = await typeErrorsIn(folder)
+    const runErrors = new Map<string, readonly string[]>()
+    for (const page of new Set(blocks.map((block) => block.page))) {
+      const files = modules.filter(({ block }) => block.page === page).map(({ file }) => file)
+      for (const [file, errors] of await runTogether(files, timeoutMs)) runErrors.set(file, errors)
+    }
+    return modules.map(({ block, file }) => ({
+      block,
+      typeErrors: typeErrors.get(basename(file)) ?? [],
+      runErrors: runErrors.get(file) ?? ['it was never run: the process ended before, or ran out of time'],
+    }))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Module {
+  readonly block: Block
+  readonly file: string
+}
+
+function writeModules(folder: string, blocks: readonly Block[]): Module[] {
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+  writeFileSync(join(folder, 'signed-in.d.ts'), SIGNED_IN)
+  return blocks.map((block, i) => {
+    const file = join(folder, `${block.page.replace(/\W+/g, '-')}-${block.line}${ENDINGS[block.language]}`)
+    writeFileSync(file, moduleOf(chainOf(blocks, i), relative(folder, FIXTURES)))
+    return { block, file }
+  })
+}
+
+/** A block, after those that it continues. */
+function chainOf(blocks: readonly Block[], i: number): readonly Block[] {
+  const block = blocks[i] as Block
+  if (!block.continues) return [block]
+  if (blocks[i - 1]?.page !== block.page) throw new Error(`${block.page}:${block.line} continues nothing`)
+  return [...chainOf(blocks, i - 1), block]
+}
+
+/** Puts the code on the lines that it has on its page, so that errors point there; fixtures go into the line before. */
+function moduleOf(chain: readonly Block[], fixtures: string): string {
+  const [first] = chain as [Block]
+  const names = [...new Set(chain.flatMap((block) => block.fixtures))].join(', ')
+  const load = first.language === 'cjs' ? `require('${fixtures}')` : `await import('${fixtures}')`
+  const lines = Array<string>(first.line - 2).fill('')
+  lines.push(names === '' ? '' : `const { ${names} } = (${load}).fixtures()`)
+  for (const { line, code } of chain) {
+    while (lines.length < line - 1) lines.push('')
+    lines.push(...code.split('\n'))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** What tsc says, by the file that it says it of. Throws for what it says of no file of the folder. */
+function typeErrorsIn(folder: string): Promise<Map<string, string[]>> {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  return new Promise((done, reject) => {
+    execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], { cwd: folder }, (error, stdout) => {
+      const found = new Map<string, string[]>()
+      for (const message of stdout.split(/\n(?!\s)/).filter((line) => line !== '')) {
+        const file = /^([^/(]+)\(/.exec(message)?.[1]
+        if (file === undefined) return reject(new Error(`tsc: ${message}`))
+        found.set(file, [...(found.get(file) ?? []), message])
+      }
+      if (error !== null && found.size === 0) return reject(error)
+      done(found)
+    })
+  })
+}
+
+/** Runs modules one after the other in a process of their own; gives the errors of those that it came to. */
+function runTogether(files: readonly string[], timeoutMs: number): Promise<Map<string, readonly string[]>> {
+  return new Promise((done) => {
+    const found = new Map<string, readonly string[]>()
+    const child = fork(RUNNER, files, {
+      cwd: ROOT,
+      execArgv: ['--import', 'tsx'],
+      stdio: 'pipe',
+      timeout: timeoutMs,
+    })
+    child.stdout?.resume()
+    child.stderr?.resume()
+    child.on('message', ({ file, errors }: { file: string; errors: string[] }) => found.set(file, errors))
+    child.on('exit', () => done(found))
+  })
+}

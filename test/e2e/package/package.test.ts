@@ -1,0 +1,160 @@
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Case, testTogether } from '../../support/servers/together.js'
+import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
+import { installInto, packCopy } from './packed.js'
+import { mustRun, ROOT, run } from './run.js'
+
+jest.setTimeout(300_000)
+
+let tarball: string
+let project: string
+
+beforeAll(async () => {
+  if (!canFetch()) {
+    const { platform, arch, version } = process
+    console.warn(`Only Node ${version} tries the package: ${platform}-${arch} is not linux-x64.`)
+  }
+  tarball = await packCopy()
+  project = await installInto(tarball)
+})
+
+afterAll(() => {
+  for (const folder of [project, tarball && dirname(tarball)]) {
+    if (folder) rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+const nodes = new Map<string, Promise<NodeBinary>>()
+
+/** A Node.js of this major, which is fetched at most once. */
+function fetched(major: string): Promise<NodeBinary> {
+  const node = nodes.get(major) ?? nodeOf(major)
+  nodes.set(major, node)
+  return node
+}
+
+const bin = (name: string) => join(ROOT, 'node_modules/.bin', name)
+const outputOf = async (command: string, args: readonly string[]) => {
+  const { code, stdout, stderr } = await run(command, args, project)
+  return { code, output: `${stdout}${stderr}`.trim() }
+}
+
+test('the tarball holds the build, its papers and nothing else', async () => {
+  const files = (await mustRun('tar', ['-tzf', tarball], project)).trim().split('\n')
+  const outside = files.filter((file) => !/^package\/dist\/(esm|cjs)\/.*\.(js|d\.ts|json)$/.test(file))
+  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((name) => `package/${name}`)
+  expect(outside.sort()).toEqual(papers)
+  for (const format of ['esm', 'cjs']) {
+    expect(files).toContain(`package/dist/${format}/index.js`)
+    expect(files).toContain(`package/dist/${format}/index.d.ts`)
+  }
+})
+
+test('publint finds nothing', async () => {
+  const { code, output } = await outputOf(bin('publint'), ['run', tarball, '--strict'])
+  expect(output).toMatch(/All good!$/)
+  expect(code).toBe(0)
+})
+
+test('the types are right for every way to resolve them', async () => {
+  const { code, output } = await outputOf(bin('attw'), [tarball, '--no-definitely-typed', '--format', 'json'])
+  expect(JSON.parse(output)).toMatchObject({ analysis: { packageName: 'headgate', problems: [] } })
+  expect(code).toBe(0)
+})
+
+describe('in another project', () => {
+  let bundling: Promise<string> | undefined
+  const compiled = new Map<string, Promise<string>>()
+
+  /** Type-checks with all library types, once; emits where the configuration says so. */
+  function compile(config: string): Promise<string> {
+    const known = compiled.get(config) ?? mustRun(bin('tsc'), ['-p', config, '--pretty', 'false'], project)
+    compiled.set(config, known)
+    return known
+  }
+
+  function bundle(): Promise<string> {
+    const external = ['express', 'connect', './statuses.cjs'].map((name) => `--external:${name}`)
+    const flags = ['--bundle', '--platform=node', '--format=esm', ...external]
+    bundling ??= mustRun(bin('esbuild'), ['typed.mts', ...flags, '--outfile=bundled.mjs'], project)
+    return bundling
+  }
+
+  test.each(['tsconfig.json', 'tsconfig.bundler.json'])('TypeScript takes it under %s', async (config) => {
+    await expect(compile(config)).resolves.toBe('')
+  })
+
+  const consumers = [
+    { file: 'server.mjs', prepare: () => undefined, servers: 1 },
+    { file: 'server.cjs', prepare: () => undefined, servers: 1 },
+    { file: 'typed.mjs', prepare: () => compile('tsconfig.json'), servers: 2 },
+    { file: 'typed.cjs', prepare: () => compile('tsconfig.json'), servers: 1 },
+    { file: 'bundled.mjs', prepare: bundle, servers: 2 },
+  ]
+
+  describe('imported and required in one process', () => {
+    let seen: Record<string, unknown>
+    beforeAll(async () => {
+      seen = JSON.parse(await mustRun(process.execPath, ['both.mjs'], project))
+    })
+
+    test('there are two copies of it', () => {
+      expect(seen).toMatchObject({ copies: 2 })
+    })
+
+    describe.each(['requiredInImported', 'importedInRequired'])('%s', (direction) => {
+      const data = 'allowed,limit,moreAfterMs,parts,policy,remaining,resetAfterMs,retryAfterMs,source'
+
+      test.each<[string, object]>([
+        ['block sees the address that a key of the other copy reads', { block: [403, 200, 429] }],
+        ['block sees an IPv6 address that a key of the other copy reads', { blockIpv6: [403, 200, 403] }],
+        ['allow sees the address that a key of the other copy reads', { allow: [200, 200, 200] }],
+        ['addresses of a key of the other copy stay readable', { keys: ['{192.0.2.7}'] }],
+        [
+          'a StoreError of the other copy is a StoreError',
+          { storeError: { isPassedAsItIs: true, isInstance: true, plainErrorIsInstance: false } },
+        ],
+        [
+          'refund takes a decision of the other copy, and no copy of a decision',
+          { refund: { afterCopy: 0, afterRefund: 1 } },
+        ],
+        ['forget takes a decision of the other copy', { afterForget: 1 }],
+        ['forget knows decisions of the other copy that no store made', { decisionsReadAsSubjects: 0 }],
+        [
+          'a memory store of the other copy is a memory store',
+          { lease: expect.stringContaining('TypeError: createLimiter: lease is for a store that is shared') },
+        ],
+        [
+          'a second limiter without a name on a store is refused',
+          { secondOnStore: expect.stringContaining('already serves a limiter without a name') },
+        ],
+        [
+          'decisions are plain data',
+          {
+            decisions: [
+              { jsonIsSpread: true, keys: data },
+              { jsonIsSpread: true, keys: data },
+            ],
+            equalDecisions: true,
+          },
+        ],
+      ])('%s', (_what, expected) => {
+        expect(seen[direction]).toMatchObject(expected)
+      })
+    })
+  })
+
+  describe.each(MAJORS)('on Node %s', (major) => {
+    async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
+      const node = await fetched(major)
+      await prepare()
+      const output = await mustRun(node.path, ['--trace-deprecation', file], project)
+      const statuses = Array(servers).fill('200 200 429').join(', ')
+      expect(output.trim()).toMatch(new RegExp(`^v${major}\\.\\d+\\.\\d+ ${statuses}$`))
+    }
+
+    const cases = consumers.map((each): Case => [`${each.file} limits its callers`, () => limits(each)])
+    testTogether(cases, { atOnce: 2, timeoutMs: 300_000 })
+  })
+})

@@ -1,0 +1,371 @@
+import express, { type Request, type Response } from 'express'
+import {
+  ban,
+  type LoginGuard,
+  type LoginGuardOptions,
+  loginGuard,
+  memcachedStore,
+  memoryStore,
+  type Policy,
+  redisStore,
+  type Store,
+  slidingWindow,
+} from 'headgate'
+import { LONG } from '../../conformance/kit.js'
+import { type Answer, closeServers, type Served, send, serve } from '../../support/http.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { startMemcached } from '../../support/servers/memcached.js'
+import { startRedis } from '../../support/servers/redis.js'
+import { startRedisCluster } from '../../support/servers/redis-cluster.js'
+import { until } from '../../support/servers/wait.js'
+import { connections } from '../memcached/kit.js'
+import { connectCluster } from '../redis/cluster-kit.js'
+import { connect } from '../redis/kit.js'
+import type { Kind } from '../sql/kit.js'
+import { mariadb } from '../sql/mariadb-kind.js'
+import { postgres } from '../sql/postgres-kind.js'
+
+/** A kind of store, on one server. */
+interface Place {
+  readonly name: string
+  /** Whether a charge of several keys is decided in one moment. Without it charges that cross may deny each other. */
+  readonly isAtomic: boolean
+  start(): Promise<Started>
+}
+
+interface Started {
+  /** A store of its own on a client of its own, as another process has it. */
+  makeStore(): Promise<Store>
+  stop(): Promise<void>
+}
+
+async function startOnRedis(): Promise<Started> {
+  const server = await startRedis()
+  const ends: (() => void)[] = []
+  return {
+    async makeStore() {
+      const client = await connect(server.url)
+      ends.push(() => client.disconnect())
+      return redisStore(client)
+    },
+    async stop() {
+      for (const end of ends) end()
+      await server.stop()
+    },
+  }
+}
+
+async function startOnCluster(): Promise<Started> {
+  const cluster = await startRedisCluster()
+  const ends: (() => void)[] = []
+  return {
+    async makeStore() {
+      const client = await connectCluster(cluster)
+      ends.push(() => client.disconnect())
+      return redisStore(client)
+    },
+    async stop() {
+      for (const end of ends) end()
+      await cluster.stop()
+    },
+  }
+}
+
+async function startOnMemcached(): Promise<Started> {
+  const server = await startMemcached({ own: true })
+  const { open, closeAll } = connections()
+  return {
+    makeStore: async () => memcachedStore(open(server.url)),
+    async stop() {
+      closeAll()
+      await server.stop()
+    },
+  }
+}
+
+const onSql = (kind: Kind) => async (): Promise<Started> => {
+  const server = await kind.start()
+  const ends: (() => Promise<void>)[] = []
+  return {
+    async makeStore() {
+      const pool = kind.open(server.url)
+      const store = pool.makeStore()
+      ends.push(() => pool.end())
+      await store.prepare()
+      return store
+    },
+    async stop() {
+      await Promise.all(ends.map((end) => end()))
+      await server.stop()
+    },
+  }
+}
+
+/** There is one process that sees this memory, so its guards share the store object. */
+async function startInMemory(): Promise<Started> {
+  const store = memoryStore()
+  return { makeStore: async () => store, stop: async () => undefined }
+}
+
+const PLACES: readonly Place[] = [
+  { name: 'memory', isAtomic: true, start: startInMemory },
+  { name: 'Redis', isAtomic: true, start: startOnRedis },
+  { name: 'Redis Cluster', isAtomic: false, start: startOnCluster },
+  { name: 'memcached', isAtomic: false, start: startOnMemcached },
+  { name: 'MariaDB', isAtomic: true, start: onSql(mariadb) },
+  { name: 'PostgreSQL', isAtomic: true, start: onSql(postgres) },
+]
+
+type Guard = LoginGuard<Request, Response>
+type Options = Partial<LoginGuardOptions<Request, Response>>
+
+interface Login {
+  readonly guard: Guard
+  /** The names that reached the handler. */
+  readonly reached: string[]
+  /** What the store failed with. */
+  readonly failures: unknown[]
+  attempt(username: string, password: string, from?: string): Promise<Answer>
+}
+
+const RIGHT = 'analytical engine'
+const WRONG = 'wrong'
+const HOME = '127.3.0.1'
+const ATTACKER = '127.3.0.2'
+/** Addresses that nobody else has. */
+const crowd = (count: number) => Array.from({ length: count }, (_, i) => `127.4.0.${i + 1}`)
+const lasting = (limit: number): Policy => slidingWindow({ limit, window: LONG })
+
+/** The default limits, with windows so long that time does not matter, and no bans. */
+const LIMITS = { address: lasting(50), account: lasting(10), accountAndAddress: lasting(5) }
+
+/** A login in Express on a port, behind a guard. */
+async function startLogin(store: Store, name: string, options: Options = {}): Promise<Login> {
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    store,
+    name,
+    limits: LIMITS,
+    timeoutMs: 10_000,
+    ...options,
+  })
+  const failures: unknown[] = []
+  const tell = (error: unknown) => failures.push(error)
+  guard.limiter.events.on('storeError', tell).on('refundFailed', tell)
+  const reached: string[] = []
+  const app = express()
+  app.post('/login', express.urlencoded(), guard, (req, res) => {
+    const { username, password } = req.body as Record<string, string>
+    reached.push(username as string)
+    res.status(password === RIGHT ? 200 : 401).end()
+  })
+  const served: Served = await serve(app)
+  return {
+    guard,
+    reached,
+    failures,
+    attempt(username, password, from = HOME) {
+      const body = new URLSearchParams({ username, password }).toString()
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      return send(served, { method: 'POST', path: '/login', headers, body, from })
+    },
+  }
+}
+
+/** What is left of each limit for this account and address. */
+async function leftOf({ guard }: Login, username: string, ip: string): Promise<Record<string, number>> {
+  const { parts } = await guard.limiter.peek({ body: { username }, ip } as unknown as Request)
+  return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
+}
+
+/** A success is told to the client while the store still forgets. */
+async function cleared(login: Login, username: string, ip: string): Promise<void> {
+  await until('the failures are forgotten', async () => {
+    const left = await leftOf(login, username, ip)
+    return left.account === LIMITS.account.limit && left['account-and-address'] === 5
+  })
+}
+
+async function times(count: number, attempt: () => Promise<Answer>): Promise<number[]> {
+  const seen: number[] = []
+  for (let i = 0; i < count; i++) seen.push((await attempt()).status)
+  return seen
+}
+
+const counted = (answers: readonly Answer[], status: number) =>
+  answers.filter((answer) => answer.status === status).length
+
+describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
+  let started: Started
+  let guards = 0
+  const logins: Login[] = []
+
+  async function login(options?: Options, name = `guard-${++guards}`): Promise<Login> {
+    const made = await startLogin(await started.makeStore(), name, options)
+    logins.push(made)
+    return made
+  }
+
+  beforeAll(async () => {
+    started = await start()
+  }, INSTALL_TIMEOUT_MS)
+
+  afterEach(async () => {
+    await closeServers()
+    for (const { failures } of logins.splice(0)) expect(failures).toEqual([])
+  })
+
+  afterAll(() => started?.stop())
+
+  test('lets no more than 5 of 100 wrong guesses at once from one address reach the handler', async () => {
+    const own = await login()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => own.attempt('ada', WRONG)))
+    expect(own.reached.length).toBeLessThanOrEqual(5)
+    expect(own.reached.length).toBeGreaterThanOrEqual(isAtomic ? 5 : 1)
+    expect(counted(answers, 401)).toBe(own.reached.length)
+    expect(counted(answers, 429)).toBe(100 - own.reached.length)
+    // Those that were refused have taken nothing of any limit.
+    const taken = own.reached.length
+    expect(await leftOf(own, 'ada', HOME)).toEqual({
+      address: 50 - taken,
+      account: 10 - taken,
+      'account-and-address': 5 - taken,
+      consecutive: 100 - taken,
+    })
+    // Where charges denied each other the rest is there for those who come one by one, and no more.
+    await times(8, () => own.attempt('ada', WRONG))
+    expect(own.reached).toHaveLength(5)
+  })
+
+  test('lets no more than 10 of 90 wrong guesses at once from 30 addresses reach the handler', async () => {
+    const own = await login()
+    const guesses = crowd(30).flatMap((from) => Array.from({ length: 3 }, () => from))
+    const answers = await Promise.all(guesses.map((from) => own.attempt('ada', WRONG, from)))
+    expect(own.reached.length).toBeLessThanOrEqual(10)
+    expect(own.reached.length).toBeGreaterThanOrEqual(isAtomic ? 10 : 1)
+    expect(counted(answers, 401) + counted(answers, 429)).toBe(90)
+    for (const from of crowd(30)) await own.attempt('ada', WRONG, from)
+    expect(own.reached).toHaveLength(10)
+    expect((await own.attempt('grace', RIGHT, crowd(1)[0])).status).toBe(200) // another account is open
+  })
+
+  test('clears the failures of the account after a success, and those of the address not', async () => {
+    const own = await login()
+    expect(await times(4, () => own.attempt('ada', WRONG, ATTACKER))).toEqual([401, 401, 401, 401])
+    expect(await times(3, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401])
+    expect((await own.attempt('ada', RIGHT)).status).toBe(200)
+    await cleared(own, 'ada', HOME)
+    await until('the address is refunded', async () => (await leftOf(own, 'ada', HOME)).address === 47)
+    expect(await leftOf(own, 'ada', HOME)).toEqual({
+      address: 47,
+      account: 10,
+      'account-and-address': 5,
+      consecutive: 100,
+    })
+    // Nor are those of the account from another address: whoever guessed there goes on where he was.
+    expect(await leftOf(own, 'ada', ATTACKER)).toMatchObject({ address: 46, 'account-and-address': 1 })
+    expect(await times(6, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429])
+  })
+
+  test('gives nobody guesses for logging in with an account of his own in between', async () => {
+    const limits = { ...LIMITS, address: lasting(4) }
+    const own = await login({ limits })
+    const seen: number[] = []
+    for (const victim of ['ada', 'grace', 'mary', 'joan', 'edith', 'katherine']) {
+      seen.push((await own.attempt(victim, WRONG, ATTACKER)).status)
+      seen.push((await own.attempt('mallory', RIGHT, ATTACKER)).status)
+      const taken = Math.min(4, seen.length / 2)
+      await until('the success gave back', async () => {
+        const { address, account } = await leftOf(own, 'mallory', ATTACKER)
+        return address === 4 - taken && account === 10
+      })
+    }
+    expect(seen).toEqual([401, 200, 401, 200, 401, 200, 401, 429, 429, 429, 429, 429])
+    expect(own.reached.filter((name) => name !== 'mallory')).toEqual(['ada', 'grace', 'mary', 'joan'])
+  })
+
+  test('bans whoever goes on, for longer each time, and nobody else', async () => {
+    const inner = slidingWindow({ limit: 2, window: '1d' })
+    const banned = ban(inner, { after: 3, within: '1d', for: ['10d', '100d'] })
+    const own = await login({ limits: { ...LIMITS, accountAndAddress: banned }, retryAfter: 'exact' })
+    const waits: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const { status, headers } = await own.attempt('ada', WRONG, ATTACKER)
+      expect(status).toBe(i < 2 ? 401 : 429)
+      if (status === 429) waits.push(Number(headers['retry-after']))
+    }
+    const [DAY_S, SLACK_S] = [86_400, 60]
+    for (const wait of waits.slice(0, 2)) expect(wait).toBeLessThanOrEqual(DAY_S)
+    for (const wait of waits.slice(2)) {
+      expect(wait).toBeLessThanOrEqual(10 * DAY_S)
+      expect(wait).toBeGreaterThan(10 * DAY_S - SLACK_S)
+    }
+    expect(waits.at(-1)).toBeLessThanOrEqual(waits[2] as number) // attempts during a ban do not lengthen it
+    expect((await own.attempt('ada', RIGHT, ATTACKER)).status).toBe(429)
+    expect(own.reached).toHaveLength(2)
+    expect((await own.attempt('ada', RIGHT)).status).toBe(200)
+    expect(await leftOf(own, 'ada', ATTACKER)).toMatchObject({ 'account-and-address': 0 })
+  })
+
+  // On memcached these keys and states were too long for the items by which it is watched for losses.
+  test('keeps the limits that are there by default', async () => {
+    const own = await login({ limits: {} })
+    expect(await times(7, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429, 429])
+    expect((await own.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
+  })
+
+  test('locks an account after failures in a row, tells it once, and lets support free it', async () => {
+    const locked: string[] = []
+    const own = await login({ consecutive: 3, onLockout: (account) => void locked.push(account) })
+    for (const from of crowd(5)) await own.attempt('ada', WRONG, from)
+    expect(own.reached).toHaveLength(3)
+    expect(locked).toEqual(['ada'])
+    expect((await own.attempt('ada', RIGHT)).status).toBe(429)
+    expect((await own.attempt('grace', RIGHT)).status).toBe(200)
+    await own.guard.limiter.forget({ body: { username: 'ada' }, ip: HOME })
+    expect((await own.attempt('ada', RIGHT)).status).toBe(200)
+    expect(locked).toEqual(['ada'])
+  })
+
+  test('begins to count failures in a row anew after a success', async () => {
+    const own = await login({ consecutive: 3 })
+    for (let i = 0; i < 3; i++) {
+      expect(await times(2, () => own.attempt('ada', WRONG))).toEqual([401, 401])
+      expect((await own.attempt('ada', RIGHT)).status).toBe(200)
+      await cleared(own, 'ada', HOME)
+    }
+    expect(await times(4, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 429])
+  })
+
+  test('locks nobody for attempts that are under way at once, and then refused', async () => {
+    for (let round = 0; round < 10; round++) {
+      const locked: string[] = []
+      const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
+      const both = [await login(options, `early-${round}`), await login(options, `early-${round}`)]
+      await Promise.all(both.flatMap((each) => Array.from({ length: 25 }, () => each.attempt('ada', WRONG))))
+      expect(locked).toEqual([])
+    }
+  })
+
+  test('shares everything with a guard of the same name in another process', async () => {
+    const locked: string[] = []
+    const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
+    const [one, two] = [await login(options, 'shared'), await login(options, 'shared')]
+    const turns = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? one : two))
+    await Promise.all(turns.map((each) => each.attempt('ada', WRONG)))
+    const reached = () => one.reached.length + two.reached.length
+    expect(reached()).toBeLessThanOrEqual(5)
+    for (const each of [one, two]) await times(6, () => each.attempt('ada', WRONG))
+    expect(reached()).toBe(5)
+    expect(await leftOf(two, 'ada', HOME)).toEqual(await leftOf(one, 'ada', HOME))
+    expect((await two.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
+    await cleared(one, 'ada', ATTACKER)
+    expect(await leftOf(one, 'ada', HOME)).toMatchObject({ address: 45, account: 10, consecutive: 7 })
+    for (const [i, from] of crowd(9).entries()) await (i % 2 === 0 ? one : two).attempt('ada', WRONG, from)
+    expect(reached()).toBe(5 + 1 + 7)
+    expect(locked).toEqual(['ada'])
+    expect((await one.attempt('ada', RIGHT, ATTACKER)).status).toBe(429)
+    await two.guard.limiter.forget({ body: { username: 'ada' }, ip: ATTACKER })
+    expect((await one.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
+  })
+})

@@ -1,0 +1,287 @@
+import express, { type Request, type Response } from 'express'
+import {
+  type LoginGuard,
+  loginGuard,
+  memcachedStore,
+  type Policy,
+  redisStore,
+  type Store,
+  slidingWindow,
+} from 'headgate'
+import { Redis } from 'ioredis'
+import { LONG } from '../../conformance/kit.js'
+import { closeServers, send, serve } from '../../support/http.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { startMemcached } from '../../support/servers/memcached.js'
+import { startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
+import { connections } from '../memcached/kit.js'
+import { postgres } from '../sql/postgres-kind.js'
+
+/** A store that can be away, and the same one seen by a process that always reaches it. */
+interface Place {
+  /** Whether it may have counted what it was thought not to have: that is charged twice then. */
+  readonly isUnheard?: boolean
+  readonly store: Store
+  readonly elsewhere: Store
+  goAway(): Promise<void>
+  comeBack(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** All that is sent is swallowed, and the connections stay open; when it is over they are lost. */
+const blackHole = (proxy: FaultyProxy) => ({
+  goAway: async () => proxy.behave({ swallow: 'both' }),
+  async comeBack() {
+    proxy.cut()
+    await proxy.heal()
+  },
+})
+
+/** What was sent has been counted, and nobody hears of it. */
+const deafEar = (proxy: FaultyProxy) => ({
+  ...blackHole(proxy),
+  isUnheard: true,
+  goAway: async () => proxy.behave({ swallow: 'replies' }),
+})
+
+/** Connections are reset, and no new ones are taken. */
+const closedDoor = (proxy: FaultyProxy) => ({
+  async goAway() {
+    await proxy.refuse()
+    proxy.cut()
+  },
+  comeBack: () => proxy.heal(),
+})
+
+type Fault = (proxy: FaultyProxy) => Pick<Place, 'goAway' | 'comeBack' | 'isUnheard'>
+
+const onRedis = (fault: Fault) => async (): Promise<Place> => {
+  const server = await startRedis({ own: true })
+  const proxy = await startProxy(server)
+  const clients = [proxy, server].map(({ host, port }) => {
+    const client = new Redis({ host, port, autoResendUnfulfilledCommands: false, retryStrategy: () => 50 })
+    return client.on('error', () => undefined) // while the server is away, connecting fails
+  })
+  await Promise.all(clients.map((client) => client.ping()))
+  const [near, far] = clients as [Redis, Redis]
+  return {
+    store: redisStore(near),
+    elsewhere: redisStore(far),
+    ...fault(proxy),
+    async stop() {
+      for (const client of clients) client.disconnect()
+      await proxy.stop()
+      await server.stop()
+    },
+  }
+}
+
+const onMemcached = (fault: Fault) => async (): Promise<Place> => {
+  const server = await startMemcached({ own: true })
+  const proxy = await startProxy(server)
+  const { open, closeAll } = connections()
+  return {
+    store: memcachedStore(open(proxy.url)),
+    elsewhere: memcachedStore(open(server.url)),
+    ...fault(proxy),
+    async stop() {
+      closeAll()
+      await proxy.stop()
+      await server.stop()
+    },
+  }
+}
+
+/** What was committed is there after the server was killed. */
+async function onKilledPostgres(): Promise<Place> {
+  const server = await postgres.start({ own: true })
+  const [near, far] = [postgres.open(server.url), postgres.open(server.url)]
+  const store = near.makeStore()
+  await store.prepare()
+  return {
+    store,
+    elsewhere: far.makeStore(),
+    goAway: () => server.kill('SIGKILL'),
+    comeBack: () => server.restart(),
+    async stop() {
+      await Promise.all([near.end(), far.end()])
+      await server.stop()
+    },
+  }
+}
+
+const PLACES: readonly (readonly [string, () => Promise<Place>])[] = [
+  ['Redis in a black hole', onRedis(blackHole)],
+  ['Redis that counts and is not heard', onRedis(deafEar)],
+  ['Redis that refuses connections', onRedis(closedDoor)],
+  ['memcached in a black hole', onMemcached(blackHole)],
+  ['PostgreSQL that is killed and restarted', onKilledPostgres],
+]
+
+const TIMEOUT_MS = 100
+/** What a busy machine may add. */
+const SLACK_MS = 600
+const RIGHT = 'analytical engine'
+const HOME = '127.5.0.1'
+const ATTACKER = '127.5.0.2'
+const CROWD = Array.from({ length: 12 }, (_, i) => `127.6.0.${i + 1}`)
+const LIMIT = 5
+/** Wrong guesses before the store is away. */
+const BEFORE = 3
+/** More than one address can be charged with, also where it is charged twice. */
+const ACCOUNT_LIMIT = 12
+const lasting = (limit: number): Policy => slidingWindow({ limit, window: LONG })
+const LIMITS = { address: lasting(50), account: lasting(ACCOUNT_LIMIT), accountAndAddress: lasting(LIMIT) }
+
+type Guard = LoginGuard<Request, Response>
+
+interface Attempt {
+  readonly username: string
+  readonly from: string
+}
+
+interface Login {
+  readonly guard: Guard
+  /** Wrong guesses that reached the handler. */
+  readonly guesses: Attempt[]
+  /** Where decisions came from. */
+  readonly sources: Set<string | undefined>
+  /** How long answers took, in milliseconds. */
+  readonly took: number[]
+  /** What happens between the charge and the answer. */
+  meanwhile: (() => Promise<void>) | undefined
+  attempt(username: string, password: string, from: string): Promise<number>
+}
+
+const named = (store: Store, name: string): Guard =>
+  loginGuard({ field: 'username', name, store, limits: LIMITS, timeoutMs: TIMEOUT_MS })
+
+async function startLogin(store: Store, name: string): Promise<Login> {
+  const guard = named(store, name)
+  guard.limiter.events.on('storeError', () => undefined).on('refundFailed', () => undefined)
+  const [guesses, sources, took] = [[] as Attempt[], new Set<string | undefined>(), [] as number[]]
+  const app = express()
+  app.post('/login', express.urlencoded(), guard, async (req, res) => {
+    await login.meanwhile?.()
+    sources.add(req.rateLimit?.source)
+    const isRight = req.body.password === RIGHT
+    if (!isRight) guesses.push({ username: req.body.username, from: req.ip as string })
+    res.status(isRight ? 200 : 401).end()
+  })
+  const served = await serve(app)
+  const login: Login = {
+    guard,
+    guesses,
+    sources,
+    took,
+    meanwhile: undefined,
+    async attempt(username, password, from) {
+      const startedMs = performance.now()
+      const body = new URLSearchParams({ username, password }).toString()
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const { status } = await send(served, { method: 'POST', path: '/login', headers, body, from })
+      took.push(performance.now() - startedMs)
+      return status
+    },
+  }
+  return login
+}
+
+async function leftOf(guard: Guard, username: string, ip: string): Promise<Record<string, number>> {
+  const { parts, source } = await guard.limiter.peek({ body: { username }, ip } as unknown as Request)
+  if (source !== 'store') return {} // it is not back yet
+  return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
+}
+
+describe.each(PLACES)('an attack while the store is away: %s', (_name, start) => {
+  let place: Place
+  let login: Login
+  let elsewhere: Guard
+  let runs = 0
+  const of = (from: string, username = 'ada') =>
+    login.guesses.filter((guess) => guess.from === from && guess.username === username).length
+  /** Guesses at a name, eight at a time. */
+  async function guess(count: number, username: string, from: (i: number) => string): Promise<void> {
+    let sent = 0
+    async function work(): Promise<void> {
+      while (sent < count) await login.attempt(username, 'wrong', from(sent++))
+    }
+    await Promise.all(Array.from({ length: 8 }, work))
+  }
+
+  beforeAll(async () => {
+    place = await start()
+  }, INSTALL_TIMEOUT_MS)
+
+  beforeEach(async () => {
+    const name = `run-${++runs}`
+    login = await startLogin(place.store, name)
+    elsewhere = named(place.elsewhere, name)
+    // Connections are made, and scripts are known, before the time of requests is measured.
+    await until('the store is asked in time', async () => {
+      const { source } = await login.guard.limiter.peek({ body: {}, ip: HOME } as unknown as Request)
+      return source === 'store'
+    })
+    await until('the other process reaches it, too', async () => {
+      const { source } = await elsewhere.limiter.peek({ body: {}, ip: HOME } as unknown as Request)
+      return source === 'store'
+    })
+  }, 60_000)
+
+  afterEach(closeServers)
+  afterAll(() => place?.stop())
+
+  test('lets through no more than a limit before and a limit during it, and the store is charged with that', async () => {
+    for (let i = 0; i < BEFORE; i++) expect(await login.attempt('ada', 'wrong', ATTACKER)).toBe(401)
+    expect(login.sources).toEqual(new Set(['store']))
+    await place.goAway()
+    await guess(40, 'ada', () => ATTACKER)
+    const during = of(ATTACKER) - BEFORE
+    expect(during).toBeGreaterThan(0) // this process' memory stands in, and does not deny everybody
+    expect(during).toBeLessThanOrEqual(LIMIT)
+    expect(login.sources).toContain('local')
+
+    expect(await login.attempt('ada', RIGHT, HOME)).toBe(200)
+    await guess(20, 'grace', (i) => CROWD[i % CROWD.length] as string)
+    expect(login.guesses.filter(({ username }) => username === 'grace')).toHaveLength(ACCOUNT_LIMIT)
+    expect(Math.max(...login.took)).toBeLessThan(TIMEOUT_MS + SLACK_MS)
+
+    await place.comeBack()
+    await until('the store is charged with what was let through', async () => {
+      await login.guard.limiter.health()
+      const { account } = await leftOf(elsewhere, 'grace', HOME)
+      const { address } = await leftOf(elsewhere, 'ada', ATTACKER)
+      return account === 0 && (address as number) <= 50 - BEFORE - during
+    })
+    const { address, 'account-and-address': pair } = await leftOf(elsewhere, 'ada', ATTACKER)
+    expect(pair).toBe(0)
+    expect(address).toBeGreaterThanOrEqual(50 - BEFORE - during - (place.isUnheard ? LIMIT - BEFORE : 0))
+    await guess(10, 'ada', () => ATTACKER)
+    expect(of(ATTACKER)).toBe(BEFORE + during)
+    await guess(10, 'grace', () => HOME)
+    expect(of(HOME, 'grace')).toBe(0)
+    expect(await login.attempt('ada', RIGHT, HOME)).toBe(200)
+  }, 60_000)
+
+  test('lets a user in at once whose failures can no longer be cleared, and tells that', async () => {
+    const failed = jest.fn()
+    login.guard.limiter.events.on('refundFailed', failed)
+    for (let i = 0; i < 2; i++) expect(await login.attempt('mary', 'wrong', HOME)).toBe(401)
+    login.meanwhile = () => place.goAway()
+    expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
+    expect(login.took.at(-1)).toBeLessThan(TIMEOUT_MS + SLACK_MS)
+    await until('it is told', () => failed.mock.calls.length > 0)
+    expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
+    login.meanwhile = undefined
+    await place.comeBack()
+    await until(
+      'the store is back',
+      async () => (await leftOf(elsewhere, 'mary', HOME)).account !== undefined,
+    )
+    const { account } = await leftOf(elsewhere, 'mary', HOME)
+    expect(account).toBeLessThanOrEqual(ACCOUNT_LIMIT) // a store that counts unheard may have heard that it is to forget
+    expect(account).toBeGreaterThanOrEqual(ACCOUNT_LIMIT - 4)
+  }, 60_000)
+})

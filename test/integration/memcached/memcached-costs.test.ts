@@ -1,0 +1,130 @@
+import {
+  consecutive,
+  fixedWindow,
+  memcachedStore,
+  type Part,
+  type Policy,
+  type Store,
+  slidingWindow,
+} from 'headgate'
+import {
+  allowedCount,
+  chargeOne,
+  held,
+  LONG,
+  LONG_POLICIES,
+  part,
+  receiptOf,
+  remainingOf,
+  takeOne,
+} from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { until } from '../../support/servers/wait.js'
+import { connections, expiriesOn } from './kit.js'
+
+const MOST = Number.MAX_SAFE_INTEGER
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let store: Store
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(closeAll)
+
+afterAll(() => server?.stop())
+
+beforeEach(async () => {
+  await server.restart()
+  store = memcachedStore(open(server.url))
+})
+
+/** What was counted too much is given back behind the verdict. */
+async function expectLeft(policy: Policy, keys: readonly string[], left: readonly number[]): Promise<void> {
+  await until(`${left} are left`, async () => {
+    return JSON.stringify(await remainingOf(store, policy, keys)) === JSON.stringify(left)
+  })
+}
+
+describe.each(LONG_POLICIES)('a cost that is none, with a %s', (_, policyOf) => {
+  const policy = policyOf(5)
+  const wrong = (key: string, cost: unknown): Part => ({ key, policy, cost: cost as number })
+
+  test.each<[string, unknown]>([
+    ['NaN', Number.NaN],
+    ['a negative number', -1],
+    ['a fraction', 1.5],
+    ['Infinity', Number.POSITIVE_INFINITY],
+    ['more than a safe integer', 2 ** 53],
+    ['a text', '2'],
+    ['null', null],
+    ['undefined', undefined],
+    ['true', true],
+    ['a list', [2]],
+    ['a bigint', 2n],
+  ])('is an error, and takes nothing of anything: %s', async (_name, cost) => {
+    await takeOne(store, 'held', policy, 2)
+    for (const charges of [
+      [[wrong('held', cost)]],
+      [[part('held', policy)], [wrong('new', cost)], [part('late', policy)]],
+      [[part('held', policy), part('new', policy), wrong('late', cost)]],
+    ]) {
+      await expect(store.charge(charges)).rejects.toThrow(TypeError)
+      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a whole number/)
+    }
+    const good = Array.from({ length: 4 }, () => store.charge([[part('held', policy)]]))
+    const bad = store.charge([[wrong('held', cost)]])
+    const outcomes = await Promise.allSettled([...good.slice(0, 2), bad, ...good.slice(2)])
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, true])
+    expect(allowedCount((await Promise.all(good)).flat())).toBe(3)
+    await expectLeft(policy, ['held', 'new', 'late'], [0, 5, 5])
+  })
+})
+
+describe.each(LONG_POLICIES)('many at once, with a %s', (_, policyOf) => {
+  test('20,000 charges of one key in one tick are exact', async () => {
+    const policy = policyOf(3000)
+    const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
+    expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
+    await expectLeft(policy, ['hot'], [0])
+  })
+
+  test('5,000 charges of as many keys in one call are taken once each, given back and forgotten', async () => {
+    const policy = policyOf(5)
+    const keys = Array.from({ length: 5000 }, (_each, i) => `key-${i}`)
+    const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
+    expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
+    await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
+    expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
+    await store.forget(held(policy, ...keys))
+    expect((await expiriesOn(server)).size).toBe(0)
+  })
+})
+
+describe.each<[string, Policy]>([
+  ['fixedWindow', fixedWindow({ limit: MOST, window: LONG })],
+  ['slidingWindow', slidingWindow({ limit: MOST, window: LONG })],
+  ['consecutive', consecutive({ limit: MOST })],
+])('a limit of the largest number there is, with a %s', (_, policy) => {
+  test('is counted exactly to the last unit', async () => {
+    expect(await takeOne(store, 'key', policy, MOST - 3)).toMatchObject({ allowed: true, remaining: 3 })
+    expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })
+    await expectLeft(policy, ['key'], [3])
+    for (const remaining of [2, 1, 0]) {
+      expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: true, remaining })
+    }
+    expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
+    await expectLeft(policy, ['key'], [0])
+  })
+
+  test('is given back exactly', async () => {
+    const receipt = await receiptOf(store, 'key', policy, MOST)
+    await store.refund([{ ...receipt, cost: 1 }])
+    expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(1)
+    await store.refund([{ ...receipt, cost: MOST - 1 }])
+    expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(MOST)
+  })
+})

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { memcachedStore, type Policy } from 'headgate'
+import type { Client } from 'memjs'
+import { allowedCount, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../support/servers/children.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { until } from '../../support/servers/wait.js'
+import { type Order, POLICIES } from '../redis/exactness-child.js'
+import type { Counts } from './exactness-child.js'
+import { connections, countAt, expiriesOn } from './kit.js'
+
+const PROCESSES = 4
+const CALLERS = 200
+const EACH = 5
+const SENT = PROCESSES * CALLERS * EACH
+
+const NAMES = Object.keys(POLICIES) as (keyof typeof POLICIES)[]
+const COUNTING = NAMES.filter((name) => name !== 'tokenBucket')
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let client: Client
+let children: Children
+
+beforeAll(async () => {
+  server = await startMemcached()
+  client = open(server.url)
+  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, [server.url])
+  await chargeInAll([], 0)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  await children?.end()
+  closeAll()
+  await server?.stop()
+})
+
+/** Keys that nobody has charged, on a server that may be shared. */
+const run = `${process.pid}-${Date.now()}`
+
+/** Has all processes charge at the same time, every other one with the parts in reverse. */
+async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> {
+  const counts = await children.ask<Counts>((i): Order => {
+    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
+  })
+  const sum = (name: keyof Counts) => counts.reduce((total, count) => total + count[name], 0)
+  const sums = { allowed: sum('allowed'), denied: sum('denied'), ranOut: sum('ranOut') }
+  expect(sums.allowed + sums.denied + sums.ranOut).toBe(PROCESSES * CALLERS * each)
+  return sums
+}
+
+/** What denied charges had counted is given back behind their verdicts; afterwards so much is left of a key. */
+async function expectSettled(policy: Policy, key: string, remaining: number): Promise<void> {
+  const store = memcachedStore(client)
+  await until(`${remaining} are left of ${key}`, async () => {
+    const [left] = await remainingOf(store, policy, [key])
+    return left === remaining
+  })
+}
+
+describe.each(NAMES)('four processes of 200 callers, with a %s', (name) => {
+  const policy = POLICIES[name](1000)
+
+  test('take exactly the limit of one key, and a further charge nothing', async () => {
+    const key = `${run}:hot:${name}`
+    const { allowed, ranOut } = await chargeInAll([{ key, policy: name, limit: 1000 }])
+    expect({ allowed, isRare: ranOut <= SENT / 100 }).toEqual({ allowed: 1000, isRare: true })
+    await expectSettled(policy, key, 0)
+    expect(await chargeInAll([{ key, policy: name, limit: 1000 }], 1)).toMatchObject({ allowed: 0 })
+    await expectSettled(policy, key, 0)
+  })
+
+  test('take exactly what is left when all has settled', async () => {
+    const key = `${run}:settled:${name}`
+    const store = memcachedStore(client)
+    await store.charge([[part(key, policy, 990)]])
+    expect(await chargeInAll([{ key, policy: name, limit: 1000 }])).toMatchObject({ allowed: 10 })
+    await expectSettled(policy, key, 0)
+    const taken = { ...part(key, policy, 7), takenAtMs: Date.now() }
+    await store.refund([{ ...taken, resetAtMs: Date.now() + policy.windowMs }])
+    await expectSettled(policy, key, 7)
+    const verdicts = await store.charge(Array.from({ length: 20 }, () => [part(key, policy)]))
+    expect(allowedCount(verdicts)).toBe(7)
+  })
+})
+
+test.each(COUNTING)('the counter in the server is exactly the limit afterwards: %s', async (name) => {
+  const key = `${run}:counter:${name}`
+  await chargeInAll([{ key, policy: name, limit: 1000 }])
+  const items = async () => [...(await expiriesOn(server)).keys()].filter((each) => each.startsWith(key))
+  await until('the counter is 1000', async () => {
+    const counts = await Promise.all((await items()).map((each) => countAt(client, each)))
+    return counts.length === 1 && counts[0] === 1000
+  })
+})
+
+test.each(NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof name] as const))(
+  'two keys with two policies each, all or nothing, are never over a limit, and what was allowed is taken: %s and %s',
+  async (first, second) => {
+    const parts = [
+      { key: `${run}:ip:${first}`, policy: first, limit: 1400 },
+      { key: `${run}:ip:then:${second}`, policy: second, limit: 1000 },
+      { key: `${run}:account:${first}`, policy: first, limit: 1200 },
+      { key: `${run}:account:then:${second}`, policy: second, limit: 1600 },
+    ]
+    const { allowed } = await chargeInAll(parts, 2)
+    expect(allowed).toBeLessThanOrEqual(1000)
+    expect(allowed).toBeGreaterThan(0)
+    for (const { key, policy, limit } of parts) {
+      await expectSettled(POLICIES[policy](limit), key, limit - allowed)
+    }
+    const store = memcachedStore(client)
+    await expectTaken(store, POLICIES[second](1000), [`${run}:ip:then:${second}`], allowed)
+  },
+)

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  consecutive,
+  fixedWindow,
+  memcachedStore,
+  type Policy,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import type { Client } from 'memjs'
+import { chargeOne, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { until } from '../../support/servers/wait.js'
+import { stateOf } from '../redis/kit.js'
+import { connections, expiriesOn, itemOf } from './kit.js'
+
+/** The flags of a state. */
+const STATE = 0x68670001
+/** memcached's clock ticks once a second, and a test may take a while. */
+const SLACK_S = 6
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let client: Client
+let store: Store
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(closeAll)
+
+afterAll(() => server?.stop())
+
+beforeEach(async () => {
+  await server.restart()
+  client = open(server.url)
+  store = memcachedStore(client)
+})
+
+describe('at rest', () => {
+  test('a counter is the digits of its count, one for each slice, and its key tells which', async () => {
+    const fixed = fixedWindow({ limit: 50, window: '1000d' })
+    const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
+    for (const policy of [fixed, sliding, consecutive({ limit: 50 })])
+      await takeOne(store, policy.kind, policy, 12)
+    const days = Math.floor(Date.now() / 86_400_000)
+    const keys = [
+      `fixed-window:${Math.floor(days / 1000)}`,
+      `sliding-window:${Math.floor(days / 100)}`,
+      'consecutive',
+    ]
+    expect([...(await expiriesOn(server)).keys()].sort()).toEqual(keys.sort())
+    for (const key of keys) {
+      const item = await itemOf(server, client, key)
+      expect([item?.value.toString(), item?.flags]).toEqual(['12', 0])
+    }
+  })
+
+  test('a bucket is one double with flags of its own, and is gone when all is given back', async () => {
+    const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
+    const receipt = await receiptOf(store, 'bucket', policy, 12)
+    const item = await itemOf(server, client, 'bucket')
+    expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([[receipt.resetAtMs], STATE])
+    await store.refund([receipt])
+    expect((await expiriesOn(server)).size).toBe(0)
+  })
+
+  test('denials and looks leave nothing of a key that was fresh', async () => {
+    for (const [, policyOf] of LONG_POLICIES) {
+      const policy = policyOf(5)
+      await store.charge([[part(`a-${policy.kind}`, policy, 0)], [part(`b-${policy.kind}`, policy, 6)]])
+    }
+    expect((await expiriesOn(server)).size).toBe(0)
+  })
+})
+
+/** Windows on both sides of 30 days, where memcached begins to read an expiry as a moment. */
+const EXPIRING: readonly Policy[] = ['1s', '1h', '29d', '30d', '31d', '10y'].flatMap((every) => [
+  tokenBucket({ capacity: 5, refill: 5, every }),
+  slidingWindow({ limit: 5, window: every }),
+  slidingWindow({ limit: 5, window: every, slices: 1 }),
+  fixedWindow({ limit: 5, window: every }),
+])
+
+test.each(EXPIRING.map((policy) => [`${policy.kind} ${policy.name} (${policy.params})`, policy] as const))(
+  'an item expires when it counts no more, and soon after: %s',
+  async (_, policy) => {
+    await until('no window ends soon', () => Date.now() % 1000 < 500)
+    const { atMs, parts } = await chargeOne(store, part('key', policy, 5))
+    const [[, expiresAtS] = ['', Number.NaN]] = await expiriesOn(server)
+    const [, windowMs = 0, slices = 1] = policy.params
+    const freshAtS = (atMs + (parts[0]?.resetAfterMs ?? 0)) / 1000
+    const slackS = policy.kind === 'sliding-window' ? windowMs / slices / 1000 : 0
+    expect(expiresAtS).toBeGreaterThanOrEqual(Math.floor(freshAtS))
+    expect(expiresAtS).toBeLessThanOrEqual(freshAtS + slackS + SLACK_S)
+    expect(await remainingOf(memcachedStore(open(server.url)), policy, ['key'])).toEqual([0])
+  },
+)
+
+test('an item without an end does not expire', async () => {
+  await takeOne(store, 'key', consecutive({ limit: 5 }))
+  expect(await expiriesOn(server)).toEqual(new Map([['key', 0]]))
+})
+
+test('nothing is forgotten early, at any moment of a short window', async () => {
+  const policies = [
+    tokenBucket({ capacity: 5, refill: 5, every: 1500 }),
+    slidingWindow({ limit: 5, window: 1500, slices: 3 }),
+    slidingWindow({ limit: 5, window: 2000, slices: 1 }),
+    fixedWindow({ limit: 5, window: 2000 }),
+  ]
+  const keys = Array.from({ length: 8 }, (_, i) => `key-${i}`)
+  const charged: { key: string; policy: Policy; untilMs: number }[] = []
+  for (const key of keys) {
+    for (const policy of policies) {
+      const { atMs, parts } = await chargeOne(store, part(`${key}:${policy.name}:${policy.kind}`, policy, 5))
+      charged.push({
+        key: `${key}:${policy.name}:${policy.kind}`,
+        policy,
+        untilMs: atMs + (parts[0]?.resetAfterMs ?? 0),
+      })
+    }
+    await pause(130)
+  }
+  for (let open = charged; open.length > 0; open = open.filter(({ untilMs }) => untilMs > Date.now())) {
+    // Another process knows nothing but what lies in the server.
+    const other = memcachedStore(client)
+    const verdicts = await other.charge(open.map(({ key, policy }) => [part(key, policy, 0)]))
+    verdicts.forEach(({ atMs, parts }, i) => {
+      const { key, untilMs } = open[i] as (typeof open)[number]
+      expect({ key, isFresh: parts[0]?.resetAfterMs === 0 && atMs < untilMs }).toEqual({
+        key,
+        isFresh: false,
+      })
+    })
+    await pause(20)
+  }
+})

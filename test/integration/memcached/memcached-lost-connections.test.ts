@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises'
+import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
+import { held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { freePort } from '../../support/servers/ports.js'
+import { until } from '../../support/servers/wait.js'
+import { type Behaviour, type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
+import { causeOf, connections, failuresOf } from './kit.js'
+
+const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(10))
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let proxy: FaultyProxy
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+  proxy = await startProxy(server)
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(closeAll)
+
+afterAll(async () => {
+  await proxy?.stop()
+  await server?.stop()
+})
+
+beforeEach(() => server.restart())
+
+const keyOf = (name: string, { kind }: Policy) => `${name}:${kind}`
+
+/** All that a store can be asked, with each policy, of keys of which 5 of 10 are taken. */
+async function everyCall(store: Store): Promise<(store: Store) => Promise<unknown>[]> {
+  const receipts = await Promise.all(
+    POLICIES.map((policy) => receiptOf(store, keyOf('refunded', policy), policy, 5)),
+  )
+  for (const policy of POLICIES) {
+    for (const name of ['charged', 'twice', 'forgotten']) await takeOne(store, keyOf(name, policy), policy, 5)
+  }
+  return (asked) =>
+    POLICIES.flatMap((policy, i) => {
+      const twice = part(keyOf('twice', policy), policy)
+      const receipt = receipts[i] as (typeof receipts)[number]
+      return [
+        asked.charge([[part(keyOf('charged', policy), policy, 2)]]),
+        asked.charge([[twice, twice]]),
+        asked.refund([{ ...receipt, cost: 2 }]),
+        asked.forget(held(policy, keyOf('forgotten', policy))),
+      ].map((call) => Promise.resolve(call))
+    })
+}
+
+/** Each call was heard once or not at all, nobody knows; and nothing was counted twice. */
+async function expectAtMostOnce(store: Store): Promise<void> {
+  for (const policy of POLICIES) {
+    const keys = ['charged', 'twice', 'refunded', 'forgotten'].map((name) => keyOf(name, policy))
+    const left = await remainingOf(store, policy, keys)
+    expect([3, 5]).toContain(left[0])
+    expect([3, 5]).toContain(left[1])
+    expect([5, 7]).toContain(left[2])
+    expect([5, 10]).toContain(left[3])
+  }
+}
+
+async function expectToWork(store: Store): Promise<void> {
+  for (const policy of POLICIES) {
+    const taken = await takeOne(store, keyOf('other', policy), policy)
+    expect(taken).toMatchObject({ allowed: true, remaining: 9 })
+  }
+}
+
+/** Stops the server, and waits until it has really stopped. */
+async function hang(): Promise<void> {
+  await server.kill('SIGSTOP')
+  const status = () => readFile(`/proc/${server.pid}/status`, 'utf8')
+  await until('it stands still', async () => /^State:\tT/m.test(await status()))
+}
+
+describe.each([
+  ["memjs' defaults", {}],
+  ['retries: 5 and a long timeout', { retries: 5, timeout: 30 }],
+])('with a client of %s', (_, options) => {
+  test('a server that hangs rejects all in time, and works again when it goes on', async () => {
+    const store = memcachedStore(open(server.url, options))
+    const calls = await everyCall(store)
+    await hang()
+    try {
+      for (const { message } of await failuresOf(calls(store), 1500)) {
+        expect(message).toMatch(/127\.0\.0\.1:\d+: (no reply within 1000 ms|socket timed out)/)
+      }
+    } finally {
+      await server.kill('SIGCONT')
+    }
+    await until('it works', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
+    await expectAtMostOnce(store)
+    await expectToWork(store)
+  })
+
+  test.each<[string, Behaviour]>([
+    ['it hears nothing', { onRequest: () => 'close' }],
+    ['it hears all', { cutReplyAt: 0 }],
+  ])(
+    'a server that closes connections instead of a reply rejects all in time, and nothing is counted twice: %s',
+    async (_way, behaviour) => {
+      const calls = await everyCall(memcachedStore(open(server.url)))
+      proxy.behave(behaviour)
+      const store = memcachedStore(open(proxy.url, options))
+      for (const { message } of await failuresOf(calls(store), 1500)) {
+        expect(message).toMatch(/127\.0\.0\.1:\d+: (no reply within 1000 ms|socket timed out)/)
+      }
+      proxy.behave({})
+      await until('it works', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
+      await expectAtMostOnce(store)
+      await expectToWork(store)
+    },
+  )
+
+  test('a server that hangs lets nobody wait any longer because many wait', async () => {
+    const store = memcachedStore(open(server.url, options))
+    const policy = slidingWindow({ limit: 1000, window: '1000d' })
+    await takeOne(store, 'key', policy)
+    await hang()
+    try {
+      const calls = Array.from({ length: 3000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
+      for (const { message } of await failuresOf(calls, 5000)) expect(message).toMatch(/no reply|timed out/)
+    } finally {
+      await server.kill('SIGCONT')
+    }
+  })
+
+  test('a first connection that hangs is dropped after a second, and the next one works', async () => {
+    proxy.behave({ swallow: 'requests' })
+    const store = memcachedStore(open(proxy.url, options))
+    await failuresOf(
+      POLICIES.map((policy) => store.charge([[part(keyOf('first', policy), policy)]])),
+      1500,
+    )
+    proxy.behave({})
+    await expectToWork(store)
+  })
+
+  test('a server that is not there rejects all at once, with the reason', async () => {
+    const calls = await everyCall(memcachedStore(open(server.url)))
+    const store = memcachedStore(open(`127.0.0.1:${await freePort()}`, options))
+    for (const failure of await failuresOf(calls(store), 500)) {
+      expect(causeOf(failure)).toContain('ECONNREFUSED')
+    }
+  })
+})

@@ -1,0 +1,126 @@
+import { memcachedStore, type Policy, type Store } from 'headgate'
+import type { Client } from 'memjs'
+import { chargeOne, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { startAll, stopAll, until } from '../../support/servers/wait.js'
+import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
+import { listenForWarnings } from '../../unit/keys/warnings.js'
+import { connections } from './kit.js'
+
+const NOT_GIVEN_BACK = 'HEADGATE_MEMCACHED_NOT_GIVEN_BACK'
+const COUNTING = LONG_POLICIES.filter(([name]) => name !== 'tokenBucket')
+
+const { open, closeAll } = connections()
+let servers: MemcachedServer[] = []
+
+beforeAll(async () => {
+  servers = await startAll([startMemcached({ own: true }), startMemcached({ own: true })])
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(() => {
+  closeAll()
+  jest.restoreAllMocks()
+})
+
+afterAll(() => stopAll(servers))
+
+beforeEach(() => Promise.all(servers.map((each) => each.restart())))
+
+/** Of memcached's binary protocol: a request's opcode is its second byte, and its length without the header is at 8. */
+const HEADER_LENGTH = 24
+const DECREMENT = 0x06
+
+/** What is asked, where all requests are whole, as the few of a test are. */
+function opcodesIn(requests: Buffer): number[] {
+  const opcodes: number[] = []
+  for (let at = 0; at < requests.length; at += HEADER_LENGTH + requests.readUInt32BE(at + 8)) {
+    opcodes.push(requests.readUInt8(at + 1))
+  }
+  return opcodes
+}
+
+const serverAt = (at: number) => servers[at] as MemcachedServer
+
+/** What the operator reads, once it is there. */
+async function firstWarning(): Promise<string> {
+  const { mock } = jest.mocked(process.emitWarning)
+  await until('it is told', () => mock.calls.length > 0)
+  return String(mock.calls[0]?.[0])
+}
+
+describe('a connection that is lost when a denied charge gives back what it had counted', () => {
+  let proxy: FaultyProxy
+
+  beforeAll(async () => {
+    proxy = await startProxy(serverAt(0))
+  })
+
+  afterAll(() => proxy?.stop())
+
+  test.each(COUNTING)('leaves the denial a denial, and is told once: %s', async (_, policyOf) => {
+    const policy = policyOf(5)
+    const warnings = listenForWarnings()
+    proxy.behave({ onRequest: (requests) => (opcodesIn(requests).includes(DECREMENT) ? 'reset' : 'pass') })
+    const store = memcachedStore(open(proxy.url))
+    expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
+    for (let i = 0; i < 2; i++) {
+      expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
+      expect(await firstWarning()).toMatch(/could not be given back.*ECONNRESET/)
+      await until('it has a new connection', () => remainingOf(store, policy, ['key']))
+    }
+    expect(warnings()).toEqual([NOT_GIVEN_BACK])
+    await expectCounted(memcachedStore(open(serverAt(0).url)), policy, 7)
+  })
+
+  /** Of a limit of 5: so many units are seen only when some are given back. */
+  async function expectCounted(store: Store, policy: Policy, units: number): Promise<void> {
+    await store.refund([{ ...part('key', policy, 3), takenAtMs: Date.now() }])
+    expect(await remainingOf(store, policy, ['key'])).toEqual([5 + 3 - units])
+  }
+})
+
+describe('a server that is killed while a charge that has taken there waits for another server', () => {
+  /** A key that lives on a server. */
+  function keyOn(client: Client, at: number): string {
+    const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
+    const found = keys.find((key) => client.server(key)?.port === serverAt(at).port)
+    expect(found).toBeDefined()
+    return found as string
+  }
+
+  test.each(LONG_POLICIES)('leaves its denial a denial, and is told once: %s', async (_, policyOf) => {
+    const policy = policyOf(5)
+    const warnings = listenForWarnings()
+    const client = open(servers.map(({ url }) => url).join(','), { timeout: 30 })
+    const store = memcachedStore(client)
+    const [lost, full] = [keyOn(client, 0), keyOn(client, 1)]
+    await takeOne(store, full, policy, 5)
+    for (let i = 0; i < 2; i++) {
+      await serverAt(0).restart()
+      const [atLost, atFull] = (await denyBetween(store, policy, lost, full)).parts
+      expect(atLost?.allowed).toBe(true)
+      expect(atFull).toMatchObject({ allowed: false, remaining: 0 })
+      expect(await firstWarning()).toContain(`could not be given back`)
+      expect(await firstWarning()).toContain(`memcached: ${serverAt(0).url}`)
+    }
+    expect(warnings()).toEqual([NOT_GIVEN_BACK])
+  })
+
+  /** Has a charge denied by the second server, when the first one has taken it and is gone. */
+  async function denyBetween(store: Store, policy: Policy, lost: string, full: string) {
+    const watching = memcachedStore(open(serverAt(0).url))
+    await until('it answers', () => remainingOf(store, policy, [lost]))
+    await serverAt(1).kill('SIGSTOP')
+    const call = chargeOne(store, part(lost, policy, 2), part(full, policy))
+    try {
+      await until('it is taken', async () => (await remainingOf(watching, policy, [lost]))[0] === 3)
+      await serverAt(0).kill()
+    } finally {
+      await serverAt(1).kill('SIGCONT')
+    }
+    const verdict = await call
+    expect(verdict.allowed).toBe(false)
+    return verdict
+  }
+})

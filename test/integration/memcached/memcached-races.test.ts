@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  consecutive,
+  createLimiter,
+  fixedWindow,
+  memcachedStore,
+  type Policy,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { countersOf } from '../../../src/stores/memcached/counters.js'
+import { allowedCount, chargeOne, held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { connections, failureOf } from './kit.js'
+import { watcher } from './watcher.js'
+
+const { open, closeAll } = connections()
+const COUNTING: readonly (readonly [string, (limit: number) => Policy])[] = [
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: LONG })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: LONG })],
+  ['consecutive', (limit) => consecutive({ limit })],
+]
+const bucket = tokenBucket({ capacity: 5, refill: 5, every: LONG })
+let server: MemcachedServer
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterEach(closeAll)
+afterAll(() => server?.stop())
+beforeEach(() => server.restart())
+
+/** As several processes. */
+const storesOf = (count: number) => Array.from({ length: count }, () => memcachedStore(open(server.url)))
+
+test('a bucket remembered from before a restart is not taken for one of after it', async () => {
+  const [first, second] = storesOf(2)
+  if (!first || !second) throw new Error('none')
+  await takeOne(first, 'key', bucket, 1)
+  await server.restart()
+  await pause(50)
+  expect((await takeOne(second, 'key', bucket, 5)).allowed).toBe(true)
+  expect((await takeOne(first, 'key', bucket, 4)).allowed).toBe(false)
+})
+
+test.each(COUNTING)('processes that make a counter at the same time all count: %s', async (_, policyOf) => {
+  const stores = storesOf(6)
+  const policy = policyOf(100)
+  const keys = Array.from({ length: 500 }, (_each, i) => `key-${i}`)
+  const calls = keys.flatMap((key) => stores.map((store) => store.charge([[part(key, policy)]])))
+  const outcomes = await Promise.allSettled(calls)
+  expect(
+    outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : [])).slice(0, 3),
+  ).toEqual([])
+  expect(new Set(await remainingOf(stores[0] as (typeof stores)[number], policy, keys))).toEqual(
+    new Set([94]),
+  )
+})
+
+test.each(COUNTING)('what others count and give back makes no figure unsound: %s', async (_, policyOf) => {
+  const stores = storesOf(3)
+  const policy = policyOf(50)
+  await takeOne(stores[0] as (typeof stores)[number], 'hot', policy)
+  const remaining: number[] = []
+  const callers = stores.flatMap((store) =>
+    Array.from({ length: 50 }, async () => {
+      for (let i = 0; i < 10; i++)
+        remaining.push(...(await chargeOne(store, part('hot', policy))).parts.map((p) => p.remaining))
+    }),
+  )
+  await Promise.all(callers)
+  expect([Math.min(...remaining) >= 0, Math.max(...remaining) <= 50]).toEqual([true, true])
+})
+
+test.each(COUNTING)('limiters of several processes never fail open on a hot key: %s', async (_, policyOf) => {
+  const policy = policyOf(50)
+  const limiters = storesOf(3).map((store) =>
+    createLimiter<string>({ store, policy, key: (it) => it, timeoutMs: 5000 }),
+  )
+  const decisions = limiters.flatMap((limiter) =>
+    Array.from({ length: 50 }, async () => {
+      const all = []
+      for (let i = 0; i < 10; i++) all.push(await limiter.charge('hot'))
+      return all
+    }),
+  )
+  const all = (await Promise.all(decisions)).flat()
+  expect({
+    open: all.filter(({ source }) => source === 'open').length,
+    allowed: all.filter(({ allowed }) => allowed).length,
+  }).toEqual({ open: 0, allowed: 50 })
+})
+
+test('one loss is told once, also when the look for evictions comes', async () => {
+  const { told, later } = watcher(open(server.url))
+  await later(0)
+  await server.command('flush_all')
+  for (const ms of [10_000, 590_000, 10_000, 600_000]) await later(ms)
+  expect(told).toEqual([server.url])
+})
+
+test('evictions of limits are told', async () => {
+  const small = await startMemcached({ args: ['-m', '2'] })
+  try {
+    const keyOf = (i: number) => `hg:1:default:fixed-window-5-3600000:{user-${i}}`
+    const policy = fixedWindow({ limit: 5, window: '1h' })
+    const counter = countersOf(policy)?.keyOf(keyOf(10_000), 500_000) ?? ''
+    const { told, later } = watcher(open(small.url), counter.length + 1)
+    await later(0)
+    const store = memcachedStore(open(small.url))
+    const keys = Array.from({ length: 40_000 }, (_, i) => keyOf(i + 10_000))
+    await store.charge(keys.map((key) => [part(key, policy)]))
+    const left = await remainingOf(store, policy, keys.slice(0, 100))
+    expect(left.filter((remaining) => remaining === 5).length).toBeGreaterThan(50) // lost
+    await later(600_000)
+    expect(told).toEqual([small.url])
+  } finally {
+    await small.stop()
+  }
+}, 60_000)
+
+test('a bucket that cannot be written for want of memory stays as it is', async () => {
+  const small = await startMemcached({ args: ['-m', '2', '-M'] })
+  try {
+    const store = memcachedStore(open(small.url))
+    await takeOne(store, 'held', bucket, 2)
+    const sets = [5, 25, 50, 80].flatMap((length) =>
+      Array.from(
+        { length: 12_000 },
+        (_, i) => `set fill-${length}-${i} 0 0 ${length} noreply\r\n${'x'.repeat(length)}`,
+      ),
+    )
+    await small.command([...sets, 'version'].join('\r\n'))
+    await failureOf(store.charge([[part('held', bucket)]]))
+    expect(await remainingOf(store, bucket, ['held'])).toEqual([3])
+  } finally {
+    await small.stop()
+  }
+})
+
+test('20,000 keys of a sliding window are forgotten in one call', async () => {
+  const [store] = storesOf(1)
+  const policy = slidingWindow({ limit: 5, window: LONG })
+  const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
+  await store?.charge(keys.map((key) => [part(key, policy)]))
+  await store?.forget(held(policy, ...keys))
+}, 60_000)
+
+test.each(COUNTING)(
+  'a turn that wants more than a number can tell is counted exactly: %s',
+  async (_, policyOf) => {
+    const most = Number.MAX_SAFE_INTEGER
+    const policy = policyOf(most)
+    const [store] = storesOf(1)
+    if (!store) throw new Error('none')
+    await takeOne(store, 'key', policy, most - 1)
+    const verdicts = await store.charge([most, most - 1, 1, 1, 1].map((cost) => [part('key', policy, cost)]))
+    expect(allowedCount(verdicts)).toBe(1)
+  },
+)

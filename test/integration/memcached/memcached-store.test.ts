@@ -1,0 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { memcachedStore } from 'headgate'
+import { Client } from 'memjs'
+import { describeStoreConformance } from '../../conformance/store-conformance.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+
+let server: MemcachedServer
+let client: Client
+
+beforeAll(async () => {
+  server = await startMemcached({ own: true })
+  client = Client.create(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.close()
+  await server?.stop()
+})
+
+describeStoreConformance('memcachedStore', {
+  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: false },
+  async makeStore() {
+    await server.command('flush_all')
+    return { store: memcachedStore(client), advance: (ms) => pause(ms + 1) }
+  },
+})

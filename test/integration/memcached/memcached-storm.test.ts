@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { memcachedStore } from 'headgate'
+import type { StormQuestion } from '../../bench/memcached-storm-child.js'
+import {
+  addUp,
+  bucketOf,
+  decisionsIn,
+  mostAllowed,
+  type Storm,
+  type StormCounts,
+} from '../../bench/memcached-storm-counts.js'
+import { chargeOne, part } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../support/servers/children.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { connections } from './kit.js'
+
+const PROCESSES = 3
+const MOST_RAN_OUT = 0.02
+
+const STORMS: readonly (readonly [string, Storm])[] = [
+  ['that is nearly always written', { capacity: 500, refill: 5000, everyMs: 1000, callers: 30, forMs: 1500 }],
+  ['that is nearly always empty', { capacity: 50, refill: 100, everyMs: 1000, callers: 30, forMs: 1500 }],
+]
+
+const { open, closeAll } = connections()
+let server: MemcachedServer
+let children: Children
+
+beforeAll(async () => {
+  server = await startMemcached()
+  const module = join(__dirname, '../../bench/memcached-storm-child.ts')
+  children = await startChildren(module, PROCESSES, [server.url])
+  await rage({ key: 'none', capacity: 1, refill: 1, everyMs: 1, callers: 0, forMs: 0 }) // all are there
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  await children?.end()
+  closeAll()
+  await server?.stop()
+})
+
+/** What came of a storm, in each process. */
+function rage(question: StormQuestion): Promise<StormCounts[]> {
+  return children.ask(() => question)
+}
+
+test.each(STORMS)(
+  'a storm of several processes on one bucket %s is never over its limit',
+  async (_, storm) => {
+    const key = `storm:${process.pid}-${Date.now()}`
+    const each = await rage({ key, ...storm })
+    const counts = addUp(each)
+    const most = mostAllowed(storm, counts)
+    expect(counts.allowed).toBeLessThanOrEqual(most)
+    expect(counts.allowed).toBeGreaterThan(most / 2)
+    expect(counts.ranOut / decisionsIn(counts)).toBeLessThanOrEqual(MOST_RAN_OUT)
+    for (const { allowed } of each) expect(allowed).toBeGreaterThan(0) // nobody is starved
+    // What is left afterwards is what was promised and not allowed, and no more.
+    const { atMs, parts } = await chargeOne(memcachedStore(open(server.url)), part(key, bucketOf(storm), 0))
+    const owed = mostAllowed(storm, { ...counts, lastMs: atMs }) - counts.allowed
+    expect(parts[0]?.remaining).toBeLessThanOrEqual(owed)
+  },
+)

@@ -1,0 +1,143 @@
+import * as fc from 'fast-check'
+import {
+  consecutive,
+  fixedWindow,
+  type Part,
+  type Policy,
+  postgresStore,
+  type State,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { Pool } from 'pg'
+import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { NEVER_S } from '../../../src/stores/sql/expiry.js'
+import { figures, part } from '../../conformance/kit.js'
+import type { SqlServer } from '../../support/servers/databases.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { startPostgres } from '../../support/servers/postgres.js'
+
+/** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */
+const POLICIES: readonly Policy[] = [
+  tokenBucket({ capacity: 5, refill: 7, every: '1h' }),
+  tokenBucket({ capacity: 1000, refill: 999, every: '1d' }),
+  tokenBucket({ capacity: 3, refill: 700, every: '1s' }),
+  fixedWindow({ limit: 3, window: '1d' }),
+  fixedWindow({ limit: 4, window: '5ms' }),
+  consecutive({ limit: 4 }),
+  slidingWindow({ limit: 5, window: '17ms', slices: 4 }),
+  slidingWindow({ limit: 3, window: '40ms', slices: 1 }),
+  slidingWindow({ limit: 6, window: '1d', slices: 7 }),
+]
+
+/** What is done to a key: a charge, which goes alone or with another one, or a state that comes from elsewhere. */
+interface Step {
+  readonly policy: number
+  readonly share: number
+  readonly how: 'alone' | 'together' | 'set'
+  readonly isOverdraft: boolean
+  readonly ahead: number
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  policy: fc.nat(POLICIES.length - 1),
+  share: fc.nat(1005),
+  how: fc.constantFrom('alone', 'alone', 'alone', 'together', 'set'),
+  isOverdraft: fc.boolean(),
+  ahead: fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.double({ min: -2, max: 2, noNaN: true }),
+    fc.constant(1e5),
+  ),
+})
+
+/** States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a larger limit. */
+function stateFrom(
+  { kind, limit, windowMs, params }: Policy,
+  nowMs: number,
+  ahead: number,
+  share: number,
+): State {
+  const count = share % (limit + 3)
+  const index = Math.floor(nowMs / windowMs) + Math.trunc(ahead)
+  if (kind === 'token-bucket') return [Math.floor((nowMs + ahead * windowMs) * 4096) / 4096]
+  if (kind === 'fixed-window') return [index, count]
+  if (kind === 'consecutive') return [count]
+  const slices = params[2] ?? 1
+  const slice = Math.floor((Math.floor(nowMs) * slices) / windowMs) + Math.trunc(ahead)
+  return [slice, ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3)]
+}
+
+let server: SqlServer
+let pool: Pool
+
+beforeAll(async () => {
+  server = await startPostgres()
+  pool = new Pool({ connectionString: server.url })
+  pool.on('error', () => {}) // it ends while the server does
+  await postgresStore(pool).prepare()
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  await pool?.end()
+  await server?.stop()
+})
+
+async function rowOf(key: string): Promise<{ state: State; expiresAtS: number } | undefined> {
+  const { rows } = await pool.query('SELECT state, expires_at FROM headgate WHERE key = $1', [
+    Buffer.from(key),
+  ])
+  return rows[0] && { state: rows[0].state, expiresAtS: Number(rows[0].expires_at) }
+}
+
+test('on random traces, a charge by one statement is decided as by the TypeScript policies', async () => {
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), compare), {
+    numRuns: 300,
+    interruptAfterTimeLimit: 20_000,
+    markInterruptAsFailure: true,
+  })
+})
+
+async function compare(steps: readonly Step[]): Promise<void> {
+  await pool.query('DELETE FROM headgate')
+  const store = postgresStore(pool)
+  const model = new Map<string, State>()
+  let nowMs = Date.now()
+  for (const { policy: at, share, how, ahead, isOverdraft } of steps) {
+    const usual = POLICIES[at] as Policy
+    const policy = isOverdraft ? usual.overdrawing() : usual
+    const wanted = part(`key:${at}`, policy, share % (policy.limit + 3))
+    if (how === 'set') {
+      const state = stateFrom(policy, nowMs, ahead, share)
+      await setState(wanted.key, state)
+      model.set(wanted.key, state)
+      continue
+    }
+    nowMs = await expectAsModelled(wanted, how)
+  }
+
+  /** Checks every figure, the state at rest, and that the row is kept for as long as it is needed. */
+  async function expectAsModelled(wanted: Part, how: 'alone' | 'together'): Promise<number> {
+    const also = how === 'together' ? [[part('another', wanted.policy, 0)]] : []
+    const [verdict] = await store.charge([[wanted], ...also])
+    if (verdict === undefined) throw new Error('There was no verdict.')
+    const { allowed, atMs, parts } = verdict
+    const expected = decideParts([wanted], (key) => model.get(key), atMs)
+    expect({ allowed, parts: parts.map(figures) }).toEqual({
+      allowed: expected.verdict.allowed,
+      parts: expected.verdict.parts.map(figures),
+    })
+    for (const [key, { state }] of expected.writes) {
+      model.set(key, state)
+      const freshAtMs = atMs + wanted.policy.take(state, atMs, 0).resetAfterMs
+      expect((await rowOf(key))?.expiresAtS).toBeGreaterThanOrEqual(Math.min(freshAtMs / 1000, NEVER_S))
+    }
+    expect((await rowOf(wanted.key))?.state).toEqual(model.get(wanted.key))
+    return atMs
+  }
+}
+
+async function setState(key: string, state: State): Promise<void> {
+  const sql = `INSERT INTO headgate VALUES ($1, $2, 4000000000) ON CONFLICT (key) DO UPDATE SET state = excluded.state`
+  await pool.query(sql, [Buffer.from(key), state])
+}

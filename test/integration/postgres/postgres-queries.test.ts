@@ -1,0 +1,77 @@
+import {
+  type Charge,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  type PostgresPool,
+  postgresStore,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { Pool } from 'pg'
+import { part } from '../../conformance/kit.js'
+import type { SqlServer } from '../../support/servers/databases.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { startPostgres } from '../../support/servers/postgres.js'
+
+let server: SqlServer
+let pool: Pool
+
+beforeAll(async () => {
+  server = await startPostgres()
+  pool = new Pool({ connectionString: server.url })
+  pool.on('error', () => {}) // it ends while the server does
+  await postgresStore(pool).prepare()
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  await pool?.end()
+  await server?.stop()
+})
+
+/** How many queries a store sends for one charge of a key after another. */
+async function queriesFor(policy: Policy, costs: readonly number[], also: readonly Charge[] = []) {
+  await pool.query('DELETE FROM headgate')
+  let queries = 0
+  const counting: PostgresPool & Pick<Pool, 'query'> = {
+    query: pool.query.bind(pool),
+    async connect() {
+      const client = await pool.connect()
+      return {
+        query(query) {
+          queries++
+          return client.query(query)
+        },
+        release: (destroy) => client.release(destroy),
+        on: (event, listener) => client.on(event, listener),
+        removeListener: (event, listener) => client.removeListener(event, listener),
+      }
+    },
+  }
+  const store = postgresStore(counting)
+  const counts: number[] = []
+  for (const cost of costs) {
+    queries = 0
+    await store.charge([[part('key', policy, cost)], ...also])
+    counts.push(queries)
+  }
+  return counts
+}
+
+test('a charge that is allowed is one query, and one that is denied or only looks at most two', async () => {
+  for (const policy of [
+    tokenBucket({ capacity: 5, refill: 5, every: '1d' }),
+    fixedWindow({ limit: 5, window: '1d' }),
+    consecutive({ limit: 5 }),
+    slidingWindow({ limit: 5, window: '1d' }),
+  ]) {
+    expect(await queriesFor(policy, [2, 1, 3, 2, 1])).toEqual([1, 1, 2, 1, 2])
+    expect(await queriesFor(policy, [0, 6])).toEqual([1, 1])
+  }
+})
+
+test('charges that go together are two queries', async () => {
+  const policy = slidingWindow({ limit: 5, window: '1d' })
+  const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
+  expect(await queriesFor(policy, [2, 3, 1], also)).toEqual([2, 2, 2])
+})

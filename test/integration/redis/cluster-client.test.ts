@@ -1,0 +1,90 @@
+import { fixedWindow, redisStore } from 'headgate'
+import { Cluster, type ClusterOptions } from 'ioredis'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
+import { allowedCount, held, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import { connectCluster, countKeys, flushAll } from './cluster-kit.js'
+
+const policy = fixedWindow({ limit: 5, window: LONG })
+
+let cluster: RedisCluster
+
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(() => cluster?.stop())
+
+/** Lets a test have a connected client of an empty Cluster. */
+function withClient(options: Omit<ClusterOptions, 'redisOptions'>, run: (client: Cluster) => Promise<void>) {
+  return async () => {
+    const client = await connectCluster(cluster, options)
+    try {
+      await flushAll(client)
+      await run(client)
+    } finally {
+      client.disconnect()
+    }
+  }
+}
+
+test(
+  '20,000 charges of as many keys in one tick are taken once each, and given back and forgotten as well',
+  withClient({}, async (client) => {
+    const store = redisStore(client)
+    const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
+    const verdicts = await Promise.all(keys.map((key) => store.charge([[part(key, policy, 2)]])))
+    expect(allowedCount(verdicts.flat())).toBe(20_000)
+    expect(new Set(verdicts.flat().map(({ parts }) => parts[0]?.remaining))).toEqual(new Set([3]))
+    const takenAtMs = verdicts[0]?.[0]?.atMs ?? 0
+    await store.refund(keys.slice(0, 10_000).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
+    expect(await countKeys(client)).toBe(10_000)
+    await store.forget(held(policy, ...keys))
+    expect(await countKeys(client)).toBe(0)
+  }),
+  60_000,
+)
+
+test.each<[string, ClusterOptions]>([
+  ['a prefix without braces', { keyPrefix: 'app:' }],
+  ['a prefix that puts all into one slot', { keyPrefix: '{app}:' }],
+  ['automatic pipelines', { enableAutoPipelining: true }],
+])('a client with %s works', (_, options) =>
+  withClient(options, async (client) => {
+    const store = redisStore(client)
+    const keys = Array.from({ length: 50 }, (_each, i) => `key-${i}`)
+    const charges = keys.map((key) => [
+      part(key, policy),
+      part('shared', fixedWindow({ limit: 40, window: LONG })),
+    ])
+    const verdicts = await Promise.all(charges.map((charge) => store.charge([charge])))
+    expect(allowedCount(verdicts.flat())).toBe(40)
+    const left = await remainingOf(store, policy, keys)
+    expect(left.filter((remaining) => remaining === 4)).toHaveLength(40)
+    const stored = (await Promise.all(client.nodes('master').map((node) => node.keys('*')))).flat()
+    expect(stored).toHaveLength(41)
+    expect(stored.every((key) => key.startsWith(options.keyPrefix ?? ''))).toBe(true)
+    await store.forget(held(policy, 'shared', ...keys))
+    expect(await countKeys(client)).toBe(0)
+  })(),
+)
+
+test.each([
+  ['is told once', undefined, 1],
+  ['is not told', 0, 0],
+])('that lost commands are sent again %s: retryDelayOnFailover %s', (_, retryDelayOnFailover, times) => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation()
+  forgetWarnings()
+  const client = new Cluster([{ host: '127.0.0.1', port: 1 }], {
+    lazyConnect: true,
+    ...(retryDelayOnFailover === undefined ? {} : { retryDelayOnFailover }),
+  })
+  for (let i = 0; i < 2; i++) redisStore(client)
+  const told = warn.mock.calls.filter(([, options]) => {
+    return (options as { code?: string } | undefined)?.code === 'HEADGATE_REDIS_RESENDS'
+  })
+  warn.mockRestore()
+  expect(told).toHaveLength(times)
+  if (times > 0) expect(String(told[0]?.[0])).toContain('retryDelayOnFailover: 0')
+})

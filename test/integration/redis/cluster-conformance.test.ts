@@ -1,0 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { redisStore } from 'headgate'
+import type { Cluster } from 'ioredis'
+import { describeStoreConformance } from '../../conformance/store-conformance.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import { until } from '../../support/servers/wait.js'
+import { connectCluster, flushAll, latestTimeMs } from './cluster-kit.js'
+
+let cluster: RedisCluster
+let client: Cluster
+
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+  client = await connectCluster(cluster)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await cluster?.stop()
+})
+
+describeStoreConformance('redisStore of a Cluster', {
+  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: false },
+  async makeStore() {
+    await flushAll(client)
+    return {
+      store: redisStore(client),
+      async advance(ms) {
+        const untilMs = (await latestTimeMs(client)) + ms
+        await pause(ms)
+        await until('the time passed', async () => (await latestTimeMs(client)) >= untilMs, { everyMs: 1 })
+      },
+    }
+  },
+})

@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import slotOf from 'cluster-key-slot'
+import { redisStore } from 'headgate'
+import type { Cluster } from 'ioredis'
+import { chargeOne, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { type Children, startChildren } from '../../support/servers/children.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import { connectCluster, flushAll, keysApart } from './cluster-kit.js'
+import { type Counts, type Order, POLICIES } from './exactness-child.js'
+import { stateOf } from './kit.js'
+
+const PROCESSES = 4
+const CALLERS = 200
+const EACH = 5
+
+let cluster: RedisCluster
+let client: Cluster
+let children: Children
+
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+  client = await connectCluster(cluster)
+  const urls = cluster.nodes.map(({ url }) => url)
+  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, urls)
+  await chargeInAll([], 0) // all are there
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  await children?.end()
+  client?.disconnect()
+  await cluster?.stop()
+})
+
+beforeEach(() => flushAll(client))
+
+/** Has all processes charge at the same time, every other one with the parts in reverse. Returns how many were allowed. */
+async function chargeInAll(parts: Order['parts'], each = EACH): Promise<number> {
+  const counts = await children.ask<Counts>((i): Order => {
+    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
+  })
+  expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(Array(PROCESSES).fill(CALLERS * each))
+  return counts.reduce((sum, { allowed }) => sum + allowed, 0)
+}
+
+const NAMES = Object.keys(POLICIES) as (keyof typeof POLICIES)[]
+
+describe.each(NAMES)('four processes of 200 callers, with a %s,', (policy) => {
+  const ofLimit = (limit: number) => (key: string) => ({ key, policy, limit })
+
+  test('take exactly the limit of one key', async () => {
+    expect(await chargeInAll([ofLimit(1000)('hot')])).toBe(1000)
+    expect(await remainingOf(redisStore(client), POLICIES[policy](1000), ['hot'])).toEqual([0])
+  })
+
+  test('take exactly the limit of two keys that share a hash tag', async () => {
+    const keys = ['ip:{client}', 'account:{client}']
+    expect(await chargeInAll([ofLimit(1000)('ip:{client}'), ofLimit(1400)('account:{client}')])).toBe(1000)
+    const store = redisStore(client)
+    const left = keys.map((key, i) => remainingOf(store, POLICIES[policy]([1000, 1400][i] as number), [key]))
+    expect((await Promise.all(left)).flat()).toEqual([0, 400])
+  })
+
+  test.each([
+    [1000, 5],
+    [400, 1],
+  ])(
+    'never take more than %d of two keys in different slots, and in the end exactly what was allowed',
+    async (limit, each) => {
+      const keys = keysApart(client, 'client', 2)
+      expect(new Set(keys.map((key) => slotOf(key))).size).toBe(2)
+      const allowed = await chargeInAll(keys.map(ofLimit(limit)), each)
+      expect(allowed).toBeLessThanOrEqual(limit)
+      await expectTaken(redisStore(client), POLICIES[policy](limit), keys, allowed)
+    },
+  )
+})
+
+describe.each([
+  ['ample', 100_000],
+  ['scarce', 500],
+])('200 callers whose charges share a key that is %s', (_, limit) => {
+  const shared = POLICIES.fixedWindow(limit)
+  const own = POLICIES.fixedWindow(5)
+
+  /** What lies in Redis, where a count above the limit would show. */
+  const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(16))[1] as number
+
+  test('take for a moment at most what they each asked for too much of it, and give all that back', async () => {
+    const store = redisStore(client)
+    const accounts = keysApart(client, 'account', CALLERS)
+    const allowed = accounts.map(() => 0)
+    const admitted = () => allowed.reduce((sum, units) => sum + units)
+    const samples: { before: number; taken: number; after: number }[] = []
+    let isDone = false
+    const callers = accounts.map(async (account, caller) => {
+      const parts = [part('shared', shared), part(account, own)]
+      for (let i = 0; i < 20; i++) {
+        const verdict = await chargeOne(store, ...(caller % 2 === 0 ? parts : parts.toReversed()))
+        if (verdict.allowed) allowed[caller] = (allowed[caller] ?? 0) + 1
+      }
+    })
+    const sampling = (async () => {
+      while (!isDone) samples.push({ before: admitted(), taken: await taken(), after: admitted() })
+    })()
+    await Promise.all(callers).finally(() => {
+      isDone = true
+    })
+    await sampling
+    expect(samples.length).toBeGreaterThan(10)
+    expect(samples.filter((one) => one.taken < one.before || one.taken > one.after + CALLERS)).toEqual([])
+    expect(samples.filter((one) => one.taken > limit)).toEqual([])
+    expect(admitted()).toBeLessThanOrEqual(Math.min(limit, 5 * CALLERS))
+    expect(await taken()).toBe(admitted())
+    expect(await remainingOf(store, own, accounts)).toEqual(allowed.map((units) => 5 - units))
+    if (limit > 5 * CALLERS) expect(admitted()).toBe(5 * CALLERS)
+  })
+})

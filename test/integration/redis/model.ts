@@ -1,0 +1,45 @@
+import type { Charge, Policy, State, Store, Verdict } from 'headgate'
+import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { figures } from '../../conformance/kit.js'
+
+/** A store that is held against the TypeScript policies, and the states that these come to. */
+export interface Modelled {
+  /** Charges in one call, in order, and checks every figure. */
+  charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
+  /** Checks what an earlier call, made with the store itself, gave. */
+  check(charges: readonly Charge[], verdicts: readonly Verdict[]): void
+  /** By key: its policy, and the state that it must have at rest. */
+  readonly states: ReadonlyMap<string, { readonly policy: Policy; readonly state: State | undefined }>
+}
+
+/** Watches over a store whose keys are fresh at the start, and that nobody else charges. */
+export function modelled(store: Store): Modelled {
+  const states = new Map<string, { policy: Policy; state: State | undefined }>()
+
+  function expectVerdict({ atMs, ...got }: Verdict, charge: Charge): void {
+    const { verdict, writes } = decideParts(charge, (key) => states.get(key)?.state, atMs)
+    expect({ ...got, parts: got.parts.map(figures) }).toEqual({
+      allowed: verdict.allowed,
+      parts: verdict.parts.map(figures),
+    })
+    for (const { key, policy } of charge) states.set(key, states.get(key) ?? { policy, state: undefined })
+    for (const [key, { policy, state }] of writes) states.set(key, { policy, state })
+  }
+
+  function check(charges: readonly Charge[], verdicts: readonly Verdict[]): void {
+    expect(verdicts).toHaveLength(charges.length)
+    verdicts.forEach((verdict, i) => {
+      expectVerdict(verdict, charges[i] as Charge)
+    })
+  }
+
+  return {
+    states,
+    check,
+    async charge(charges) {
+      const verdicts = await store.charge(charges)
+      check(charges, verdicts)
+      return verdicts
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import * as fc from 'fast-check'
+import { ban, fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
+import type { Redis } from 'ioredis'
+import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { chargeOne, figures, part } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect, serverTimeMs } from './kit.js'
+import { atRest, expectAtRest, putAtRest } from './rest.js'
+
+const HOUR_MS = 3_600_000
+const POLICIES: readonly Policy[] = [
+  tokenBucket({ capacity: 5, refill: 7, every: '1h' }),
+  slidingWindow({ limit: 6, window: HOUR_MS + 7, slices: 3 }),
+  slidingWindow({ limit: 4, window: '1d' }),
+  fixedWindow({ limit: 3, window: '1h' }),
+  ban(slidingWindow({ limit: 4, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
+]
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await connect(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await server?.stop()
+})
+
+beforeEach(() => client.flushdb())
+
+/** The state that several takings leave with a clock that is ahead. */
+function takenAt(policy: Policy, nowMs: number, costs: readonly number[]): State | undefined {
+  let state: State | undefined
+  for (const cost of costs) state = policy.take(state, nowMs, cost).next ?? state
+  return state
+}
+
+const CENTURY_MS = 100 * 365 * 24 * HOUR_MS
+
+test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
+  'a full %s from a clock a century ahead is put right by a denial, as the TypeScript does',
+  async (_, policy) => {
+    const ahead = takenAt(policy, (await serverTimeMs(client)) + CENTURY_MS, [policy.limit]) as State
+    await putAtRest(client, 'key', policy, ahead)
+    const { allowed, atMs } = await chargeOne(redisStore(client), part('key', policy))
+    expect(allowed).toBe(false)
+    const { next } = policy.take(ahead, atMs, 1)
+    expect(next).toBeDefined()
+    expect(await atRest(client, 'key')).toEqual(next)
+    await expectAtRest(client, 'key', policy, next)
+    expect(await client.pttl('key')).toBeLessThanOrEqual(policy.windowMs * 2 + policy.windowMs / 3 + 2)
+  },
+)
+
+test('whatever a clock ahead left, and whatever is charged, the outcome is that of the TypeScript', async () => {
+  const store = redisStore(client)
+  const taking = fc.record({
+    policy: fc.nat(POLICIES.length - 1),
+    cost: fc.nat(8),
+    aheadMs: fc.oneof(fc.nat(4 * HOUR_MS), fc.nat(CENTURY_MS)),
+    before: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 3 }),
+  })
+  const charges = fc.array(fc.array(fc.nat(2), { minLength: 1, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  const run = async (
+    takings: { policy: number; cost: number; aheadMs: number; before: number[] }[],
+    order: number[][],
+  ) => {
+    await client.flushdb()
+    const nowMs = await serverTimeMs(client)
+    const model = new Map<string, State>()
+    const parts = takings.map(({ policy, cost, aheadMs, before }, i) => {
+      const one = part(`key-${i}`, POLICIES[policy] as Policy, cost)
+      const state = takenAt(one.policy, nowMs + aheadMs, before)
+      if (state !== undefined) model.set(one.key, state)
+      return one
+    })
+    for (const { key, policy } of parts) {
+      const state = model.get(key)
+      if (state !== undefined) await putAtRest(client, key, policy, state)
+    }
+    const wanted = order.map((places) => places.map((at) => parts[at % parts.length] as (typeof parts)[0]))
+    const written = new Set<string>()
+    for (const [i, { allowed, atMs, parts: got }] of (await store.charge(wanted)).entries()) {
+      const { verdict, writes } = decideParts(wanted[i] ?? [], (key) => model.get(key), atMs)
+      expect({ allowed, parts: got.map(figures) }).toEqual({
+        allowed: verdict.allowed,
+        parts: verdict.parts.map(figures),
+      })
+      for (const [key, { state }] of writes) {
+        model.set(key, state)
+        written.add(key)
+      }
+    }
+    for (const { key, policy } of parts) {
+      expect(await atRest(client, key)).toEqual(model.get(key))
+      // What a ban has from a clock ahead is only put right by a denial, and is kept for longer until then.
+      if (written.has(key) && !policy.kind.startsWith('ban-'))
+        await expectAtRest(client, key, policy, model.get(key))
+    }
+  }
+  await fc.assert(fc.asyncProperty(fc.array(taking, { minLength: 1, maxLength: 3 }), charges, run), {
+    numRuns: 200,
+  })
+})
+
+/**
+ * The first number of a bucket's state is a time: it lies between those of a refund just before and just
+ * after.
+ */
+function expectBetween(held: State | undefined, early: State | undefined, late: State | undefined): void {
+  expect(held?.slice(1)).toEqual(early?.slice(1))
+  expect(held?.[0]).toBeGreaterThanOrEqual(early?.[0] as number)
+  expect(held?.[0]).toBeLessThanOrEqual(late?.[0] as number)
+}
+
+const someHours = fc.constantFrom(0, HOUR_MS, 24 * HOUR_MS)
+
+test('a refund to whatever a clock ahead left comes out as in the TypeScript', async () => {
+  const store = redisStore(client)
+  let changed = 0
+  const refunding = fc.record({
+    policy: fc.constantFrom(...POLICIES),
+    before: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
+    aheadMs: fc.oneof(fc.nat(4 * HOUR_MS), fc.nat(CENTURY_MS)),
+    isPutRight: fc.boolean(),
+    cost: fc.nat(7),
+    isTakenAhead: fc.boolean(),
+    takenEarlierMs: someHours,
+    resetAfterMs: fc.option(someHours, { nil: undefined }),
+  })
+  await fc.assert(
+    fc.asyncProperty(refunding, async ({ policy, before, aheadMs, cost, ...taken }) => {
+      await client.flushdb()
+      const startMs = await serverTimeMs(client)
+      let state = takenAt(policy, startMs + aheadMs, before) as State
+      if (taken.isPutRight) state = policy.take(state, startMs, policy.limit).next ?? state
+      await putAtRest(client, 'key', policy, state)
+      const takenAtMs = startMs + (taken.isTakenAhead ? aheadMs : 0) - taken.takenEarlierMs
+      const resetAtMs = takenAtMs + (taken.resetAfterMs ?? Number.NaN)
+      const receipt = { ...part('key', policy, cost), takenAtMs, ...(resetAtMs > 0 && { resetAtMs }) }
+      const refunded = async () =>
+        policy.refund(state, await serverTimeMs(client), cost, takenAtMs, receipt.resetAtMs)
+      const early = await refunded()
+      await store.refund([receipt])
+      const late = await refunded()
+      const held = await atRest(client, 'key')
+      if (String(early) !== String(state)) changed++
+      if (policy.kind === 'token-bucket' && held !== undefined) expectBetween(held, early, late)
+      else expect([early, late]).toContainEqual(held)
+    }),
+    { numRuns: 300 },
+  )
+  expect(changed).toBeGreaterThan(30)
+})

@@ -1,0 +1,167 @@
+import * as fc from 'fast-check'
+import {
+  ban,
+  consecutive,
+  fixedWindow,
+  type Part,
+  type Policy,
+  type Refund,
+  redisStore,
+  type State,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import type { Redis } from 'ioredis'
+import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { figures, part } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect, serverTimeMs } from './kit.js'
+import { atRest, expectAtRest } from './rest.js'
+
+/** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */
+const POLICIES: readonly Policy[] = [
+  tokenBucket({ capacity: 5, refill: 7, every: '1h' }),
+  slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }),
+  slidingWindow({ limit: 4, window: '30d' }),
+  fixedWindow({ limit: 3, window: '1d' }),
+  consecutive({ limit: 4 }),
+  tokenBucket({ capacity: 3, refill: 700, every: '1s' }),
+  slidingWindow({ limit: 5, window: '17ms', slices: 4 }),
+  slidingWindow({ limit: 3, window: '9ms', slices: 1 }),
+  fixedWindow({ limit: 3, window: '5ms' }),
+  ban(slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }), {
+    after: 2,
+    within: '1h',
+    for: ['1h', '2h'],
+  }),
+  ban(consecutive({ limit: 4 }), { after: 3, within: '1h', for: ['1h'], onAttempt: 'restart' }),
+  ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), { after: 2, within: 20, for: [3, 9] }),
+  ban(fixedWindow({ limit: 3, window: '5ms' }), { after: 1, within: 5, for: [2, 4], onAttempt: 'restart' }),
+]
+
+/** The policy by its place, so that a counterexample can be read. */
+interface Taking {
+  readonly owner: string
+  readonly policy: number
+  readonly share: number
+  readonly isOverdraft?: boolean
+}
+
+type Step =
+  | { readonly charges: readonly (readonly Taking[])[] }
+  | { readonly refund: number; readonly cost: number; readonly lateMs: number | undefined }
+
+const taking: fc.Arbitrary<Taking> = fc.record({
+  owner: fc.constantFrom('a', 'b', 'c'),
+  policy: fc.nat(POLICIES.length - 1),
+  share: fc.nat(100),
+})
+/** Costs from a look to 2 above the limit. */
+function partOf({ owner, policy: at, share, isOverdraft }: Taking): Part {
+  const usual = POLICIES[at] as Policy
+  const policy = isOverdraft ? usual.overdrawing() : usual
+  return part(`${owner}:${at}`, policy, share % (policy.limit + 3))
+}
+const single = fc.tuple(taking, fc.boolean()).map(([one, isOverdraft]) => [{ ...one, isOverdraft }])
+const several = fc.array(taking, { minLength: 1, maxLength: 4 })
+const oneKeyTwice = taking.map((one) => [one, { ...one, share: one.share >> 1 }])
+const charge = fc.oneof(single, several, oneKeyTwice)
+/** Charges by one policy, and among them runs of equal ones, which the store tells the server as one with a count. */
+const runs = fc
+  .tuple(
+    fc.nat(POLICIES.length - 1),
+    fc.array(fc.tuple(taking, fc.integer({ min: 1, max: 8 })), { minLength: 1, maxLength: 4 }),
+  )
+  .map(([policy, each]) => each.flatMap(([one, times]) => Array(times).fill([{ ...one, policy }])))
+const trace = fc.array(
+  fc.oneof<fc.WeightedArbitrary<Step>[]>(
+    { weight: 4, arbitrary: fc.record({ charges: fc.array(charge, { minLength: 1, maxLength: 6 }) }) },
+    { weight: 2, arbitrary: fc.record({ charges: runs }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        refund: fc.nat(),
+        cost: fc.nat(5),
+        lateMs: fc.option(fc.nat(3_600_000), { nil: undefined }),
+      }),
+    },
+  ),
+  { minLength: 1, maxLength: 25 },
+)
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await connect(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await server?.stop()
+})
+
+test('on random traces, every figure and every state at rest is that of the TypeScript policies', async () => {
+  await fc.assert(fc.asyncProperty(trace, compare), {
+    numRuns: 150,
+    interruptAfterTimeLimit: 15_000,
+    markInterruptAsFailure: true,
+  })
+})
+
+async function compare(steps: readonly Step[]): Promise<void> {
+  await client.flushdb()
+  const store = redisStore(client)
+  const model = new Map<string, State | undefined>()
+  const policies = new Map<string, Policy>()
+  const taken: Refund[] = []
+  for (const step of steps) {
+    if ('refund' in step) {
+      const receipt = taken[step.refund % Math.max(1, taken.length)]
+      if (receipt === undefined) continue
+      const { key, policy, cost, takenAtMs, resetAtMs = takenAtMs } = receipt
+      const refund = { key, policy, cost: Math.min(cost, step.cost), takenAtMs }
+      const { lateMs } = step
+      await giveBack(lateMs === undefined ? refund : { ...refund, resetAtMs: resetAtMs - lateMs })
+      continue
+    }
+    const charges = step.charges.map((takings) => takings.map(partOf))
+    const verdicts = await store.charge(charges)
+    expect(verdicts).toHaveLength(charges.length)
+    for (const [i, { atMs, ...verdict }] of verdicts.entries()) {
+      const wanted = charges[i] as readonly Part[]
+      const { verdict: expected, writes } = decideParts(wanted, (key) => model.get(key), atMs)
+      const parts = expected.parts.map(figures)
+      expect({ ...verdict, parts: verdict.parts.map(figures) }).toEqual({ allowed: expected.allowed, parts })
+      for (const [key, { state }] of writes) model.set(key, state)
+      for (const { key, policy } of wanted) policies.set(key, policy)
+      if (!expected.allowed) continue
+      wanted.forEach((one, j) => {
+        taken.push({ ...one, takenAtMs: atMs, resetAtMs: atMs + (parts[j]?.resetAfterMs ?? 0) })
+      })
+    }
+  }
+  for (const [key, policy] of policies) await expectAtRest(client, key, policy, model.get(key))
+
+  /** A refund does not tell its time, on which a bucket's depends: the state must lie between those of before and after. */
+  async function giveBack(refund: Refund): Promise<void> {
+    const { key, policy, cost, takenAtMs, resetAtMs } = refund
+    const state = model.get(key)
+    const at = (nowMs: number) => state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)
+    const early = at(await serverTimeMs(client))
+    await store.refund([refund])
+    const held = await atRest(client, key)
+    const nowMs = await serverTimeMs(client)
+    const late = at(nowMs)
+    if (!policy.kind.endsWith('token-bucket') || held === undefined) {
+      if (held === undefined) expect(policy.take(late, nowMs, 0).resetAfterMs).toBe(0)
+      model.set(key, late)
+      return
+    }
+    if (held[0] !== 0) expect(held[0]).toBeGreaterThanOrEqual(early?.[0] ?? 0) // 0: fresh, and a ban is remembered
+    expect(held[0]).toBeLessThanOrEqual(late?.[0] ?? nowMs)
+    model.set(key, held)
+  }
+}

@@ -1,0 +1,78 @@
+import { byIp, createLimiter, type Policy, redisStore } from 'headgate'
+import type { Redis } from 'ioredis'
+import { LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect, everything } from './kit.js'
+import { failureOf } from './outcomes.js'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis({ own: true })
+  client = await connect(server.url)
+  await client.config('SET', 'maxmemory-policy', 'noeviction')
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await server?.stop()
+})
+
+beforeEach(() => client.flushall())
+
+const REFUSALS: readonly (readonly [string, () => Promise<unknown>, () => Promise<unknown>])[] = [
+  ['OOM', () => client.config('SET', 'maxmemory', '1'), () => client.config('SET', 'maxmemory', '0')],
+  ['READONLY', () => client.replicaof('127.0.0.1', 1), () => client.replicaof('NO', 'ONE')],
+  [
+    'NOREPLICAS',
+    () => client.config('SET', 'min-replicas-to-write', '1'),
+    () => client.config('SET', 'min-replicas-to-write', '0'),
+  ],
+]
+
+describe.each(REFUSALS)('while the server refuses writes with %s', (code, begin, end) => {
+  afterEach(end)
+
+  test.each(LONG_POLICIES)(
+    'a %s denies who is at the limit, also in one batch with newcomers, who are rejected',
+    async (_, policyOf) => {
+      const policy: Policy = policyOf(5)
+      const store = redisStore(client)
+      await store.charge([[part('limited', policy, 5)], [part('held', policy, 2)]])
+      const before = await everything(client)
+      await begin()
+      const newcomers = ['a', 'b'].map((key) => store.charge([[part(key, policy)]]))
+      const limited = store.charge([[part('limited', policy)]])
+      const both = store.charge([[part('new', policy), part('limited', policy)]])
+      const peek = store.charge([[part('held', policy, 0)]])
+      const held = ['held', 'held'].map((key) => store.charge([[part(key, policy, 2)]]))
+      const tooMuch = store.charge([[part('held', policy, 4)]])
+      for (const call of [...newcomers, ...held]) {
+        expect(await failureOf(call)).toMatchObject({ cause: { message: expect.stringContaining(code) } })
+      }
+      expect(await limited).toMatchObject([{ allowed: false, parts: [{ remaining: 0 }] }])
+      expect(await both).toMatchObject([{ allowed: false, parts: [{ remaining: 5 }, { remaining: 0 }] }])
+      expect(await peek).toMatchObject([{ allowed: true, parts: [{ remaining: 3 }] }])
+      expect(await tooMuch).toMatchObject([{ allowed: false, parts: [{ remaining: 3 }] }])
+      await failureOf(store.refund([{ ...part('held', policy), takenAtMs: Date.now() }]))
+      expect(await everything(client)).toEqual(before)
+      await end()
+      expect(await remainingOf(store, policy, ['held', 'a', 'new'])).toEqual([3, 5, 5])
+    },
+  )
+
+  test('a flood of newcomers frees nobody', async () => {
+    const store = redisStore(client)
+    const limiter = createLimiter({ store, limit: 5, window: '1d', key: byIp(), denyCache: false })
+    const charge = (ip: string) => limiter.charge({ ip })
+    for (let i = 0; i < 5; i++) expect((await charge('192.0.2.1')).allowed).toBe(true)
+    await begin()
+    for (let i = 0; i < 20; i++) {
+      const others = Array.from({ length: 5 }, (_, at) => charge(`198.51.100.${at}`))
+      const [limited] = await Promise.all([charge('192.0.2.1'), ...others])
+      expect(limited).toMatchObject({ allowed: false, source: 'store' })
+    }
+  })
+})

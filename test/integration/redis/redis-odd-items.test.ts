@@ -1,0 +1,64 @@
+import { createLimiter, fixedWindow, type Policy, redisStore, type Store, slidingWindow } from 'headgate'
+import type { Redis } from 'ioredis'
+import { LONG, part, remainingOf } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect } from './kit.js'
+
+const policy = fixedWindow({ limit: 5, window: LONG })
+const unknown = { ...policy, kind: 'leaky-bucket' } as unknown as Policy
+
+let server: RedisServer
+let client: Redis
+let store: Store
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await connect(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await server?.stop()
+})
+
+beforeEach(async () => {
+  await client.flushdb()
+  store = redisStore(client)
+})
+
+test.each<[string, () => unknown, string]>([
+  ['a cost that is none', () => store.charge([[part('bad', policy, Number.NaN)]]), 'cost'],
+  ['a policy of an unknown kind', () => store.charge([[part('bad', unknown)]]), 'kind "leaky-bucket"'],
+  [
+    'a refund of an unknown time',
+    () => store.refund([{ ...part('key-0', policy), takenAtMs: Number.NaN }]),
+    'takenAtMs',
+  ],
+])('%s is a TypeError, and no matter to what comes at the same time', async (_, spoilt, message) => {
+  await store.charge([[part('paid', policy, 2)]])
+  const good = ['key-0', 'key-1'].map((key) => store.charge([[part(key, policy)]]))
+  const wrong = Promise.resolve(spoilt())
+  const more = store.charge([[part('key-2', policy), part('key-3', policy)]])
+  const refunded = store.refund([{ ...part('paid', policy), takenAtMs: Date.now() }])
+  await expect(wrong).rejects.toThrow(TypeError)
+  await expect(wrong).rejects.toThrow(message)
+  for (const call of [...good, more]) expect(await call).toMatchObject([{ allowed: true }])
+  await refunded
+  expect(await remainingOf(store, policy, ['key-0', 'key-1', 'key-2', 'key-3', 'paid'])).toEqual([
+    4, 4, 4, 4, 4,
+  ])
+})
+
+test('policies that are made anew for each charge are the same policy, in order', async () => {
+  await client.script('FLUSH')
+  await client.config('RESETSTAT')
+  const make = () => slidingWindow({ limit: 10, window: LONG })
+  const [one, other] = [make(), make()]
+  const verdicts = await store.charge([one, other, one].map((each) => [part('key', each, 5)]))
+  expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
+  const limiter = createLimiter<string>({ store, policy: make, key: (value) => value })
+  const decisions = await Promise.all(Array.from({ length: 12 }, () => limiter.charge('somebody')))
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
+  expect((await client.info('commandstats')).match(/cmdstat_eval:calls=(\d+)/)?.[1]).toBe('1') // one script for all
+})

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fixedWindow, type Store } from 'headgate'
+import { held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { type Client, connections, VERSIONS } from './clients.js'
+import { failureOf, outcomeOf } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 1_000_000, window: LONG })
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(() => server?.stop())
+
+beforeEach(() => server.cli('FLUSHALL'))
+
+const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
+const isReady = (client: Client) =>
+  until('the client is ready', () => client.status === 'ready', { everyMs: 1 })
+
+/** Breaks a connection while the server holds its commands back, so that they are certainly on their way. */
+async function breakWhileWaiting(client: Client, begin: () => void): Promise<void> {
+  const id = await client.client('ID')
+  await server.cli('CLIENT', 'PAUSE', 10_000, 'WRITE')
+  try {
+    begin()
+    const isBlocked = async () => /blocked_clients:[1-9]/.test(await server.cli('INFO', 'clients'))
+    await until('the server holds it back', isBlocked)
+    await server.cli('CLIENT', 'KILL', 'ID', id)
+  } finally {
+    await server.cli('CLIENT', 'UNPAUSE')
+  }
+}
+
+describe.each(VERSIONS)('a connection of %s that breaks and comes back at once', (_, make) => {
+  const { connected, endAll } = connections(() => server, make)
+  afterEach(endAll)
+
+  test('fails the charges that were on their way, and the next ones are answered', async () => {
+    const { client, store } = await connected()
+    await takeOne(store, 'key', policy)
+    for (let round = 0; round < 3; round++) {
+      const lost: ReturnType<typeof failureOf>[] = []
+      await breakWhileWaiting(client, () => {
+        for (let i = 0; i < 5; i++) lost.push(failureOf(store.charge([[part('key', policy)]]), 2000))
+      })
+      await Promise.all(lost)
+      await isReady(client)
+      expect(await takenOf(store)).toBe(1)
+    }
+  })
+
+  test('fails refunds and forgetting as well', async () => {
+    const { client, store } = await connected()
+    await takeOne(store, 'key', policy, 2)
+    const lost: ReturnType<typeof failureOf>[] = []
+    await breakWhileWaiting(client, () => {
+      lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }]), 2000))
+      lost.push(failureOf(store.forget(held(policy, 'key')), 2000))
+    })
+    await Promise.all(lost)
+    await isReady(client)
+    expect(await takenOf(store)).toBe(2)
+    await store.forget(held(policy, 'key'))
+    expect(await takenOf(store)).toBe(0)
+  })
+
+  test('again and again under load ends every charge, and none is counted twice', async () => {
+    const { client, store } = await connected({ retryStrategy: () => 5 })
+    const ends = { allowed: 0, refused: 0, unknown: 0 }
+    let isOver = false
+    const callers = Array.from({ length: 20 }, async () => {
+      while (!isOver) {
+        const { verdict, error } = await outcomeOf(store.charge([[part('key', policy)]]), 2000)
+        if (verdict === undefined) expect({ error }).toMatchObject({ error: { name: 'StoreError' } })
+        const isRefused = String(error).includes('not connected')
+        ends[verdict ? 'allowed' : isRefused ? 'refused' : 'unknown']++
+        if (verdict === undefined) await pause(1)
+      }
+    })
+    const kill = async () => {
+      for (let i = 0; i < 15; i++) {
+        await isReady(client)
+        await pause(15)
+        await server.cli('CLIENT', 'KILL', 'TYPE', 'normal')
+      }
+    }
+    const killing = kill().finally(() => {
+      isOver = true
+    })
+    await Promise.all([...callers, killing])
+    await isReady(client)
+    expect(ends.allowed).toBeGreaterThan(0)
+    expect(await takenOf(store)).toBeGreaterThanOrEqual(ends.allowed)
+    expect(await takenOf(store)).toBeLessThanOrEqual(ends.allowed + ends.unknown)
+  })
+})

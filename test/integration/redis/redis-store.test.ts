@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fixedWindow, redisStore, tokenBucket } from 'headgate'
+import type { Redis } from 'ioredis'
+import { allowedCount, held, LONG, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { describeStoreConformance } from '../../conformance/store-conformance.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { connect, serverTimeMs } from './kit.js'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = await connect(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  await server?.stop()
+})
+
+describeStoreConformance('redisStore', {
+  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
+  async makeStore() {
+    await client.flushdb()
+    return {
+      store: redisStore(client),
+      async advance(ms) {
+        const untilMs = (await serverTimeMs(client)) + ms
+        await pause(ms)
+        await until('the time passed', async () => (await serverTimeMs(client)) >= untilMs, { everyMs: 1 })
+      },
+    }
+  },
+})
+
+describe('redisStore', () => {
+  beforeEach(() => client.flushdb())
+
+  test('is called redis', () => {
+    expect(redisStore(client).name).toBe('redis')
+  })
+
+  test.each(LONG_POLICIES)(
+    '20,000 charges of one key in one tick are exact with a %s',
+    async (_, policyOf) => {
+      const store = redisStore(client)
+      const policy = policyOf(3000)
+      const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
+      expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
+      expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
+    },
+  )
+
+  test('20,000 charges of as many keys in one call are taken once each, and given back and forgotten as well', async () => {
+    const store = redisStore(client)
+    const policy = fixedWindow({ limit: 5, window: LONG })
+    const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
+    const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
+    expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
+    await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
+    expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
+    await store.forget(held(policy, ...keys))
+    expect(await client.dbsize()).toBe(0)
+  })
+
+  test('a batch of 300 charges of 40 keys each is decided', async () => {
+    const store = redisStore(client)
+    const policy = fixedWindow({ limit: 5, window: LONG })
+    const charges = Array.from({ length: 300 }, (_, i) =>
+      Array.from({ length: 40 }, (_each, j) => part(`key-${i}-${j}`, policy)),
+    )
+    expect(allowedCount(await store.charge(charges))).toBe(300)
+    expect(await client.dbsize()).toBe(12_000)
+  })
+
+  test('denials and looks write nothing', async () => {
+    const store = redisStore(client)
+    const policy = tokenBucket({ capacity: 3, refill: 3, every: LONG })
+    await store.charge([
+      [part('new', policy, 0)],
+      [part('new', policy, 4)],
+      [part('a', policy), part('b', policy, 4)],
+    ])
+    expect(await client.keys('*')).toEqual([])
+  })
+})

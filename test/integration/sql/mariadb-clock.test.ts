@@ -1,0 +1,69 @@
+import { BEGUN, CLOCK } from '../../../src/stores/sql/mysql/clock.js'
+import { type Session, surroundings } from './kit.js'
+import { mariadb } from './mariadb-kind.js'
+
+/** A statement takes less than this from its beginning to where it looks at the clock. */
+const SLACK_S = 0.1
+
+/**
+ * How far the time at which a statement began is shifted from the clock, in seconds, and what the statement has waited then: local
+ * time was put on or back by the rest.
+ */
+const SHIFTS: readonly (readonly [shiftS: number, waitedS: number])[] = [
+  [0, 0],
+  [-3600, 0],
+  [3600, 0],
+  [-1800, 0],
+  [1800, 0],
+  [-2, 2],
+  [-3602, 2],
+  [3598, 2],
+  [-1802, 2],
+  [1798, 2],
+  [-60, 60],
+  [-3660, 60],
+  [-1200, 1200],
+  [30, -30],
+]
+
+/** What the connection may be set to. */
+const ZONES = ['+00:00', '+05:45', '-11:00']
+
+const around = surroundings(mariadb)
+
+describe.each(ZONES)('in the time zone %s', (zone) => {
+  let session: Session
+
+  beforeAll(async () => {
+    session = await around.open({ size: 1, settings: [`time_zone='${zone}'`] }).take()
+  })
+
+  afterAll(() => session?.release())
+
+  test.each(SHIFTS)('a time that is shifted by %d s means a wait of %d s', async (shiftS, waitedS) => {
+    await session.run(`SET timestamp = UNIX_TIMESTAMP(SYSDATE(6)) + (${shiftS})`)
+    const [row] = await session.run(`SELECT (${CLOCK} - ${BEGUN}) / 1000000 AS waited`)
+    await session.run('SET timestamp = DEFAULT')
+    const waited = Number(row?.waited)
+    expect(waited).toBeGreaterThanOrEqual(waitedS)
+    expect(waited).toBeLessThan(waitedS + SLACK_S)
+  })
+
+  test('both are the time, in microseconds', async () => {
+    const beforeMs = Date.now()
+    const [row] = await session.run(`SELECT ${BEGUN} AS begun, ${CLOCK} AS clock, SLEEP(1) AS slept`)
+    const afterMs = Date.now()
+    for (const micros of [row?.begun, row?.clock].map(Number)) {
+      expect(micros / 1000).toBeGreaterThanOrEqual(beforeMs)
+      expect(micros / 1000).toBeLessThanOrEqual(afterMs + 1)
+    }
+  })
+
+  test('one is the time when the statement began, and the other that of its moment', async () => {
+    const [row] = await session.run(
+      `SELECT ${CLOCK} - ${BEGUN} AS first, SLEEP(0.5) AS slept, ${CLOCK} - ${BEGUN} AS second`,
+    )
+    expect(Number(row?.first)).toBeLessThan(100_000)
+    expect(Number(row?.second)).toBeGreaterThanOrEqual(500_000)
+  })
+})

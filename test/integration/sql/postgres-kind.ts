@@ -1,0 +1,48 @@
+import { postgresStore, type SqlStore } from 'headgate'
+import { Pool } from 'pg'
+import { postgresDatabase } from '../../../src/stores/sql/postgres/dialect.js'
+import { startPostgres } from '../../support/servers/postgres.js'
+import type { Kind, PoolOptions, Session, UserPool } from './kit.js'
+
+/** PostgreSQL, by pg. */
+export const postgres: Kind = {
+  name: 'postgres',
+  quote: (name) => `"${name}"`,
+  literal: (state) => `'{${state}}'`,
+  start: startPostgres,
+  open,
+}
+
+function open(url: string, { size = 10, settings = [], driver = {} }: PoolOptions = {}): UserPool {
+  const options = settings.map((setting) => `-c ${setting}`).join(' ')
+  const pool = new Pool({ connectionString: url, max: size, options, ...driver })
+  const stores: SqlStore[] = []
+  let ended: Promise<void> | undefined
+  pool.on('error', ignore) // of a connection that nobody uses: without it, the process would end
+  return {
+    makeStore(options) {
+      const store = postgresStore(pool, options)
+      stores.push(store)
+      return store
+    },
+    makeDatabase: (table) => postgresDatabase(pool, [table]),
+    run: async (sql) => (await pool.query(sql)).rows,
+    async take(): Promise<Session> {
+      const client = await pool.connect()
+      client.on('error', ignore) // that it breaks, what is under way tells
+      return {
+        run: async (sql) => (await client.query(sql)).rows,
+        release() {
+          client.removeListener('error', ignore)
+          client.release()
+        },
+      }
+    },
+    end({ closing = stores } = {}) {
+      ended ??= Promise.all(closing.map((store) => store.close())).then(() => pool.end())
+      return ended
+    },
+  }
+}
+
+function ignore(): void {}

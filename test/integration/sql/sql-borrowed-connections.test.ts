@@ -1,0 +1,112 @@
+import { consecutive, type MaybePromise, type Policy, type SqlStore, StoreError } from 'headgate'
+import type { Database } from '../../../src/stores/sql/dialect.js'
+import { part } from '../../conformance/kit.js'
+import { testTogether } from '../../support/servers/together.js'
+import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
+
+const POOL = 4
+const policy = consecutive({ limit: 100 })
+
+interface Sets {
+  /** What the user has set. */
+  readonly settings: readonly string[]
+  /** Asks a session for it, and what must come. */
+  readonly ask: string
+  readonly answer: object
+}
+
+const SETS: Readonly<Record<Kind['name'], Sets>> = {
+  mysql: {
+    settings: ["tx_isolation='REPEATABLE-READ'", "sql_mode='ANSI_QUOTES'", 'innodb_lock_wait_timeout=7'],
+    ask: 'SELECT @@tx_isolation AS level, @@sql_mode AS mode, @@innodb_lock_wait_timeout AS patience, @@autocommit AS auto',
+    answer: { level: 'REPEATABLE-READ', mode: 'ANSI_QUOTES', patience: 7, auto: 1 },
+  },
+  postgres: {
+    settings: ['default_transaction_isolation=repeatable\\ read', 'lock_timeout=7000'],
+    ask: "SELECT current_setting('default_transaction_isolation') AS level, current_setting('lock_timeout') AS patience",
+    answer: { level: 'repeatable read', patience: '7s' },
+  },
+}
+
+type Use = (store: SqlStore, database: Database, missing: SqlStore) => MaybePromise<unknown>
+
+const pair = [part('a', policy), part('b', policy)]
+const broken: Policy = {
+  ...policy,
+  take() {
+    throw new Error('a policy that breaks')
+  },
+}
+
+/** All that a store does with a connection, whether it succeeds or not. */
+const USES: readonly (readonly [string, Use])[] = [
+  ['a charge that goes alone', (store) => store.charge([[part('a', policy)]])],
+  ['a charge that goes alone, and is denied', (store) => store.charge([[part('full', policy)]])],
+  ['charges that go together', (store) => store.charge(pair.map((each) => [each]))],
+  ['a charge of two parts', (store) => store.charge([pair])],
+  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['a refund that has nothing to do', (store) => store.refund([{ ...part('no', policy), takenAtMs: 0 }])],
+  ['forgetting', (store) => store.forget(pair)],
+  ['a charge of a policy that breaks', (store) => fails(store.charge([[part('a', broken)]]))],
+  ['charges of a policy that breaks', (store) => fails(store.charge([pair, [part('a', broken)]]))],
+  ['a charge without a table', (_, __, missing) => fails(missing.charge([[part('a', policy)]]))],
+  ['charges without a table', (_, __, missing) => fails(missing.charge([pair]))],
+  [
+    'a refund without a table',
+    (_, __, missing) => fails(missing.refund([{ ...part('a', policy), takenAtMs: 0 }])),
+  ],
+  ['a purge', (_, database) => database.removeExpired(10)],
+  [
+    'a purge that finds nothing',
+    async (_, database) => {
+      while ((await database.removeExpired(1000)) > 0);
+      await database.removeExpired(1000)
+    },
+  ],
+  ['preparing', (store) => store.prepare()],
+]
+
+async function fails(call: MaybePromise<unknown>): Promise<void> {
+  await expect(call).rejects.toBeInstanceOf(StoreError)
+}
+
+describe.each(DATABASES)('on %s, the connections of a pool go back as they were', (_name, kind) => {
+  const around = surroundings(kind)
+  const { settings, ask, answer } = SETS[kind.name]
+  let rows = 0
+
+  /** Every connection is outside of transactions, its own ones are of the level that was set, and so is all else. */
+  async function expectAsBefore(pool: UserPool, table: string): Promise<void> {
+    const sessions = await Promise.all(Array.from({ length: POOL }, () => pool.take()))
+    const count = `SELECT count(*) AS count FROM ${table}`
+    for (const each of sessions) {
+      await each.run('START TRANSACTION')
+      const before = await each.run(count)
+      await around.server.query(expiredRow(kind, table, `new:${++rows}`))
+      expect(await each.run(count)).toEqual(before) // at READ COMMITTED there would be one more
+      await each.run('ROLLBACK')
+      expect(await each.run(count)).not.toEqual(before)
+      expect(await each.run(ask)).toEqual([answer])
+    }
+    for (const each of sessions) each.release()
+  }
+
+  async function expectUsed(use: Use): Promise<void> {
+    const { store, pool, table } = await around.makeStore({ size: POOL, settings })
+    await store.charge([[part('full', policy, policy.limit)], [part('a', policy, 3)]])
+    const stores = Array.from({ length: POOL }, () => pool.makeStore({ table }))
+    const missing = pool.makeStore({ table: 'missing' })
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 20; i++) await pool.run(expiredRow(kind, table, `old:${++rows}`))
+      await Promise.all(stores.map((each) => use(each, pool.makeDatabase(table), missing)))
+      await expectAsBefore(pool, table)
+    }
+    await pool.end()
+  }
+
+  testTogether(USES.map(([title, use]) => [`after ${title}`, () => expectUsed(use)]))
+})
+
+function expiredRow({ literal }: Kind, table: string, key: string): string {
+  return `INSERT INTO ${table} VALUES ('${key}', ${literal([0])}, 1)`
+}

@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
+import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { type Case, testTogether } from '../../support/servers/together.js'
+import { failureOf } from './failures.js'
+import { DATABASES, type Kind, surroundings } from './kit.js'
+
+const policy = consecutive({ limit: 100 })
+const LOCKED_MS = 1500
+
+/** A server gives up a wait for a lock sooner than the lock is let go. */
+const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
+  mysql: 'innodb_lock_wait_timeout=1',
+  postgres: 'lock_timeout=500',
+}
+
+type Charging = (store: SqlStore, key: string) => MaybePromise<readonly Verdict[]>
+
+const CHARGINGS: readonly (readonly [string, Charging])[] = [
+  ['a charge that goes alone', (store, key) => store.charge([[part(key, policy)]])],
+  ['a charge of two parts', (store, key) => store.charge([[part(key, policy), part('free', policy)]])],
+  ['charges that go together', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
+]
+
+/** Each has a table of its own, and most of them only wait: so they do it all together. */
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind)
+
+  /** Does something while somebody else's transaction holds the row of a key. */
+  async function whileLocked(table: string, key: string, run: () => Promise<void>): Promise<void> {
+    const session = await around.open({ size: 1 }).take()
+    try {
+      await session.run('START TRANSACTION')
+      const where = `${kind.quote('key')} = '${key}'`
+      expect(await session.run(`SELECT 1 FROM ${table} WHERE ${where} FOR UPDATE`)).toHaveLength(1)
+      await run()
+    } finally {
+      await session.run('ROLLBACK')
+      session.release()
+    }
+  }
+
+  async function waits(charge: Charging): Promise<void> {
+    const { store, table } = await around.makeStore()
+    await store.charge([[part('locked', policy)]])
+    let isDecided = false
+    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    await whileLocked(table, 'locked', async () => {
+      waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
+        isDecided = true
+      })
+      const took = await chargeOthers(store)
+      expect(took.length).toBeGreaterThan(20)
+      expect(Math.max(...took)).toBeLessThan(500)
+      expect(isDecided).toBe(false)
+    })
+    const verdicts = await waiting
+    expect(allowedCount(verdicts)).toBe(verdicts.length)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
+  }
+
+  async function waitsLonger(charge: Charging): Promise<void> {
+    const { store, table } = await around.makeStore({ settings: [IMPATIENT[kind.name]] })
+    await store.charge([[part('locked', policy)]])
+    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    await whileLocked(table, 'locked', async () => {
+      waiting = Promise.resolve(charge(store, 'locked'))
+      waiting.catch(() => undefined) // it is looked at later
+      await pause(LOCKED_MS)
+    })
+    const verdicts = await waiting
+    expect(allowedCount(verdicts)).toBe(verdicts.length)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([98])
+  }
+
+  async function failsAsAWhole(): Promise<void> {
+    const { store, pool, table } = await around.makeStore()
+    const others = around.open({ size: 1 }).makeStore({ table })
+    await store.charge([[part('a free one', policy), part('locked', policy)]])
+    await whileLocked(table, 'locked', async () => {
+      const charge = [part('a free one', policy), part('locked', policy)]
+      expect((await failureOf(kind, store.charge([charge]), 8000)).message).toMatch(/lock/i)
+      expect(await remainingOf(others, policy, ['a free one'])).toEqual([99])
+      expect(allowedCount(await others.charge([[part('a free one', policy)]]))).toBe(1)
+    })
+    expect(await remainingOf(pool.makeStore({ table }), policy, ['a free one', 'locked'])).toEqual([98, 99])
+  }
+
+  async function failsAlone(): Promise<void> {
+    const { store, table } = await around.makeStore()
+    await store.charge([[part('locked', policy)]])
+    await whileLocked(table, 'locked', async () => {
+      await failureOf(kind, store.charge([[part('locked', policy)]]), 8000)
+      const { message } = await failureOf(kind, store.charge([[part('locked', policy)]]), 4000)
+      expect(message).toMatch(/lock/i)
+    })
+    await pause(200)
+    const [left] = await remainingOf(store, policy, ['locked'])
+    expect([98, 99]).toContain(left) // the first one may be counted when it gets the row
+  }
+
+  async function leavesConnections(): Promise<void> {
+    const { store, pool, table } = await around.makeStore({ size: 5 })
+    await store.charge([[part('locked', policy)]])
+    const waiting: Promise<unknown>[] = []
+    await whileLocked(table, 'locked', async () => {
+      for (let i = 0; i < 50; i++) {
+        waiting.push(Promise.resolve(store.charge([[part('locked', policy)]])))
+        await pause(10)
+      }
+      await expect(pool.run('SELECT 1')).resolves.toHaveLength(1)
+      const took = await chargeOthers(store)
+      expect(took.length).toBeGreaterThan(20)
+    })
+    await Promise.all(waiting)
+    expect(await remainingOf(store, policy, ['locked'])).toEqual([49])
+  }
+
+  const CASES: readonly Case[] = [
+    ...CHARGINGS.map(([title, charge]): Case => {
+      return [`${title} of a locked row waits, and later batches go on meanwhile`, () => waits(charge)]
+    }),
+    ...CHARGINGS.map(([title, charge]): Case => {
+      return [`${title} waits also where the server gives a lock up sooner`, () => waitsLonger(charge)]
+    }),
+    [
+      'a charge of a row that stays locked fails in the end, takes nothing, and lets go of other rows',
+      failsAsAWhole,
+    ],
+    [
+      'a lone charge of a row that stays locked fails in the end, and the next ones by their lock time-out',
+      failsAlone,
+    ],
+    ['steady traffic on a locked row leaves connections of the pool to others', leavesConnections],
+  ]
+  testTogether(CASES, { atOnce: CASES.length })
+})
+
+/** Charges other keys for a while, beginning a little later, and tells how long each took. */
+async function chargeOthers(store: SqlStore): Promise<number[]> {
+  await pause(60)
+  const took: number[] = []
+  for (const endMs = performance.now() + LOCKED_MS; performance.now() < endMs; ) {
+    const fromMs = performance.now()
+    await store.charge([[part(`other:${took.length}`, policy)]])
+    took.push(performance.now() - fromMs)
+    await pause(5)
+  }
+  return took
+}

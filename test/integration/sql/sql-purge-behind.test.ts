@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { consecutive } from 'headgate'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
+import { allowedCount, part } from '../../conformance/kit.js'
+import { bundle } from '../../support/servers/bundle.js'
+import { until } from '../../support/servers/wait.js'
+import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+import { childArgs } from './open-in-child.js'
+
+const run = promisify(execFile)
+const policy = consecutive({ limit: 100_000 })
+const PASSWORD = 'correct-horse'
+
+/** Makes a user who may do all that a charge needs, but remove rows. */
+const KEEPER: Readonly<Record<Kind['name'], (table: string) => readonly string[]>> = {
+  mysql: (table) => [
+    `CREATE USER keeper@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'`,
+    `GRANT SELECT, INSERT, UPDATE ON ${table} TO keeper@'127.0.0.1'`,
+  ],
+  postgres: (table) => [
+    `CREATE USER keeper PASSWORD '${PASSWORD}'`,
+    `GRANT SELECT, INSERT, UPDATE ON ${table} TO keeper`,
+  ],
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const around = surroundings(kind, { own: true })
+
+  beforeEach(() => {
+    jest.spyOn(Math, 'random').mockReturnValue(0) // every purge begins with the first charge
+    jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    forgetWarnings()
+  })
+
+  afterEach(() => jest.restoreAllMocks())
+
+  async function countIn(pool: UserPool, table: string): Promise<number> {
+    const [row] = await pool.run(`SELECT count(*) AS count FROM ${table}`)
+    return Number(row?.count)
+  }
+
+  test('charges purge the table behind them', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 1700, expiresAtS: 1 })
+    await insertRows(kind, pool, table, { name: 'living', count: 100, expiresAtS: 4_000_000_000 })
+    const store = pool.makeStore({ table })
+    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
+    await until('only those that live are left', async () => (await countIn(pool, table)) === 101)
+    expect(process.emitWarning).not.toHaveBeenCalled()
+  })
+
+  test('nothing is removed where nobody charges', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
+    const store = pool.makeStore({ table })
+    await store.prepare()
+    await store.close()
+    await store.charge([[part('a', policy)]]) // a closed store decides, and purges no more
+    expect(await countIn(pool, table)).toBe(11)
+  })
+
+  test('a purge that fails is told once, and charges go on', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
+    for (const sql of KEEPER[kind.name](table)) await pool.run(sql)
+    const keepers = around.openAs((url) => Object.assign(url, { username: 'keeper', password: PASSWORD }))
+    for (let i = 0; i < 3; i++) {
+      const store = keepers.makeStore({ table })
+      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
+      await until('it is told', () => jest.mocked(process.emitWarning).mock.calls.length > 0)
+      await store.close()
+    }
+    expect(process.emitWarning).toHaveBeenCalledTimes(1)
+    expect(process.emitWarning).toHaveBeenCalledWith(
+      expect.stringMatching(/expired rows could not be removed \(.*denied.*\)/),
+      expect.objectContaining({ code: 'HEADGATE_PURGE_FAILED' }),
+    )
+    expect(await countIn(pool, table)).toBe(11)
+  })
+
+  test('a process that has charged and ended its pool ends, though a purge is not done', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 20_000, expiresAtS: 1 })
+    const { path, remove } = await bundle(join(__dirname, 'purge-child.ts'))
+    const args = [path, ...childArgs(kind, around.server.url, table)]
+    const { stdout } = await run(process.execPath, args, { timeout: 20_000 }).finally(remove)
+    expect(stdout).toBe('true\n')
+    expect(await countIn(pool, table)).toBeGreaterThan(10_000)
+  })
+})

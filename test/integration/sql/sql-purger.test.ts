@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { purger } from '../../../src/stores/sql/purge.js'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
+
+const MINUTE_MS = 60_000
+/** Longer than the pauses between some batches. */
+const A_WHILE_MS = 150
+
+let nowMs = 0
+let random = 0
+const warn = () => jest.mocked(process.emitWarning)
+
+beforeEach(() => {
+  nowMs = 1000
+  random = 0
+  jest.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  jest.spyOn(Math, 'random').mockImplementation(() => random)
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  forgetWarnings()
+})
+
+afterEach(() => jest.restoreAllMocks())
+
+/** A purger over a table with so many expired rows, and how many were removed each time. */
+function purgerOf(expired: number) {
+  const table = { expired }
+  const removed: number[] = []
+  const purge = purger(async (most) => {
+    const count = Math.min(most, table.expired)
+    table.expired -= count
+    removed.push(count)
+    return count
+  })
+  return { table, removed, purge }
+}
+
+test('it removes at most 100 rows at a time, until fewer are found', async () => {
+  const { removed, purge } = purgerOf(234)
+  purge.notice()
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([100, 100, 34])
+})
+
+test('it begins at a random moment of the first minute, and only when there are charges', async () => {
+  random = 0.5
+  const { removed, purge } = purgerOf(10)
+  purge.notice()
+  nowMs += MINUTE_MS / 2 - 1
+  purge.notice()
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([])
+  nowMs += 1
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([])
+  purge.notice()
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([10])
+})
+
+test('it comes again after half a minute to one and a half', async () => {
+  for (const [share, afterMs] of [
+    [0, MINUTE_MS / 2],
+    [0.999, 1.49 * MINUTE_MS],
+  ] as const) {
+    random = 0
+    const { removed, purge } = purgerOf(1)
+    random = share
+    purge.notice()
+    await pause(A_WHILE_MS)
+    nowMs += afterMs - 10
+    if (share === 0) purge.notice()
+    expect(removed).toHaveLength(1)
+    nowMs += 1000
+    purge.notice()
+    await pause(A_WHILE_MS)
+    expect(removed).toEqual([1, 0])
+  }
+})
+
+test('it does one thing at a time, however often it is called', async () => {
+  const { removed, purge } = purgerOf(210)
+  for (let i = 0; i < 100; i++) purge.notice()
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([100, 100, 10])
+})
+
+test('closing waits for what is under way, and nothing follows', async () => {
+  let finish = (_removed: number) => {}
+  let asked = 0
+  const purge = purger((most) => {
+    asked++
+    return new Promise((resolve) => {
+      finish = () => resolve(most)
+    })
+  })
+  purge.notice()
+  let isClosed = false
+  const closing = purge.close().then(() => {
+    isClosed = true
+  })
+  await pause(A_WHILE_MS)
+  expect(isClosed).toBe(false)
+  finish(100)
+  await closing
+  nowMs += 10 * MINUTE_MS
+  purge.notice()
+  await pause(A_WHILE_MS)
+  expect(asked).toBe(1)
+})
+
+test('closing a second time, or one that has nothing to do, is no matter', async () => {
+  const { purge, removed } = purgerOf(3)
+  await purge.close()
+  await purge.close()
+  purge.notice()
+  await pause(A_WHILE_MS)
+  expect(removed).toEqual([])
+})
+
+test('what fails is told once, with its reason, and tried again the next time', async () => {
+  let asked = 0
+  const purge = purger(async () => {
+    asked++
+    throw new Error('the table is full of holes')
+  })
+  for (let i = 0; i < 3; i++) {
+    purge.notice()
+    await pause(A_WHILE_MS)
+    nowMs += 2 * MINUTE_MS
+  }
+  expect(asked).toBe(3)
+  expect(warn()).toHaveBeenCalledTimes(1)
+  const [message, options] = warn().mock.calls[0] ?? []
+  expect(message).toMatch(
+    /expired rows could not be removed \(the table is full of holes\)\. Charges go on\./,
+  )
+  expect(options).toMatchObject({ code: 'HEADGATE_PURGE_FAILED' })
+  await purge.close()
+})

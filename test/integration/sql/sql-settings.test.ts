@@ -1,0 +1,146 @@
+import { mysqlStore } from 'headgate'
+import { createPool } from 'mysql2'
+import { types } from 'pg'
+import { type Case, testTogether } from '../../support/servers/together.js'
+import { expectKeptApart, expectWholeFigures } from './kept-apart.js'
+import { DATABASES, type Kind, type PoolOptions, type Surroundings, surroundings } from './kit.js'
+import { mariadb } from './mariadb-kind.js'
+import { postgres } from './postgres-kind.js'
+
+/** boolean, bytea, bigint, integer, text, real, double precision, its arrays, numeric. */
+const OIDS = [16, 17, 20, 23, 25, 700, 701, 1022, 1700]
+
+/** What a user's connections may be set to, or be told, for the sake of the user's own statements. */
+const CHOICES: Readonly<Record<Kind['name'], readonly PoolOptions[]>> = {
+  mysql: [
+    ...[
+      "sql_mode=''",
+      "sql_mode='ANSI_QUOTES'",
+      "sql_mode='NO_BACKSLASH_ESCAPES'",
+      "sql_mode='ANSI,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,IGNORE_SPACE,HIGH_NOT_PRECEDENCE'",
+      "sql_mode='TRADITIONAL,NO_UNSIGNED_SUBTRACTION,PAD_CHAR_TO_FULL_LENGTH'",
+      "sql_mode='ORACLE'",
+      "time_zone='+11:00'",
+      "collation_connection='utf8mb4_bin'",
+      "character_set_connection='utf16'",
+      "character_set_results='latin1'",
+      'sql_safe_updates=1',
+      'sql_select_limit=3',
+      "tx_isolation='SERIALIZABLE'",
+      "tx_isolation='READ-UNCOMMITTED'",
+      'autocommit=0',
+      'completion_type=1',
+      'innodb_lock_wait_timeout=1',
+    ].map((setting) => ({ settings: [setting] })),
+    ...[
+      { rowsAsArray: true },
+      { rowsAsArray: false },
+      { nestTables: true },
+      { decimalNumbers: true },
+      { supportBigNumbers: true, bigNumberStrings: true },
+      { namedPlaceholders: true },
+      { typeCast: false },
+      { typeCast: (field: { string(): string | null }) => field.string() },
+      { typeCast: () => 'nothing that a driver gives' },
+      { dateStrings: true },
+      { timezone: '+05:45' },
+      { charset: 'latin1_swedish_ci' },
+      { charset: 'utf8mb4_unicode_ci' },
+      { multipleStatements: true },
+      { flags: '-FOUND_ROWS' },
+      { disableEval: true },
+      { stringifyObjects: true },
+      { maxPreparedStatements: 1 },
+      { compress: true },
+    ].map((driver) => ({ driver })),
+  ],
+  postgres: [
+    ...[
+      'standard_conforming_strings=off',
+      'bytea_output=escape',
+      'timezone=Asia/Kathmandu',
+      'datestyle=SQL,DMY',
+      'intervalstyle=iso_8601',
+      'extra_float_digits=3',
+      'extra_float_digits=0',
+      'extra_float_digits=-15',
+      'array_nulls=off',
+      'backslash_quote=off',
+      'escape_string_warning=on',
+      'transform_null_equals=on',
+      'quote_all_identifiers=on',
+      'enable_indexscan=off',
+      'plan_cache_mode=force_generic_plan',
+      'default_transaction_isolation=serializable',
+      'default_transaction_isolation=repeatable\\ read',
+      'default_transaction_deferrable=on',
+      'lock_timeout=1000',
+    ].map((setting) => ({ settings: [setting] })),
+    ...[
+      { binary: true },
+      { types: { getTypeParser: () => () => 'nothing that a driver gives' } },
+      { query_timeout: 5000 },
+      { statement_timeout: 5000 },
+      { pipeline: true },
+      { maxUses: 3 },
+      { allowExitOnIdle: true },
+    ].map((driver) => ({ driver })),
+  ],
+}
+
+const AROUND: Readonly<Record<Kind['name'], Surroundings>> = {
+  mysql: surroundings(mariadb),
+  postgres: surroundings(postgres),
+}
+
+async function expectUsual(around: Surroundings, options: PoolOptions = {}): Promise<void> {
+  const { store, pool, table } = await around.makeStore({ ...options, size: 3 })
+  const others = around.open({ size: 3 })
+  try {
+    await expectKeptApart(store, others.makeStore({ table }))
+    await expectWholeFigures(store)
+  } finally {
+    await pool.end()
+    await others.end()
+  }
+}
+
+describe.each(DATABASES)('on %s', (_name, kind) => {
+  const caseOf = (options: PoolOptions): Case => [
+    `keys and figures are what they always are where the pool has ${nameOf(options)}`,
+    () => expectUsual(AROUND[kind.name], options),
+  ]
+  testTogether(CHOICES[kind.name].map(caseOf))
+})
+
+test('a pool of callbacks does as one of promises', async () => {
+  const pool = createPool(AROUND.mysql.server.url)
+  try {
+    const store = mysqlStore(pool)
+    await store.prepare()
+    await expectKeptApart(store)
+    await expectWholeFigures(store)
+    await store.close()
+  } finally {
+    await pool.promise().end()
+  }
+})
+
+describe('on PostgreSQL, where the process reads its types in ways of its own', () => {
+  const usual = OIDS.map((oid) => [oid, types.getTypeParser(oid)] as const)
+
+  beforeAll(() => {
+    for (const oid of OIDS) types.setTypeParser(oid, () => 'nothing that a driver gives')
+  })
+
+  afterAll(() => {
+    for (const [oid, parse] of usual) types.setTypeParser(oid, parse)
+  })
+
+  test('keys and figures are what they always are', () => expectUsual(AROUND.postgres))
+})
+
+function nameOf({ settings = [], driver = {} }: PoolOptions): string {
+  const shown = Object.entries(driver).map(([name, value]) => `${name}: ${JSON.stringify(value) ?? value}`)
+  return [...settings, ...shown].join(', ')
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const ROOT = join(__dirname, '../../..')
+
+/** What packages of the older kind expect around them. */
+const AROUND = `
+import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+const __dirname = import.meta.dirname`
+
+/** A program in one file. */
+export interface Bundle {
+  readonly path: string
+  /** The folder that it lies in alone. */
+  readonly folder: string
+  remove(): Promise<void>
+}
+
+/**
+ * Puts a program of this checkout, with all that it imports, into one file. A process that runs it is there in a third of
+ * a second, and one that compiles each import, as tsx does, in one and a half.
+ */
+export async function bundle(entry: string): Promise<Bundle> {
+  const folder = await mkdtemp(join(tmpdir(), 'headgate-bundle-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  const path = join(folder, 'main.mjs')
+  // The benchmarks' own settings would take what the last build left for the sources.
+  const settings = `--tsconfig=${join(ROOT, 'tsconfig.json')}`
+  const flags = [
+    settings,
+    '--bundle',
+    '--platform=node',
+    '--format=esm',
+    '--target=node20',
+    '--log-level=warning',
+  ]
+  try {
+    const esbuild = join(ROOT, 'node_modules/.bin/esbuild')
+    await run(esbuild, [entry, ...flags, `--banner:js=${AROUND.trim()}`, `--outfile=${path}`], { cwd: ROOT })
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { path, folder, remove }
+}

@@ -1,0 +1,161 @@
+import Negotiator from 'negotiator'
+import { denialBody, messageBody } from '../../../src/http/denial-body.js'
+import { decisionOf, denialOf, partOf } from './decisions.js'
+
+const PROBLEM = 'application/problem+json'
+const TEXT = 'text/plain; charset=utf-8'
+const CHROME =
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,' +
+  'application/signed-exchange;v=b3;q=0.7'
+
+const limited = (accept?: string) => denialBody('limited', 429, denialOf(1500), accept)
+
+test.each<[string | undefined, string]>([
+  [undefined, TEXT],
+  ['', TEXT],
+  ['*/*', TEXT],
+  ['text/*', TEXT],
+  ['text/html', TEXT],
+  ['text/plain', TEXT],
+  ['image/png', TEXT],
+  [CHROME, TEXT],
+  ['application/json', PROBLEM],
+  ['APPLICATION/JSON', PROBLEM],
+  ['application/problem+json', PROBLEM],
+  ['application/json; charset=utf-8', PROBLEM],
+  ['application/*', PROBLEM],
+  ['application/json, text/plain, */*', PROBLEM],
+  ['application/json, text/javascript, */*; q=0.01', PROBLEM],
+  ['application/json, */*;q=0.5', PROBLEM],
+  ['text/html, application/json', PROBLEM],
+  ['text/plain;q=0.5, application/json', PROBLEM],
+  ['text/plain, application/json;q=0.5', TEXT],
+  ['*/*, application/json;q=0.1', TEXT],
+  ['application/json;q=0', TEXT],
+  ['application/json;q=0, */*', TEXT],
+  ['application/*;q=0.1', PROBLEM],
+  ['text/html;q=0.9, application/*;q=0.8', PROBLEM],
+  ['application/json;q=nonsense', TEXT],
+  ['json', TEXT],
+  ['/json', TEXT],
+  ['application/', TEXT],
+  ['application/jsonp', TEXT],
+  [',,,;;;q=q=q', TEXT],
+  ['application/json\u0000', TEXT],
+])('a client that accepts %j gets %s', (accept, contentType) => {
+  expect(limited(accept).contentType).toBe(contentType)
+})
+
+describe('parsing Accept', () => {
+  let parses: jest.SpyInstance
+  beforeEach(() => {
+    parses = jest.spyOn(Negotiator.prototype, 'mediaType')
+  })
+  afterEach(() => jest.restoreAllMocks())
+
+  /** As long as said: a client that prefers JSON, with media ranges that each cost time. */
+  const acceptOf = (length: number) => `application/json${',*/*'.repeat(length)}`.slice(0, length)
+
+  test('300 characters are parsed once', () => {
+    expect(limited(acceptOf(300)).contentType).toBe(PROBLEM)
+    expect(parses).toHaveBeenCalledTimes(1)
+  })
+
+  test('Accept of a browser is not parsed, since it names no JSON', () => {
+    expect(limited(CHROME).contentType).toBe(TEXT)
+    expect(parses).not.toHaveBeenCalled()
+  })
+
+  test.each([
+    ['301 characters', acceptOf(301)],
+    ['15.5 KB, as much as Node.js lets through', acceptOf(15_500)],
+    ['100 KB of commas', `application/json${','.repeat(100_000)}`],
+    ['100 KB of types', 'application/json;q=0.1,'.repeat(4500)],
+    ['100 KB of parameters', `application/json${';a=b'.repeat(25_000)}`],
+    ['100 KB of quotes', `application/json;a="${'"'.repeat(100_000)}`],
+    ['100 KB of open quotes and commas', `application/json;a="${',"'.repeat(50_000)}`],
+    ['100 KB of blanks', `application/json${' '.repeat(100_000)}x`],
+    ['100 KB of slashes', `json${'/'.repeat(100_000)}`],
+  ])('%s are answered in text without parsing', (_what, accept) => {
+    expect(limited(accept).contentType).toBe(TEXT)
+    expect(parses).not.toHaveBeenCalled()
+  })
+})
+
+test('a problem document tells what, why, when, and which policy', () => {
+  expect(JSON.parse(limited('application/json').text)).toEqual({
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Too many requests',
+    status: 429,
+    detail: 'Try again in 2 seconds.',
+    'violated-policies': ['api'],
+  })
+})
+
+test('text is one line', () => {
+  expect(limited().text).toBe('Too many requests. Try again in 2 seconds.\n')
+})
+
+test('only the policies that denied are violated, in order', () => {
+  const decision = decisionOf(
+    partOf({ name: 'a', allowed: false, retryAfterMs: 10 }),
+    partOf({ name: 'b' }),
+    partOf({ name: 'c', allowed: false, retryAfterMs: 20 }),
+  )
+  const { text } = denialBody('limited', 429, decision, 'application/json')
+  expect(JSON.parse(text)['violated-policies']).toEqual(['a', 'c'])
+})
+
+test.each([
+  [0.25, 'Try again in 1 second.'],
+  [1000, 'Try again in 1 second.'],
+  [1001, 'Try again in 2 seconds.'],
+  [60_000, 'Try again in 60 seconds.'],
+])('after %d ms is "%s"', (retryAfterMs, detail) => {
+  const decision = denialOf(retryAfterMs)
+  expect(denialBody('limited', 429, decision, undefined).text).toBe(`Too many requests. ${detail}\n`)
+  expect(JSON.parse(denialBody('limited', 429, decision, 'application/json').text).detail).toBe(detail)
+})
+
+test('nobody is told to try again where that never helps', () => {
+  const never = denialOf(Number.POSITIVE_INFINITY)
+  expect(denialBody('limited', 429, never, undefined).text).toBe('Too many requests.\n')
+  const problem = JSON.parse(denialBody('limited', 429, never, 'application/json').text)
+  expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'violated-policies'])
+})
+
+test('the status in the body is the real one', () => {
+  for (const status of [429, 420, 503]) {
+    const { text } = denialBody('limited', status, denialOf(1000), 'application/json')
+    expect(JSON.parse(text).status).toBe(status)
+  }
+})
+
+test('a failed store is reduced capacity, without policies', () => {
+  const closed = { ...denialOf(1000), parts: [], source: 'closed' as const }
+  expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').text)).toEqual({
+    type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+    title: 'Service temporarily unavailable',
+    status: 503,
+    detail: 'Try again in 1 second.',
+  })
+  const text = 'Service temporarily unavailable. Try again in 1 second.\n'
+  expect(denialBody('store-failed', 503, closed, undefined).text).toBe(text)
+})
+
+test('a blocked address is told no more than the status', () => {
+  expect(denialBody('blocked', 403, undefined, undefined)).toEqual({
+    contentType: TEXT,
+    text: 'Forbidden.\n',
+  })
+  const { text } = denialBody('blocked', 403, undefined, 'application/json')
+  expect(JSON.parse(text)).toEqual({ type: 'about:blank', title: 'Forbidden', status: 403 })
+})
+
+test("a string as the user's own message is plain text, anything else JSON", () => {
+  const json = 'application/json; charset=utf-8'
+  expect(messageBody('Slow down.')).toEqual({ contentType: TEXT, text: 'Slow down.' })
+  expect(messageBody('')).toEqual({ contentType: TEXT, text: '' })
+  expect(messageBody({ error: 'slow' })).toEqual({ contentType: json, text: '{"error":"slow"}' })
+  expect(messageBody([])).toEqual({ contentType: json, text: '[]' })
+})

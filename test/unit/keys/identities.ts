@@ -1,0 +1,19 @@
+import { byIp, type KeyFunction } from 'headgate'
+import { identityReader } from '../../../src/keys/identity.js'
+
+/** Whose malformed input it is. */
+export const sourceOf = byIp() as (subject: unknown) => string
+
+export const SECRET = 'a secret of enough characters'
+
+/** The identity at rest of a subject, for key functions that answer at once. */
+export function identityOf(
+  keys: KeyFunction<unknown> | readonly KeyFunction<unknown>[],
+  subject: unknown,
+  secret?: string,
+): string | undefined {
+  const list = [keys].flat() as KeyFunction[]
+  const identity = identityReader(list, sourceOf, secret)(subject)
+  if (identity instanceof Promise) throw new Error('the identity has to be waited for')
+  return identity
+}

@@ -1,0 +1,123 @@
+import { inspect } from 'node:util'
+import { type PartVerdict, tokenBucket } from 'headgate'
+import {
+  CLOSED,
+  chargeOf,
+  decisionOf,
+  OPEN,
+  redeem,
+  refundsByName,
+  UNLIMITED,
+} from '../../../src/limiter/decision.js'
+
+const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
+const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
+const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
+  return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
+}
+const decide = (...parts: PartVerdict[]) => {
+  const allowed = parts.every((each) => each.allowed)
+  return decisionOf(
+    parts.map((_, i) => part(`n${i}`)),
+    { allowed, atMs: 5, parts },
+    'store',
+    () => {},
+  )
+}
+
+test.each<[string, PartVerdict[], string]>([
+  ['the only part', [figures(true, 3)], 'n0'],
+  [
+    'the one nearest to exhaustion when all allow',
+    [figures(true, 3), figures(true, 1), figures(true, 2)],
+    'n1',
+  ],
+  ['the first of those equally near', [figures(true, 1), figures(true, 1)], 'n0'],
+  ['the one that denied, even if another has less left', [figures(true, 0), figures(false, 5, 9)], 'n1'],
+  [
+    'the one that denied for longest',
+    [figures(false, 0, 5), figures(false, 0, 9), figures(false, 0, 7)],
+    'n1',
+  ],
+  ['the one that denies for good', [figures(false, 0, 5), figures(false, 9, Number.POSITIVE_INFINITY)], 'n1'],
+])('a decision shows the figures of %s', (_what, parts, name) => {
+  const decision = decide(...parts)
+  const shown = decision.parts.find((each) => each.name === name)
+  const { policy, remaining, retryAfterMs, resetAfterMs } = decision
+  expect(policy).toBe(name)
+  expect({ remaining, retryAfterMs, resetAfterMs }).toEqual({
+    remaining: shown?.remaining,
+    retryAfterMs: shown?.retryAfterMs,
+    resetAfterMs: shown?.resetAfterMs,
+  })
+})
+
+test('parts keep their order, and each tells its own figures', () => {
+  expect(decide(figures(true, 3), figures(false, 0, 9)).parts).toEqual([
+    { name: 'n0', limit: 10, windowMs: 60_000, cost: 1, ...figures(true, 3) },
+    { name: 'n1', limit: 10, windowMs: 60_000, cost: 1, ...figures(false, 0, 9) },
+  ])
+})
+
+test('a decision says nothing of keys, in JSON or to those who list its properties', () => {
+  const decision = decide(figures(true, 3))
+  expect(JSON.stringify(decision)).not.toContain('key-of-')
+  expect(Object.keys(decision).sort()).toEqual([
+    'allowed',
+    'limit',
+    'moreAfterMs',
+    'parts',
+    'policy',
+    'remaining',
+    'resetAfterMs',
+    'retryAfterMs',
+    'source',
+  ])
+})
+
+test('what was taken is redeemed once, with the time it was taken, and without parts of cost 0', () => {
+  const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
+  const charge = [part('a', 2), part('b', 0)]
+  const given: unknown[] = []
+  const decision = decisionOf(charge, verdict, 'local', () => {
+    given.push(refundsByName(charge, verdict))
+  })
+  redeem(decision)
+  redeem(decision)
+  expect(given).toEqual([[{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }]])
+})
+
+test.each([
+  ['a denial', decide(figures(false, 0, 9))],
+  ['UNLIMITED', UNLIMITED],
+  ['OPEN', OPEN],
+  ['CLOSED', CLOSED],
+  ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
+])('%s has nothing to give back', (_what, decision) => {
+  expect(redeem(decision)).toBeUndefined()
+})
+
+test('a copy, an object that inherits from a decision and a proxy of it are no decisions', () => {
+  const made = decide(figures(true, 3))
+  expect(chargeOf(made)).toHaveLength(1)
+  for (const like of [{ ...made }, Object.create(made), new Proxy(made, {}), structuredClone(made)]) {
+    expect(chargeOf(like)).toBeUndefined()
+    expect(redeem(like)).toBeUndefined()
+  }
+})
+
+test('decisions show no symbols, and equal decisions are deeply equal', () => {
+  expect(decide(figures(true, 3))).toStrictEqual(decide(figures(true, 3)))
+  expect(UNLIMITED).not.toEqual(OPEN)
+  for (const made of [decide(figures(true, 3)), UNLIMITED, OPEN, CLOSED]) {
+    expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
+    expect(inspect(made)).not.toContain('Symbol')
+  }
+})
+
+test('the decisions that are made without a store cannot be changed by who gets them', () => {
+  for (const decision of [UNLIMITED, OPEN, CLOSED]) {
+    expect(Object.isFrozen(decision)).toBe(true)
+    expect(Object.isFrozen(decision.parts)).toBe(true)
+  }
+})

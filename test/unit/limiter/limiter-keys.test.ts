@@ -1,0 +1,76 @@
+import { byField, byIp, createLimiter, fixedWindow, memoryStore, rateLimit } from 'headgate'
+import { exchange } from '../../support/exchange.js'
+import { listenForWarnings } from '../keys/warnings.js'
+
+const five = fixedWindow({ limit: 5, window: '1h' })
+const store = () => memoryStore({ clock: () => 0 })
+
+let warnings: () => unknown[]
+beforeEach(() => {
+  warnings = listenForWarnings()
+})
+afterEach(() => jest.restoreAllMocks())
+
+test.each<[string, object]>([
+  ['limit and window', { limit: 5, window: '1h' }],
+  ['a policy', { policy: five }],
+  ['an entry of limits', { limits: [{ policy: five }] }],
+])(
+  'subjects that are no requests share one bucket where %s has no key, which is told once',
+  (_what, options) => {
+    const limiter = createLimiter({ ...options, store: store() })
+    expect(limiter.charge('ada')).toMatchObject({ remaining: 4 })
+    expect(limiter.charge('bob')).toMatchObject({ remaining: 3 })
+    expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
+  },
+)
+
+test('requests are told apart by their address where no key is given, and nothing is told', () => {
+  const limiter = createLimiter({ policy: five, store: store() })
+  expect(limiter.charge({ ip: '192.0.2.1' })).toMatchObject({ remaining: 4 })
+  expect(limiter.charge({ ip: '192.0.2.2' })).toMatchObject({ remaining: 4 })
+  expect(warnings()).toEqual([])
+})
+
+test.each([
+  ['limit and window', { limit: 5, window: '1h' }],
+  ['an entry of limits', { limits: [{ policy: five }] }],
+])('the middleware limits by address where %s has no key', (_what, options) => {
+  const limiter = rateLimit({ ...options, store: store() })
+  const { req, res } = exchange()
+  limiter(req, res, () => undefined)
+  expect(limiter.limiter.peek(req)).toMatchObject({ remaining: 4 })
+  const other = Object.assign(exchange().req, { ip: '192.0.2.2' })
+  expect(limiter.limiter.peek(other)).toMatchObject({ remaining: 5 })
+})
+
+describe('forget of an account alone', () => {
+  const limits = [
+    { name: 'ip', policy: five, key: byIp() },
+    { name: 'account', policy: five, key: byField('username') },
+  ]
+  const ada = { body: { username: 'ada' } }
+  const from = (source: object) => ({ ...source, ...ada })
+  const makers = [
+    ['createLimiter', () => createLimiter({ limits, store: store() })],
+    ['rateLimit', () => rateLimit({ limits, store: store() }).limiter as ReturnType<typeof createLimiter>],
+  ] as const
+
+  test.each(makers)('frees the account, leaves the address, and tells nothing (%s)', async (_maker, make) => {
+    const limiter = make()
+    const login = from({ ip: '192.0.2.1' })
+    for (let i = 0; i < 5; i++) await limiter.charge(login)
+    expect(await limiter.charge(login)).toMatchObject({ allowed: false })
+    await limiter.forget(ada)
+    expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 0 }, { remaining: 5 }] })
+    expect(warnings()).toEqual([])
+  })
+
+  test.each(makers)('leaves what requests without an address have used (%s)', async (_maker, make) => {
+    const limiter = make()
+    const login = from({ socket: {} })
+    for (let i = 0; i < 3; i++) await limiter.charge(login)
+    await limiter.forget(ada)
+    expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 2 }, { remaining: 5 }] })
+  })
+})

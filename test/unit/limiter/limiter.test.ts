@@ -1,0 +1,262 @@
+import {
+  byField,
+  byIp,
+  byUser,
+  createLimiter,
+  fixedWindow,
+  type KeyFunction,
+  memoryStore,
+  StoreError,
+  tokenBucket,
+} from 'headgate'
+import { nextTurn } from '../../support/exchange.js'
+import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
+
+const five = fixedWindow({ limit: 5, window: '1h' })
+const store = () => memoryStore({ clock: () => 0 })
+
+describe('subjects are objects of the user’s own', () => {
+  test.each<[string, KeyFunction<unknown>, object, object]>([
+    ['an address', byIp(), { ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+    ['a user', byUser(), { user: { id: 7 } }, { user: { id: 8 } }],
+    ['a field', byField('name'), { body: { name: 'bob' } }, { body: { name: 'eve' } }],
+    [
+      'whatever a function reads',
+      (subject) => (subject as { socketId?: number }).socketId,
+      { socketId: 1 },
+      { socketId: 2 },
+    ],
+  ])('%s', (_what, key, one, other) => {
+    const limiter = createLimiter({ policy: five, store: store(), key })
+    expect(limiter.charge(one)).toMatchObject({ allowed: true, remaining: 4 })
+    expect(limiter.charge({ ...one })).toMatchObject({ remaining: 3 })
+    expect(limiter.charge(other)).toMatchObject({ remaining: 4 })
+  })
+
+  test.each([undefined, null, 'text', 7, {}, []])('%p throws nothing', (subject) => {
+    jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const limiter = createLimiter({ policy: five, key: [byIp(), byUser(), byField('name')] })
+    expect(limiter.charge(subject)).toMatchObject({ allowed: true, remaining: 4 })
+    jest.restoreAllMocks()
+  })
+})
+
+describe('charge', () => {
+  test('answers at once where the store does, else with a promise', async () => {
+    const later = createLimiter({ policy: five, store: promisingStore() }).charge({ ip: '192.0.2.1' })
+    expect(later).toBeInstanceOf(Promise)
+    expect(await later).toMatchObject({ allowed: true, remaining: 4 })
+    expect(createLimiter({ policy: five }).charge({ ip: '192.0.2.1' })).not.toBeInstanceOf(Promise)
+  })
+
+  test('takes the cost given in place of the limits’ own', () => {
+    const limits = [
+      { name: 'a', policy: five, cost: 2 },
+      { name: 'b', policy: five, key: () => 'b', cost: () => 3 },
+    ]
+    const limiter = createLimiter({ limits, store: store() })
+    const remaining = (cost?: number) => {
+      const decision = limiter.charge({ ip: '192.0.2.1' }, cost === undefined ? {} : { cost })
+      return 'parts' in decision ? decision.parts.map((part) => part.remaining) : []
+    }
+    expect(remaining(1)).toEqual([4, 4])
+    expect(remaining()).toEqual([2, 1])
+    expect(remaining(0)).toEqual([2, 1])
+  })
+
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1.5, '2', null, true])(
+    'throws for a cost of %p',
+    (cost) => {
+      const limiter = createLimiter({ policy: five, store: store() })
+      expect(() => limiter.charge({}, { cost: cost as number })).toThrow(
+        /^createLimiter: cost must be a whole number of at least 0, got/,
+      )
+      expect(limiter.peek({})).toMatchObject({ remaining: 5 })
+    },
+  )
+
+  test('throws what a function among the options throws, or rejects with it', async () => {
+    const fail = (): never => {
+      throw new RangeError('no such user')
+    }
+    expect(() => createLimiter({ policy: five, key: fail }).charge({})).toThrow(RangeError)
+    await expect(createLimiter({ policy: five, key: async () => fail() }).charge({})).rejects.toThrow(
+      RangeError,
+    )
+  })
+
+  test('names the part that denies for longest, and its time is the time to wait', () => {
+    const limits = [
+      { name: 'short', policy: tokenBucket({ capacity: 1, refill: 1, every: '1s' }) },
+      { name: 'long', policy: tokenBucket({ capacity: 1, refill: 1, every: '1m' }) },
+    ]
+    const limiter = createLimiter({ limits, store: store() })
+    limiter.charge({})
+    expect(limiter.charge({})).toMatchObject({ allowed: false, policy: 'long', retryAfterMs: 60_000 })
+  })
+})
+
+describe('peek', () => {
+  test('shows the figures and takes nothing, not even a key', () => {
+    const memory = store()
+    const limiter = createLimiter({ policy: five, store: memory })
+    for (let i = 0; i < 10; i++) expect(limiter.peek({ ip: '192.0.2.1' })).toMatchObject({ remaining: 5 })
+    expect(memory.size).toBe(0)
+    limiter.charge({ ip: '192.0.2.1' }, { cost: 5 })
+    expect(limiter.peek({ ip: '192.0.2.1' })).toMatchObject({ allowed: true, remaining: 0 })
+  })
+
+  test('is no charge, so nobody is told that it was limited', async () => {
+    const limiter = createLimiter({ policy: five, store: brokenStore(), onStoreError: 'deny' })
+    const told: unknown[] = []
+    limiter.events.on('limited', () => told.push('limited')).on('storeError', () => told.push('storeError'))
+    expect(await limiter.peek({})).toMatchObject({ source: 'closed' })
+    expect(told).toEqual(['storeError'])
+  })
+})
+
+describe('refund', () => {
+  test('of limits that were not charged does not reach the store', async () => {
+    const store = promisingStore()
+    const refund = jest.spyOn(store, 'refund')
+    const limiter = createLimiter({ limit: 5, window: '1m', key: () => 'a', store })
+    await limiter.refund(await limiter.charge('a'), { limits: ['another'] })
+    expect(refund).not.toHaveBeenCalled()
+  })
+
+  test('gives back what a decision took, once', async () => {
+    const limiter = createLimiter({ policy: five, store: store() })
+    limiter.charge({})
+    const decision = await limiter.charge({}, { cost: 3 })
+    limiter.refund(decision)
+    expect(limiter.peek({})).toMatchObject({ remaining: 4 })
+    limiter.refund(decision)
+    expect(limiter.peek({})).toMatchObject({ remaining: 4 })
+  })
+
+  test('gives nothing back for a denial, a peek, or a copy of a decision', async () => {
+    const limiter = createLimiter({ policy: five, store: store() })
+    const taken = await limiter.charge({}, { cost: 5 })
+    for (const decision of [
+      await limiter.charge({}),
+      await limiter.peek({}),
+      JSON.parse(JSON.stringify(taken)),
+    ]) {
+      await limiter.refund(decision)
+      expect(limiter.peek({})).toMatchObject({ remaining: 0 })
+    }
+  })
+
+  test.each<[string, () => unknown]>([
+    ['rejects', () => Promise.reject(new Error('connection lost'))],
+    [
+      'throws',
+      () => {
+        throw new Error('connection lost')
+      },
+    ],
+  ])('rejects with StoreError when the store %s', async (_how, refund) => {
+    const limiter = createLimiter({
+      policy: five,
+      store: { ...promisingStore(), refund: refund as () => void },
+    })
+    const decision = await limiter.charge({})
+    await expect((async () => limiter.refund(decision))()).rejects.toThrow(StoreError)
+  })
+})
+
+test('forget of a decision frees the keys that were charged, whatever the subject is by now', async () => {
+  const limits = [
+    { name: 'ip', policy: five, key: byIp() },
+    { name: 'name', policy: five, key: byField('name') },
+  ]
+  const limiter = createLimiter({ limits, store: store() })
+  const subject = { ip: '192.0.2.1', body: { name: 'ada' } }
+  const decision = await limiter.charge(subject)
+  const remaining = async () => (await limiter.peek(subject)).parts.map((part) => part.remaining)
+  await limiter.forget(decision, { limits: ['name', 'no such limit'] })
+  expect(await remaining()).toEqual([4, 5])
+  await limiter.forget({ ...decision }) // a copy is no decision, and as a subject it is nobody
+  expect(await remaining()).toEqual([4, 5])
+  subject.body.name = 'eve'
+  await limiter.charge(subject)
+  await limiter.forget(decision)
+  expect(await remaining()).toEqual([5, 4])
+})
+
+test('forget of a decision that asked no store forgets nothing', async () => {
+  const limiter = createLimiter({ policy: five, key: (ip: string) => ip || undefined, store: store() })
+  await limiter.charge('192.0.2.1')
+  await limiter.forget(await limiter.charge(''))
+  expect(await limiter.peek('192.0.2.1')).toMatchObject({ remaining: 4 })
+  const open = createLimiter({ policy: five, key: () => 'one', store: brokenStore() })
+  open.events.on('storeError', () => undefined)
+  await open.forget(await open.charge({}))
+})
+
+test('forget frees a subject, in the store and in the local stand-in, and nobody else', async () => {
+  const limiter = createLimiter({ policy: five, store: brokenStore(), onStoreError: 'local' })
+  limiter.events.on('storeError', () => undefined)
+  for (const ip of ['192.0.2.1', '192.0.2.2']) await limiter.charge({ ip }, { cost: 5 })
+  await limiter.forget({ ip: '192.0.2.1' })
+  expect(await limiter.charge({ ip: '192.0.2.1' })).toMatchObject({ allowed: true, source: 'local' })
+  expect(await limiter.charge({ ip: '192.0.2.2' })).toMatchObject({ allowed: false })
+  const own = createLimiter({ policy: five, store: promisingStore() })
+  await own.charge({ ip: '192.0.2.1' }, { cost: 5 })
+  await own.forget({ ip: '192.0.2.1' })
+  expect(await own.peek({ ip: '192.0.2.1' })).toMatchObject({ remaining: 5 })
+})
+
+test('events tell each denial, with the decision and the subject', () => {
+  const limiter = createLimiter({ policy: five, store: store() })
+  const told: unknown[] = []
+  limiter.events.on('limited', (decision, subject) => told.push([decision.remaining, subject]))
+  const subject = { ip: '192.0.2.1' }
+  limiter.charge(subject, { cost: 4 })
+  limiter.charge(subject, { cost: 2 })
+  expect(told).toEqual([[1, subject]])
+})
+
+test('a store that fails is told as a process warning where nobody listens', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const limiter = createLimiter({ policy: five, store: brokenStore() })
+  for (let i = 0; i < 3; i++)
+    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+  const told = warn.mock.calls.filter(([message]) => String(message).includes('faulty: connection lost'))
+  expect(told).toHaveLength(1)
+  warn.mockRestore()
+})
+
+test('close closes what the store opened, and needs no store that can be closed', async () => {
+  const close = jest.fn(async () => undefined)
+  await createLimiter({ policy: five, store: { ...storeThat(() => []), close } }).close()
+  expect(close).toHaveBeenCalledTimes(1)
+  await expect(createLimiter({ policy: five }).close()).resolves.toBeUndefined()
+})
+
+test('no promise is left behind when an async key fails together with another function', async () => {
+  const fail = (): never => {
+    throw new Error('no such user')
+  }
+  const limiter = createLimiter({ policy: five, key: [async () => fail(), fail] })
+  await expect((async () => limiter.charge({}))()).rejects.toThrow('no such user')
+  await nextTurn() // an unhandled rejection would end this test
+})
+
+test.each([
+  ['what is left of timeoutMs, when its functions took some of it', 60, 100],
+  ['a quarter of timeoutMs, when its functions took more than all of it', 150, 175],
+])('a charge waits for the store for %s', async (_what, keyTakesMs, expectedMs) => {
+  const limiter = createLimiter<object>({
+    limit: 1,
+    window: '1m',
+    key: () => new Promise((resolve) => setTimeout(() => resolve('ada'), keyTakesMs)),
+    store: { name: 'hanging', charge: () => new Promise(() => undefined), refund() {}, forget() {} },
+  })
+  limiter.events.on('storeError', () => undefined)
+  const fromMs = performance.now()
+  expect(await limiter.charge({})).toMatchObject({ source: 'open' })
+  const tookMs = performance.now() - fromMs
+  expect(tookMs).toBeGreaterThan(expectedMs - 5)
+  expect(tookMs).toBeLessThan(expectedMs + 40)
+})

@@ -1,0 +1,409 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import express, { type Request, type Response } from 'express'
+import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
+import supertest from 'supertest'
+import { brokenStore } from '../../support/fault-stores.js'
+import { loginBehind } from './kit.js'
+
+const MINUTE_MS = 60_000
+const RIGHT = 'analytical engine'
+
+/** Wrong guesses, one after the other, from one address or each from one of its own. */
+async function guess(
+  { attempt }: Pick<ReturnType<typeof loginBehind>, 'attempt'>,
+  count: number,
+  from: string | ((i: number) => string) = '203.0.113.5',
+): Promise<number[]> {
+  const statuses: number[] = []
+  for (let i = 0; i < count; i++) {
+    const ip = typeof from === 'string' ? from : from(i)
+    statuses.push((await attempt('ada', `wrong ${i}`, ip)).status)
+  }
+  return statuses
+}
+
+const elsewhere = (i: number) => `198.51.100.${i}`
+
+test('of 100 wrong guesses at once, five reach the handler', async () => {
+  const { attempt, reached } = loginBehind()
+  const answers = await Promise.all(Array.from({ length: 100 }, () => attempt('ada', 'wrong')))
+  expect(reached).toHaveLength(5)
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(95)
+})
+
+test('a lone guesser leaves the account open for others; many guessers close it for half an hour', async () => {
+  const login = loginBehind()
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+  expect(await guess(login, 12, elsewhere)).toEqual([...new Array(10).fill(401), 429, 429])
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(429)
+  login.advance(33 * MINUTE_MS + 1)
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('a patient guesser leaves the account open for others, too', async () => {
+  const login = loginBehind({ consecutive: false })
+  for (let i = 0; i < 60; i++) {
+    expect((await login.attempt('ada', `wrong ${i}`)).status).toBeGreaterThan(400)
+    login.advance(3 * MINUTE_MS)
+    const { parts } = await login.guard.limiter.peek({
+      body: { username: 'ada' },
+      ip: '192.0.2.1',
+    } as Request)
+    expect(parts.every(({ remaining }) => remaining > 0)).toBe(true)
+  }
+})
+
+test('right logins that come at once from one address are refused for a moment, and ban nobody', async () => {
+  const names = Array.from({ length: 150 }, (_, i) => `user-${i}`)
+  const login = loginBehind({ succeeded: () => true }, 300)
+  const first = await Promise.all(names.map((name) => login.attempt(name, 'right')))
+  const refused = first.filter(({ status }) => status === 429).length
+  expect(refused).toBeLessThanOrEqual(100)
+  expect(refused).toBeGreaterThan(0)
+  for (let i = 0; i < 4; i++) {
+    const few = await Promise.all(names.slice(0, 40).map((name) => login.attempt(name, 'right')))
+    expect(few.map(({ status }) => status)).not.toContain(429)
+  }
+})
+
+test('an account has the same id in events as in keys, whatever its spelling', async () => {
+  const login = loginBehind({
+    consecutive: 1,
+    accountInEvents: 'hashed',
+    secret: 'sixteen characters or more',
+  })
+  const told: string[] = []
+  login.guard.events.on('security', ({ event }) => told.push(event))
+  await login.attempt('Ada ', 'wrong')
+  const id = await login.guard.accountId({ body: { username: 'ADA' } })
+  expect(told).toEqual([`authn_login_lock:${id},maxretries`])
+  expect(await login.guard.accountId({ body: {} })).toBeUndefined()
+})
+
+test('who goes on after that is banned for growing times, and attempts during a ban count for nothing', async () => {
+  const login = loginBehind({ limits: { account: fixedWindow({ limit: 1000, window: '1d' }) } })
+  await guess(login, 10) // five denials
+  for (const banMinutes of [30, 120, 360, 360]) {
+    login.advance(banMinutes * MINUTE_MS - 1)
+    expect(await guess(login, 1)).toEqual([429])
+    login.advance(1)
+    const statuses = await guess(login, 10)
+    expect({ banMinutes, first: statuses[0], last: statuses[9] }).toEqual({
+      banMinutes,
+      first: 401,
+      last: 429,
+    })
+  }
+})
+
+test('a success clears the failures of its account, and none of its address', async () => {
+  const login = loginBehind({ limits: { address: fixedWindow({ limit: 8, window: '1d' }) } })
+  await guess(login, 4)
+  expect((await login.attempt('ada', RIGHT)).status).toBe(200)
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 429, 429]) // the address has failed 8 times
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('logging in with an account of one’s own buys no guesses at another', async () => {
+  const login = loginBehind()
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) {
+    statuses.push(
+      (await login.attempt('ada', 'wrong')).status,
+      (await login.attempt('grace', 'nanoseconds')).status,
+    )
+  }
+  expect(statuses).toEqual([401, 200, 401, 200, 401, 200, 401, 200, 401, 200, 429, 200, 429, 200, 429, 200])
+})
+
+test('a hundred failures in a row lock the account until it is forgotten, which is told once', async () => {
+  const locked: string[] = []
+  const login = loginBehind({ onLockout: (account) => locked.push(account) })
+  let failures = 0
+  for (let round = 0; round < 12; round++) {
+    failures += (await guess(login, 10, (i) => `198.51.${round}.${i}`)).filter(
+      (status) => status === 401,
+    ).length
+    login.advance(40 * MINUTE_MS)
+  }
+  expect({ failures, locked }).toEqual({ failures: 100, locked: ['ada'] })
+  login.advance(365 * 24 * 60 * MINUTE_MS)
+  expect((await login.attempt('ADA', RIGHT, '192.0.2.1')).status).toBe(429)
+  expect((await login.attempt('grace', 'nanoseconds', '192.0.2.1')).status).toBe(200)
+  await login.guard.limiter.forget({ body: { username: 'ada' } })
+  expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
+})
+
+test('support can free an account, an address, or both', async () => {
+  const login = loginBehind()
+  const { forget } = login.guard.limiter
+  await guess(login, 5)
+  await forget({ ip: '203.0.113.5' })
+  expect(await guess(login, 1)).toEqual([429]) // the account, from there
+  await forget({ body: { username: 'Ada ' }, ip: '203.0.113.5' })
+  expect(await guess(login, 5)).toEqual([401, 401, 401, 401, 401])
+})
+
+test('only what a success itself took goes back to the address, also when it overlaps with failures', async () => {
+  const login = loginBehind({ limits: { address: fixedWindow({ limit: 6, window: '1d' }) } })
+  await Promise.all([
+    login.attempt('ada', RIGHT),
+    ...[1, 2, 3].map((i) => login.attempt(`user-${i}`, 'wrong')),
+  ])
+  const { parts } = await login.guard.limiter.peek({ ip: '203.0.113.5' } as Request)
+  expect(parts[0]).toMatchObject({ name: 'address', remaining: 3 })
+})
+
+test('the account may come from elsewhere than a field, by a function that is asked once', async () => {
+  const asked: string[] = []
+  const login = loginBehind({
+    account: async (req) => {
+      await null
+      asked.push(String(req.body.username))
+      return `user:${req.body.username}`
+    },
+    name: 'login',
+    deviceCookie: { secret: 'sixteen characters or more' },
+  })
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+  expect(asked).toHaveLength(6)
+  expect((await login.attempt('grace', 'nanoseconds')).status).toBe(200)
+})
+
+test('an account function that fails is an error to next, and no free guess', async () => {
+  const login = loginBehind({
+    account: () => {
+      throw new Error('no session')
+    },
+  })
+  expect((await login.attempt('ada', RIGHT)).status).toBe(500)
+  expect(login.reached).toEqual([])
+})
+
+test('in report mode everything passes, is counted, and nothing is answered', async () => {
+  const login = loginBehind({ mode: 'report' })
+  expect(await guess(login, 7)).toEqual(new Array(7).fill(401))
+  expect((await login.attempt(['ada'], 'wrong')).status).toBe(401)
+  const decision = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '203.0.113.5' } as Request)
+  expect(decision.remaining).toBe(0)
+})
+
+test('skip, allow and block mean what they mean for rateLimit', async () => {
+  const login = loginBehind({
+    skip: (req) => req.headers.cookie === 'skip=1',
+    allow: ['192.0.2.0/24'],
+    block: ['192.0.2.66'],
+  })
+  expect(await guess(login, 7, '192.0.2.1')).toEqual(new Array(7).fill(401))
+  expect(await guess(login, 1, '192.0.2.66')).toEqual([403])
+  for (let i = 0; i < 7; i++)
+    expect((await login.attempt('ada', 'wrong', '203.0.113.5', 'skip=1')).status).toBe(401)
+  expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
+})
+
+test('addresses may be read in another way', async () => {
+  const login = loginBehind({ address: byIp({ ipv6Prefix: 64 }) })
+  expect(await guess(login, 6, (i) => `2001:db8:0:${i}::1`)).toEqual(new Array(6).fill(401))
+})
+
+test('a second guard without a name on a store is refused; one with a name is not', () => {
+  const store = memoryStore()
+  loginGuard({ field: 'username', store })
+  expect(() => loginGuard({ field: 'code', store })).toThrow(
+    'loginGuard: this store already serves a limiter without a name',
+  )
+  expect(() => loginGuard({ field: 'code', store, name: 'otp' })).not.toThrow()
+  expect(() => loginGuard({ field: 'username', store, prefix: 'other' })).not.toThrow()
+  expect(() => loginGuard({ field: 'username' })).not.toThrow()
+})
+
+test('skip, allow and block come before what is wrong with a name', async () => {
+  const login = loginBehind({
+    skip: (req) => req.headers.cookie === 'skip=1',
+    allow: ['192.0.2.0/24'],
+    block: ['192.0.2.66'],
+  })
+  const status = async (from: string, cookie?: string) =>
+    (await login.attempt(['ada'], 'x', from, cookie)).status
+  expect(await status('203.0.113.5')).toBe(400)
+  expect(await status('203.0.113.5', 'skip=1')).toBe(401)
+  expect(await status('192.0.2.1')).toBe(401)
+  expect(await status('192.0.2.66')).toBe(403)
+})
+
+test('a look before the body parser remembers nobody for the guard behind it', async () => {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const guard = loginGuard<Request, Response>({ field: 'username' })
+  const app = express()
+  app.post(
+    '/login',
+    async (req, _res, next) => {
+      await guard.limiter.peek(req)
+      next()
+    },
+    express.json(),
+    guard,
+    (_req, res) => void res.sendStatus(401),
+  )
+  expect((await supertest(app).post('/login').send({ username: 'ada' })).status).toBe(401)
+  jest.restoreAllMocks()
+})
+
+test('in report mode a right login clears its account, also where it would have been refused, and nobody is locked out', async () => {
+  const locked: string[] = []
+  const login = loginBehind({ mode: 'report', consecutive: 3, onLockout: (account) => locked.push(account) })
+  await guess(login, 5)
+  expect((await login.attempt('ada', RIGHT)).status).toBe(200)
+  const { parts } = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '192.0.2.1' } as Request)
+  expect(parts.find(({ name }) => name === 'consecutive')?.remaining).toBe(3)
+  expect(locked).toEqual([])
+  expect(login.guard.describe()).toContain('only reported')
+})
+
+test('errors of the server are failures, but not in a row: they lock nobody', async () => {
+  const locked: string[] = []
+  const guard = loginGuard<Request, Response>({
+    field: 'username',
+    consecutive: 3,
+    limits: { account: fixedWindow({ limit: 100, window: '1d' }) },
+    onLockout: (account) => locked.push(account),
+  })
+  const events: string[] = []
+  guard.events.on('security', ({ event }) => events.push(event.replace(/:.*,/, ':…,')))
+  const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(503))
+  for (let i = 0; i < 7; i++) await supertest(app).post('/login').send({ username: 'ada' })
+  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  expect(parts.map(({ name, remaining }) => [name, remaining]).slice(1)).toEqual([
+    ['account-and-address', 5],
+    ['account', 95],
+    ['consecutive', 3],
+  ])
+  expect(events).toEqual(['authn_login_fail_max:…,5'])
+  expect(locked).toEqual([])
+})
+
+describe('a lock is told once', () => {
+  let nowMs = 0
+  beforeEach(() => {
+    nowMs = performance.now()
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  })
+  afterEach(() => jest.restoreAllMocks())
+
+  /** Processes that share a store, and the accounts that were told to be locked. */
+  function processes(count: number) {
+    const store = memoryStore()
+    const told: string[] = []
+    const many = fixedWindow({ limit: 100, window: '1d' })
+    const made = Array.from({ length: count }, () => {
+      const guard = loginGuard<Request, Response>({
+        field: 'username',
+        name: 'shared',
+        store,
+        consecutive: 3,
+        limits: { accountAndAddress: many, account: many },
+        onLockout: (account) => told.push(account),
+      })
+      const served = express().post('/login', express.json(), guard, async (req, res) => {
+        if (req.body.waits) await pause(req.body.waits)
+        res.sendStatus(req.body.status)
+      })
+      const attempt = async (status = 401, waits = 0) =>
+        (await supertest(served).post('/login').send({ username: 'ada', status, waits })).status
+      return { guard, attempt }
+    })
+    return { told, made: made as [(typeof made)[0], (typeof made)[0]] }
+  }
+  const ada = { body: { username: 'ada' } } as Request
+
+  test('whatever process sees it, and again only after it was forgotten', async () => {
+    const { told, made } = processes(2)
+    const [one, other] = made
+    const attempts = [one, other, one, other, one]
+    for (const [i, { attempt }] of attempts.entries()) expect(await attempt()).toBe(i < 3 ? 401 : 429)
+    nowMs += 61_000
+    for (const { attempt } of made) expect(await attempt()).toBe(429)
+    expect(told).toEqual(['ada'])
+    await other.guard.limiter.forget(ada)
+    for (let i = 0; i < 4; i++) await one.attempt()
+    expect(told).toEqual(['ada', 'ada'])
+  })
+
+  test('also where the process that saw it ended: by one that refuses for a minute', async () => {
+    const { told, made } = processes(2)
+    const [one, other] = made
+    for (let i = 0; i < 3; i++) await one.guard.limiter.charge(ada) // by a process that ended before it could tell
+    expect([await one.attempt(), await other.attempt()]).toEqual([429, 429])
+    expect(told).toEqual([])
+    nowMs += 61_000
+    for (let i = 0; i < 2; i++) expect([await one.attempt(), await other.attempt()]).toEqual([429, 429])
+    expect(told).toEqual(['ada'])
+  })
+
+  test('and not by a process that refuses twice within a minute, but once a minute has passed', async () => {
+    const { told, made } = processes(1)
+    const [{ guard, attempt }] = made
+    for (let i = 0; i < 3; i++) await guard.limiter.charge(ada)
+    for (const passedMs of [0, 1, 59_998]) {
+      nowMs += passedMs
+      expect(await attempt()).toBe(429)
+      expect(told).toEqual([])
+    }
+    nowMs += 2
+    expect(await attempt()).toBe(429)
+    expect(told).toEqual(['ada'])
+  })
+
+  test('and not where a right login is under way with the last unit', async () => {
+    const { told, made } = processes(1)
+    const [{ attempt }] = made
+    for (let i = 0; i < 2; i++) await attempt()
+    expect((await Promise.all([attempt(200, 100), attempt(200, 100)])).sort()).toEqual([200, 429])
+    nowMs += 61_000
+    expect(await attempt()).toBe(401)
+    expect(told).toEqual([])
+  })
+
+  test('a success forgets that it was told', async () => {
+    const { told, made } = processes(1)
+    const [{ attempt }] = made
+    await attempt()
+    const under = attempt(200, 150)
+    await pause(50)
+    expect(await attempt()).toBe(401) // the third in a row, as far as anybody knows
+    expect(told).toEqual(['ada'])
+    expect(await under).toBe(200)
+    await pause(20)
+    for (let i = 0; i < 3; i++) expect(await attempt()).toBe(401)
+    expect(told).toEqual(['ada', 'ada'])
+  })
+})
+
+test('what the memory of one process refuses while the store is away is no lock', async () => {
+  const told: string[] = []
+  const login = loginBehind({
+    store: brokenStore(),
+    onStoreError: 'local',
+    share: 1 / 4,
+    consecutive: 4,
+    onLockout: (account) => told.push(account),
+  })
+  login.guard.limiter.events.on('storeError', () => undefined)
+  expect(await guess(login, 3)).toEqual([401, 429, 429])
+  expect(told).toEqual([])
+})
+
+test('an address that can only be read once spoils no login', async () => {
+  let reads = 0
+  const address = () => {
+    if (reads++ > 1) throw new Error('the connection is gone')
+    return 'here'
+  }
+  const events: unknown[] = []
+  const login = loginBehind({ address, limits: { account: fixedWindow({ limit: 1, window: '1d' }) } })
+  login.guard.events.on('security', (event) => events.push(event))
+  expect((await login.attempt('ada', 'wrong')).status).toBe(401)
+  expect(events).toEqual([expect.not.objectContaining({ source_ip: expect.anything() })])
+})

@@ -1,0 +1,453 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import fc from 'fast-check'
+import {
+  ban,
+  type Charge,
+  consecutive,
+  createLimiter,
+  type Decision,
+  fixedWindow,
+  type LimiterOptions,
+  memoryStore,
+  type Policy,
+  type RateLimitMiddleware,
+  rateLimit,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+  type Verdict,
+} from 'headgate'
+import { Denials } from '../../../src/resilience/denial-cache.js'
+
+interface Subject {
+  readonly user: string
+  readonly cost?: number
+}
+
+/** A store that answers with promises, as a remote one does, and counts what it is asked. Its clock is that of the fake timers. */
+function remoteStore(): Store & { asked: number; isAway: boolean } {
+  const memory = memoryStore({ clock: () => Date.now() })
+  const store = {
+    name: 'remote',
+    asked: 0,
+    isAway: false,
+    async charge(charges: readonly Charge[]) {
+      store.asked += charges.length
+      if (store.isAway) throw new Error('away')
+      return memory.charge(charges)
+    },
+    async refund(refunds: Parameters<Store['refund']>[0]) {
+      memory.refund(refunds)
+    },
+    async forget(held: Parameters<Store['forget']>[0]) {
+      memory.forget(held)
+    },
+  }
+  return store
+}
+
+type Options = Partial<LimiterOptions<Subject>>
+
+function limiterOn(store: Store, options: Options) {
+  const key = ({ user }: Subject) => user
+  return createLimiter<Subject>({ store, name: 'api', ...('limits' in options ? {} : { key }), ...options })
+}
+
+const bob = { user: 'bob' }
+const one = tokenBucket({ capacity: 1, refill: 1, every: '10s' })
+
+beforeEach(() => jest.useFakeTimers({ now: 1_790_000_000_000 }))
+afterEach(() => jest.useRealTimers())
+
+const POLICIES: [string, Policy][] = [
+  ['tokenBucket', tokenBucket({ capacity: 3, refill: 1, every: '700ms' })],
+  ['fixedWindow', fixedWindow({ limit: 3, window: '2s' })],
+  ['slidingWindow', slidingWindow({ limit: 3, window: '2s' })],
+  ['consecutive', consecutive({ limit: 3 })],
+]
+
+describe('a denial', () => {
+  test('is answered here, at once, with the figures that the store would give', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: one, denyCache: '1h' })
+    await limiter.charge(bob)
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: false, retryAfterMs: 10_000 })
+    jest.advanceTimersByTime(9_999)
+    expect(limiter.charge(bob)).toMatchObject({
+      source: 'deny-cache',
+      allowed: false,
+      remaining: 0,
+      retryAfterMs: 1,
+      resetAfterMs: 1,
+      moreAfterMs: 1,
+    })
+    expect(store.asked).toBe(2)
+  })
+
+  test('ends at the moment at which the store would allow', async () => {
+    const limiter = limiterOn(remoteStore(), { policy: one, denyCache: '1h' })
+    await limiter.charge(bob)
+    await limiter.charge(bob)
+    jest.advanceTimersByTime(10_000)
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: true })
+  })
+
+  test.each(POLICIES)(
+    'of a %s is, with all figures, what the store itself would decide',
+    async (_name, policy) => {
+      const step = fc.record({
+        waitMs: fc.integer({ min: 0, max: 900 }),
+        cost: fc.integer({ min: 1, max: 3 }),
+        user: fc.constantFrom('a', 'b'),
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+          const cached = limiterOn(remoteStore(), { policy, denyCache: '1h' })
+          const plain = limiterOn(remoteStore(), { policy, denyCache: false })
+          const deniedCost = new Map<string, number>() // as the cache knows it
+          for (const { waitMs, cost, user } of steps) {
+            jest.advanceTimersByTime(waitMs)
+            const { source, ...figures } = { ...(await cached.charge({ user }, { cost })) }
+            const { source: _, ...expected } = { ...(await plain.charge({ user }, { cost })) }
+            expect(figures.allowed).toBe(expected.allowed)
+            if (source === 'store' && !figures.allowed) deniedCost.set(user, cost)
+            if (source === 'store' || (deniedCost.get(user) === cost && cost === 1)) {
+              expect(figures).toEqual(expected)
+            } else if (deniedCost.get(user) === cost) {
+              expect(figures.retryAfterMs).toBe(expected.retryAfterMs)
+              expect(figures.resetAfterMs).toBe(expected.resetAfterMs)
+            }
+            expect(figures.retryAfterMs).toBeLessThanOrEqual(expected.retryAfterMs) // one that costs more waits longer
+          }
+        }),
+        { numRuns: 25 },
+      )
+    },
+  )
+
+  test('counts for a larger cost, and not for a smaller one', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: fixedWindow({ limit: 5, window: '1h' }), denyCache: '1h' })
+    await limiter.charge(bob, { cost: 3 })
+    expect(await limiter.charge(bob, { cost: 3 })).toMatchObject({ allowed: false, source: 'store' })
+    expect(limiter.charge(bob, { cost: 4 })).toMatchObject({ allowed: false, source: 'deny-cache' })
+    expect(await limiter.charge(bob, { cost: 2 })).toMatchObject({ allowed: true, source: 'store' })
+  })
+
+  test('says nothing of other clients, nor of a peek', async () => {
+    const limiter = limiterOn(remoteStore(), { policy: one })
+    await limiter.charge(bob)
+    await limiter.charge(bob)
+    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ allowed: true, source: 'store' })
+    expect(await limiter.peek(bob)).toMatchObject({ allowed: true, source: 'store', remaining: 0 })
+  })
+
+  test('is asked for again after a second, or after denyCache', async () => {
+    for (const [options, holdsMs] of [
+      [{}, 1000],
+      [{ denyCache: 250 }, 250],
+    ] as const) {
+      const store = remoteStore()
+      const limiter = limiterOn(store, { policy: one, ...options })
+      await limiter.charge(bob)
+      await limiter.charge(bob)
+      jest.advanceTimersByTime(holdsMs - 1)
+      expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+      jest.advanceTimersByTime(1)
+      expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: false })
+      expect(store.asked).toBe(3)
+    }
+  })
+
+  test('is not remembered with denyCache: false, nor of a store that answers at once', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: one, denyCache: false })
+    for (let i = 0; i < 3; i++) await limiter.charge(bob)
+    expect(store.asked).toBe(3)
+    const local = limiterOn(memoryStore(), { policy: one })
+    for (let i = 0; i < 3; i++) expect(local.charge(bob)).toMatchObject({ source: 'store' })
+  })
+
+  test('holds while the store is away, and is told as limited', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: one })
+    const told: Decision[] = []
+    limiter.events.on('limited', (decision) => told.push(decision))
+    await limiter.charge(bob)
+    await limiter.charge(bob)
+    store.isAway = true
+    expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
+    expect(told.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
+    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'open' })
+  })
+})
+
+describe('what is given back counts at once', () => {
+  test('by forget, also by that of another limiter of the same store', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: one })
+    const other = limiterOn(store, { policy: one })
+    for (const forgetting of [limiter, other]) {
+      await limiter.charge(bob)
+      await limiter.charge(bob)
+      expect(other.charge(bob)).toMatchObject({ source: 'deny-cache' })
+      await forgetting.forget(bob)
+      expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
+      await limiter.forget(bob)
+      jest.advanceTimersByTime(1) // what is asked at the very moment of a forget is not remembered
+    }
+  })
+
+  test('by refund', async () => {
+    const limiter = limiterOn(remoteStore(), { policy: one })
+    const first = await limiter.charge(bob)
+    await limiter.charge(bob)
+    await limiter.refund(first)
+    expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
+  })
+
+  test('also where the store decided before it, and answers after it', async () => {
+    const store = remoteStore()
+    const late: (() => void)[] = []
+    const slow: Store = {
+      ...store,
+      charge: async (charges) => {
+        const verdicts = await store.charge(charges)
+        if (verdicts[0]?.allowed === false) await new Promise<void>((resolve) => late.push(resolve))
+        return verdicts
+      },
+    }
+    const limiter = limiterOn(slow, { policy: one, timeoutMs: 60_000 })
+    await limiter.charge(bob)
+    const denied = limiter.charge(bob)
+    await jest.advanceTimersByTimeAsync(1)
+    const forgotten = limiter.forget(bob)
+    await jest.advanceTimersByTimeAsync(1)
+    await forgotten
+    late.shift()?.()
+    expect(await denied).toMatchObject({ allowed: false })
+    expect(await limiter.charge(bob)).toMatchObject({ allowed: true, source: 'store' })
+  })
+
+  test('where a policy’s numbers change, the old denial says nothing', async () => {
+    const store = remoteStore()
+    let policy: Policy = fixedWindow({ limit: 1, window: '1h' })
+    const limiter = limiterOn(store, { policy: () => policy })
+    await limiter.charge(bob)
+    await limiter.charge(bob)
+    policy = fixedWindow({ limit: 1, window: '1h' }) // the same numbers in another object
+    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+    policy = fixedWindow({ limit: 2, window: '1h' })
+    expect(await limiter.charge(bob)).toMatchObject({ allowed: true, source: 'store' })
+  })
+})
+
+describe('charges of several limits', () => {
+  const limits = [
+    {
+      name: 'user',
+      policy: fixedWindow({ limit: 2, window: '1h' }),
+      key: ({ user }: Subject) => user.slice(0, 1),
+    },
+    { name: 'name', policy: fixedWindow({ limit: 5, window: '1h' }), key: ({ user }: Subject) => user },
+  ]
+
+  test('are denied here when one limit is known to deny', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { limits })
+    for (let i = 0; i < 3; i++) await limiter.charge(bob)
+    expect(limiter.charge(bob)).toMatchObject({
+      source: 'deny-cache',
+      policy: 'user',
+      parts: [
+        { name: 'user', allowed: false, remaining: 0 },
+        { name: 'name', allowed: true, remaining: 3 },
+      ],
+    })
+    expect(limiter.charge({ user: 'bea' })).toMatchObject({
+      source: 'deny-cache',
+      parts: [{ allowed: false }, { name: 'name', allowed: true, remaining: 5 }],
+    })
+    expect(store.asked).toBe(3)
+  })
+
+  test('take the longest time of all that are known to deny', async () => {
+    const day = {
+      name: 'day',
+      policy: fixedWindow({ limit: 1, window: '1d' }),
+      key: ({ user }: Subject) => user,
+    }
+    const limiter = limiterOn(remoteStore(), { limits: [...limits.slice(0, 1), day] })
+    await limiter.charge(bob)
+    const [first, again] = [await limiter.charge(bob), await limiter.charge(bob)]
+    expect(again).toMatchObject({ source: 'deny-cache', policy: 'day', retryAfterMs: first.retryAfterMs })
+  })
+
+  test('that name one key twice are not remembered: each part alone might be allowed', () => {
+    const denials = new Denials()
+    const policy = fixedWindow({ limit: 3, window: '1h' })
+    const part = { key: 'k', policy, cost: 2 }
+    const [verdict] = memoryStore().charge([[part, part]])
+    expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual([true, false])
+    denials.learn([part, part], verdict as Verdict, performance.now())
+    expect(denials.find([part], 1000)).toBeUndefined()
+  })
+})
+
+describe('a ban', () => {
+  const twice = { after: 2, within: '1m', for: ['1h', '2h'] } as const
+
+  test('hears of every denial that counts, and is answered here while it lasts', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: ban(one, twice), denyCache: '1d' })
+    for (let i = 0; i < 3; i++) expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', retryAfterMs: 3_600_000 })
+    for (let i = 0; i < 3; i++)
+      expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', retryAfterMs: 3_600_000 })
+    expect(store.asked).toBe(4)
+  })
+
+  test('hears of every attempt where each begins it anew', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, {
+      policy: ban(one, { ...twice, onAttempt: 'restart' }),
+      denyCache: '1d',
+    })
+    for (let i = 0; i < 6; i++) await limiter.charge(bob)
+    expect(store.asked).toBe(6)
+  })
+
+  test('that is not known to deny hears of every charge that another limit denies', async () => {
+    const limits = [
+      {
+        name: 'address',
+        policy: fixedWindow({ limit: 1, window: '1d' }),
+        key: ({ user }: Subject) => user.slice(0, 1),
+      },
+      { name: 'user', policy: ban(one, twice), key: ({ user }: Subject) => user.slice(1) },
+    ]
+    const limiter = limiterOn(remoteStore(), { limits, denyCache: '1d' })
+    await limiter.charge({ user: 'a-bob' })
+    expect(await limiter.charge({ user: 'a-bob' })).toMatchObject({ allowed: false, source: 'store' })
+    expect(await limiter.charge({ user: 'a-eve' })).toMatchObject({ allowed: false, source: 'store' })
+  })
+
+  test('beside a limit that denies hears of every denial, too', async () => {
+    const limits = [
+      { name: 'all', policy: fixedWindow({ limit: 1, window: '1d' }), key: () => 'all' },
+      { name: 'user', policy: ban(one, twice), key: ({ user }: Subject) => user },
+    ]
+    const limiter = limiterOn(remoteStore(), { limits, denyCache: '1d' })
+    for (let i = 0; i < 3; i++) expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
+    const [all, user] = (await limiter.charge(bob)).parts
+    expect([all?.allowed, user?.retryAfterMs]).toEqual([false, 3_600_000])
+    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+  })
+})
+
+test('a cost above the limit is told that it is never allowed', async () => {
+  const limiter = limiterOn(remoteStore(), { policy: fixedWindow({ limit: 2, window: '1h' }) })
+  for (let i = 0; i < 3; i++) await limiter.charge(bob)
+  expect(limiter.charge(bob, { cost: 3 })).toMatchObject({
+    source: 'deny-cache',
+    retryAfterMs: Number.POSITIVE_INFINITY,
+  })
+})
+
+test('a denial says nothing of a policy with other numbers under the same key', () => {
+  const denials = new Denials()
+  const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
+  const verdict = { allowed: false, atMs: 1, parts: [figures] }
+  denials.learn([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
+  expect(denials.find([{ key: 'k', policy: one, cost: 1 }], 1000)).toBeDefined()
+  expect(denials.find([{ key: 'k', policy: one.overdrawing(), cost: 1 }], 1000)).toBeUndefined()
+})
+
+test('what was asked while units were on their way back is not remembered when they are there', async () => {
+  const store = remoteStore()
+  let arrive = () => {}
+  const slow: Store = {
+    ...store,
+    forget: async (held) => {
+      await new Promise<void>((resolve) => {
+        arrive = resolve
+      })
+      return store.forget(held)
+    },
+  }
+  const limiter = limiterOn(slow, { policy: one })
+  await limiter.charge(bob)
+  const forgotten = limiter.forget(bob)
+  jest.advanceTimersByTime(1)
+  expect(await limiter.charge(bob)).toMatchObject({ allowed: false, source: 'store' })
+  expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+  arrive()
+  await forgotten
+  expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
+})
+
+test('at most 32,768 denials are remembered, and the latest are among them', () => {
+  const denials = new Denials()
+  const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
+  const charges = Array.from({ length: 50_000 }, (_, i): Charge => [{ key: `u${i}`, policy: one, cost: 1 }])
+  for (const charge of charges) denials.learn(charge, { allowed: false, atMs: 1, parts: [figures] }, 0)
+  const known = charges.filter((charge) => denials.find(charge, 10_000) !== undefined)
+  expect(known.length).toBeLessThanOrEqual(32_768)
+  expect(known.length).toBeGreaterThanOrEqual(16_384)
+  expect(known.at(-1)).toBe(charges.at(-1))
+})
+
+test.each<[string, RateLimitMiddleware<IncomingMessage, ServerResponse>['limiter'], number]>([
+  ['rateLimit', rateLimit({ store: remoteStore(), policy: one, key: () => 'bob' }).limiter, 1000],
+  [
+    'rateLimit with count',
+    rateLimit({ store: remoteStore(), policy: one, key: () => 'bob', count: 'failed' }).limiter,
+    100,
+  ],
+])('%s remembers a denial for so long', async (_name, limiter, holdsMs) => {
+  const request = { socket: {}, headers: {} } as IncomingMessage
+  await limiter.charge(request)
+  await limiter.charge(request)
+  jest.advanceTimersByTime(holdsMs - 1)
+  expect(await limiter.charge(request)).toMatchObject({ source: 'deny-cache' })
+  jest.advanceTimersByTime(1)
+  expect(await limiter.charge(request)).toMatchObject({ source: 'store', allowed: false })
+})
+
+test('a denial that another charge’s units may have caused is not remembered', async () => {
+  const store = remoteStore()
+  const tentative: Store = {
+    ...store,
+    charge: async (charges) =>
+      (await store.charge(charges)).map((verdict) => ({ ...verdict, isTentative: true })),
+  }
+  const limiter = limiterOn(tentative, { policy: one })
+  for (let i = 0; i < 3; i++) await limiter.charge(bob)
+  expect(store.asked).toBe(3)
+})
+
+test('of what is being given back nothing is denied here', async () => {
+  const store = remoteStore()
+  const slow: Store = { ...store, forget: () => new Promise(() => {}) }
+  const limiter = limiterOn(slow, { policy: one })
+  for (let i = 0; i < 2; i++) await limiter.charge(bob)
+  limiter.forget(bob)
+  await limiter.charge(bob)
+  expect(store.asked).toBe(3)
+})
+
+test('with a lease a denial is remembered for the hold at most: leased units come back so often', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store, { policy: one, lease: { hold: '50ms' } })
+  for (let i = 0; i < 2; i++) await limiter.charge(bob)
+  jest.advanceTimersByTime(49)
+  expect(await limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
+  jest.advanceTimersByTime(1)
+  expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
+})
+
+test.each([0, -1, true, 'soon', null, Number.NaN])('denyCache: %p is refused at start-up', (denyCache) => {
+  expect(() => limiterOn(remoteStore(), { policy: one, denyCache: denyCache as never })).toThrow(
+    /^createLimiter: denyCache must be a duration/,
+  )
+})

@@ -1,0 +1,94 @@
+import { type Charge, type Store, StoreError, tokenBucket } from 'headgate'
+import { guard } from '../../../src/resilience/guarded-store.js'
+
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+const charge: Charge = [
+  { key: 'a', policy, cost: 1 },
+  { key: 'b', policy, cost: 1 },
+]
+const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
+const denying = { ...part, allowed: false, remaining: 0, retryAfterMs: 100 }
+const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
+
+function ask(answer: unknown) {
+  const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
+  return guard(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
+}
+
+const withPart = (fields: object) => [{ ...verdict, parts: [part, { ...part, ...fields }] }]
+const figures = ['remaining', 'resetAfterMs', 'retryAfterMs', 'moreAfterMs']
+
+const nonsense: [string, unknown][] = [
+  ['undefined', undefined],
+  ['null', null],
+  ['true', true],
+  ['a number', 1],
+  ['a string', 'allowed'],
+  ['a string of length 1', 'y'],
+  ['a function', () => [verdict]],
+  ['a bare verdict', verdict],
+  ['no verdicts', []],
+  ['two verdicts', [verdict, verdict]],
+  ['an object that looks like a list', { 0: verdict, length: 1 }],
+  ['a list of undefined', [undefined]],
+  ['a list of null', [null]],
+  ['a list of booleans', [true]],
+  ['a list of strings', ['allowed']],
+  ['a list of lists', [[verdict]]],
+  ['an empty verdict', [{}]],
+  ['allowed missing', [{ atMs: 1, parts: [part, part] }]],
+  ['allowed as a number', [{ ...verdict, allowed: 1 }]],
+  ['allowed as a string', [{ ...verdict, allowed: 'true' }]],
+  ['atMs missing', [{ ...verdict, atMs: undefined }]],
+  ['atMs not a number', [{ ...verdict, atMs: Number.NaN }]],
+  ['atMs infinite', [{ ...verdict, atMs: Number.POSITIVE_INFINITY }]],
+  ['atMs as a string', [{ ...verdict, atMs: '1790000000000' }]],
+  ['parts missing', [{ ...verdict, parts: undefined }]],
+  ['parts as an object', [{ ...verdict, parts: { 0: part, 1: part } }]],
+  ['no parts', [{ ...verdict, parts: [] }]],
+  ['too few parts', [{ ...verdict, parts: [part] }]],
+  ['too many parts', [{ ...verdict, parts: [part, part, part] }]],
+  ['a part that is undefined', [{ ...verdict, parts: [part, undefined] }]],
+  ['a part that is null', [{ ...verdict, parts: [part, null] }]],
+  ['a part that is a string', [{ ...verdict, parts: [part, 'allowed'] }]],
+  ['a part without allowed', withPart({ allowed: undefined })],
+  ['a part allowed as a string', withPart({ allowed: 'true' })],
+  ['a part whose atMs is not a number', withPart({ atMs: Number.NaN })],
+  ['a part whose atMs is a string', withPart({ atMs: '1790000000000' })],
+  ['allowed although a part is denied', [{ ...verdict, parts: [part, denying] }]],
+  ['denied although every part is allowed', [{ ...verdict, allowed: false }]],
+  ...figures.flatMap((figure): [string, unknown][] => [
+    [`a part without ${figure}`, withPart({ [figure]: undefined })],
+    [`${figure} NaN`, withPart({ [figure]: Number.NaN })],
+    [`${figure} negative`, withPart({ [figure]: -1 })],
+    [`${figure} minus infinity`, withPart({ [figure]: Number.NEGATIVE_INFINITY })],
+    [`${figure} as a string`, withPart({ [figure]: '4' })],
+    [`${figure} as a bigint`, withPart({ [figure]: 4n })],
+    [`${figure} null`, withPart({ [figure]: null })],
+  ]),
+]
+
+describe.each(nonsense)('%s as the answer', (_what, answer) => {
+  test('is a StoreError when it comes at once', () => {
+    expect(() => ask(answer)).toThrow(StoreError)
+    expect(() => ask(answer)).toThrow('fake: the answer is no list of one sound verdict')
+  })
+
+  test('is a StoreError when it comes later', async () => {
+    await expect(ask(Promise.resolve(answer))).rejects.toThrow(StoreError)
+  })
+})
+
+test.each([
+  ['a denial', [{ ...verdict, allowed: false, parts: [part, denying] }]],
+  [
+    'a denial for ever',
+    [{ ...verdict, allowed: false, parts: [part, { ...denying, retryAfterMs: Infinity }] }],
+  ],
+  ['a limit that never resets', withPart({ resetAfterMs: Infinity, moreAfterMs: Infinity })],
+  ['figures of 0', withPart({ remaining: 0, resetAfterMs: 0, moreAfterMs: 0 })],
+  ['more fields than needed', [{ ...verdict, node: 'eu-1', parts: [{ ...part, next: [1] }, part] }]],
+])('%s is a sound answer', async (_what, answer) => {
+  expect(ask(answer)).toBe(answer[0])
+  expect(await ask(Promise.resolve(answer))).toBe(answer[0])
+})

@@ -1,0 +1,245 @@
+import { type Charge, createLimiter, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { type GuardedStore, guard, NotAsked, Overdue } from '../../../src/resilience/guarded-store.js'
+import { storeThat } from '../../support/fault-stores.js'
+
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+const charge: Charge = [{ key: 'key', policy, cost: 1 }]
+const peek: Charge = [{ key: 'key', policy, cost: 0 }]
+const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
+const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const TIMEOUT_MS = 100
+
+type Request = (store: GuardedStore) => unknown
+const chargeIt: Request = (store) => store.charge(charge)
+
+/** A request, what it ended in, and after how many milliseconds. */
+interface Outcome {
+  value?: unknown
+  afterMs?: number
+}
+
+/**
+ * A guarded store whose breaker has opened and whose pause is over, so that the next request probes it. From
+ * then on it answers its requests in order after as many milliseconds as `latencies` says; `'fails'` rejects
+ * at once, and what is not listed hangs.
+ */
+async function recovering(...latencies: (number | 'fails')[]) {
+  let left: (number | 'fails')[] | undefined
+  const requests = jest.fn((): Promise<unknown> => {
+    const latency = left?.shift()
+    if (left === undefined || latency === 'fails') return Promise.reject(new Error('connection refused'))
+    return new Promise((resolve) => {
+      if (latency !== undefined) setTimeout(resolve, latency, [verdict])
+    })
+  })
+  const states: string[] = []
+  const fake = { name: 'fake', charge: requests, refund: requests, forget: requests } as unknown as Store
+  const store = guard(fake, { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) })
+  for (let i = 0; i < 5; i++) await Promise.resolve(store.charge(charge)).catch(() => undefined)
+  await jest.advanceTimersByTimeAsync(1001)
+  left = [...latencies]
+  requests.mockClear()
+  states.length = 0
+
+  function begin(request: Request = chargeIt): Outcome {
+    const outcome: Outcome = {}
+    const fromMs = performance.now()
+    const end = (value: unknown) => {
+      outcome.value = value
+      outcome.afterMs = Math.round(performance.now() - fromMs)
+    }
+    new Promise((resolve) => resolve(request(store))).then(end, end)
+    return outcome
+  }
+
+  const burst = (count: number) => Array.from({ length: count }, () => begin())
+  return { store, requests, states, begin, burst }
+}
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test.each([40, 200])(
+  'of a burst of %d one probes, and when it is answered all are decided',
+  async (count) => {
+    const { requests, states, burst } = await recovering(30, ...Array(count - 1).fill(5))
+    const outcomes = burst(count)
+    await jest.advanceTimersByTimeAsync(29)
+    expect(requests).toHaveBeenCalledTimes(1)
+    expect(states).toEqual(['half-open'])
+    await jest.advanceTimersByTimeAsync(10)
+    expect(requests).toHaveBeenCalledTimes(count)
+    expect(new Set(outcomes.map(({ value }) => value))).toEqual(new Set([verdict]))
+    expect(states).toEqual(['half-open', 'closed'])
+  },
+)
+
+test.each<[string, Request, unknown]>([
+  ['a peek', (store) => store.charge(peek), verdict],
+  ['a refund', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }]), undefined],
+  ['a forget', (store) => store.forget(charge), undefined],
+])('%s waits for the probe as a charge does', async (_what, request, expected) => {
+  const { requests, begin } = await recovering(30, 5)
+  begin()
+  const outcome = begin(request)
+  await jest.advanceTimersByTimeAsync(29)
+  expect(requests).toHaveBeenCalledTimes(1)
+  await jest.advanceTimersByTimeAsync(6)
+  expect(requests).toHaveBeenCalledTimes(2)
+  expect(outcome).toEqual({ value: expected, afterMs: 35 })
+})
+
+test('when the probe fails, none of the others is sent, and each hears why', async () => {
+  const { requests, states, burst } = await recovering('fails')
+  const [probe, ...others] = burst(40)
+  await jest.advanceTimersByTimeAsync(1)
+  expect(probe?.value).toMatchObject({ message: 'fake: connection refused' })
+  for (const { value } of others) {
+    expect(value).toBeInstanceOf(NotAsked)
+    expect((value as StoreError).cause).toBe(probe?.value)
+  }
+  await jest.advanceTimersByTimeAsync(400)
+  expect(requests).toHaveBeenCalledTimes(1)
+  expect(states).toEqual(['half-open', 'open'])
+})
+
+test('when the probe hangs, each waits until it is over, or until its own deadline', async () => {
+  const { requests, states, begin } = await recovering()
+  const probe = begin()
+  await jest.advanceTimersByTimeAsync(20)
+  const later = begin()
+  const slow = begin((store) => store.charge(charge, performance.now() - 60))
+  const slower = begin((store) => store.charge(charge, performance.now() - 500))
+  await jest.advanceTimersByTimeAsync(200)
+  expect(requests).toHaveBeenCalledTimes(1)
+  expect(states).toEqual(['half-open', 'open'])
+  expect(probe.value).toBeInstanceOf(Overdue)
+  for (const { value } of [later, slow, slower]) expect(value).toBeInstanceOf(NotAsked)
+  const times = [probe, later, slow, slower].map(({ afterMs = 0 }) => afterMs)
+  for (const [i, ms] of [100, 80, 40, 25].entries()) {
+    expect(times[i]).toBeGreaterThanOrEqual(ms)
+    expect(times[i]).toBeLessThanOrEqual(ms + 3)
+  }
+})
+
+test('what was spent on the probe is taken off the time for the store, and is not held against that', async () => {
+  const { store, requests, burst } = await recovering(60, ...Array(39).fill(50))
+  const [probe, ...others] = burst(40)
+  await jest.advanceTimersByTimeAsync(105)
+  expect(requests).toHaveBeenCalledTimes(40)
+  expect(probe).toEqual({ value: verdict, afterMs: 60 })
+  for (const { value, afterMs } of others) {
+    expect(value).toBeInstanceOf(Overdue)
+    expect(afterMs).toBeGreaterThanOrEqual(100)
+    expect(afterMs).toBeLessThanOrEqual(103)
+  }
+  await jest.advanceTimersByTimeAsync(100)
+  expect(store.state()).toBe('closed')
+})
+
+test('what hangs for all of its time counts, also where a part of that was spent on the probe', async () => {
+  const { states, burst } = await recovering(60)
+  burst(40)
+  await jest.advanceTimersByTimeAsync(155)
+  expect(states).toEqual(['half-open', 'closed'])
+  await jest.advanceTimersByTimeAsync(10)
+  expect(states).toEqual(['half-open', 'closed', 'open'])
+})
+
+test('a request waits for one probe only', async () => {
+  const { requests, begin } = await recovering('fails', 1)
+  begin()
+  const waiting = begin()
+  await jest.advanceTimersByTimeAsync(1)
+  expect(waiting.value).toBeInstanceOf(NotAsked)
+  await jest.advanceTimersByTimeAsync(1001)
+  const next = begin()
+  await jest.advanceTimersByTimeAsync(2)
+  expect(next.value).toBe(verdict)
+  expect(requests).toHaveBeenCalledTimes(2)
+})
+
+test('settled waits for those that wait for the probe', async () => {
+  const { store, begin } = await recovering(30, 5)
+  begin()
+  const waiting = begin()
+  const settled = jest.fn()
+  store.settled().then(() => settled(waiting.value))
+  await jest.advanceTimersByTimeAsync(33)
+  expect(settled).not.toHaveBeenCalled()
+  await jest.advanceTimersByTimeAsync(5)
+  expect(settled).toHaveBeenCalledWith(verdict)
+})
+
+describe('a probe that was given less time than there is', () => {
+  const late: Request = (store) => store.charge(charge, performance.now() - 60)
+
+  test('closes it by an answer that comes after its own deadline, and in time for the store', async () => {
+    const { states, begin } = await recovering(70, 5)
+    const probe = begin(late)
+    const other = begin()
+    await jest.advanceTimersByTimeAsync(50)
+    expect(probe.value).toMatchObject({ message: 'fake: no answer within 40 ms' })
+    expect(states).toEqual(['half-open'])
+    await jest.advanceTimersByTimeAsync(30)
+    expect(states).toEqual(['half-open', 'closed'])
+    expect(other).toEqual({ value: verdict, afterMs: 75 })
+  })
+
+  test('opens it again when there is none within the time for the store', async () => {
+    const { states, begin } = await recovering(120)
+    begin(late)
+    await jest.advanceTimersByTimeAsync(95)
+    expect(states).toEqual(['half-open'])
+    await jest.advanceTimersByTimeAsync(10)
+    expect(states).toEqual(['half-open', 'open'])
+  })
+
+  test.each([
+    ['an error', new Error('connection lost'), ['half-open', 'open']],
+    [
+      'a refusal of this one charge',
+      new StoreError('fake', 'no', { answered: true }),
+      ['half-open', 'closed'],
+    ],
+  ])('is judged by %s that comes late', async (_what, reason, expected) => {
+    const { states, begin, requests } = await recovering()
+    requests.mockReturnValueOnce(new Promise((_, reject) => setTimeout(reject, 60, reason)))
+    begin(late)
+    await jest.advanceTimersByTimeAsync(65)
+    expect(states).toEqual(expected)
+  })
+
+  test('opens it by nonsense that comes late', async () => {
+    const { states, begin, requests } = await recovering()
+    requests.mockReturnValueOnce(new Promise((resolve) => setTimeout(resolve, 60, [{}])))
+    begin(late)
+    await jest.advanceTimersByTimeAsync(65)
+    expect(states).toEqual(['half-open', 'open'])
+  })
+})
+
+describe.each([
+  ['allow', 'open'],
+  ['deny', 'closed'],
+  ['local', 'local'],
+] as const)('in a limiter with %j', (onStoreError, source) => {
+  test('a burst whose probe hangs is decided without the store, by one storeError and within timeoutMs', async () => {
+    let hangs = false
+    const refused = () => Promise.reject(new Error('connection refused'))
+    const store = storeThat(() => (hangs ? new Promise(() => undefined) : refused()))
+    const limiter = createLimiter({ limit: 100, window: '1m', key: () => 'key', store, onStoreError })
+    const storeErrors: StoreError[] = []
+    limiter.events.on('storeError', (error) => storeErrors.push(error))
+    for (let i = 0; i < 5; i++) await limiter.charge({})
+    await jest.advanceTimersByTimeAsync(1001)
+    hangs = true
+    storeErrors.length = 0
+    const burst = Array.from({ length: 40 }, () => limiter.charge({}))
+    await jest.advanceTimersByTimeAsync(103)
+    const sources = (await Promise.all(burst)).map((decision) => decision.source)
+    expect(sources).toEqual(Array(40).fill(source))
+    expect(storeErrors).toHaveLength(1)
+    expect(await limiter.charge({})).toMatchObject({ source }) // at once: the breaker is open
+  })
+})

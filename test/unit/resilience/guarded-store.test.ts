@@ -1,0 +1,137 @@
+import { type Charge, memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { guard } from '../../../src/resilience/guarded-store.js'
+
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+const charge: Charge = [{ key: 'key', policy, cost: 1 }]
+const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
+const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+
+/** A store that answers a charge with whatever a test says. */
+function storeThat(answer: () => unknown): Store {
+  return { name: 'fake', charge: answer as Store['charge'], refund() {}, forget() {} }
+}
+
+const ask = (answer: () => unknown, timeoutMs = 100) => guard(storeThat(answer), { timeoutMs }).charge(charge)
+
+/** What asking ends in, whether it throws at once or rejects later. */
+async function failureOf(answer: () => unknown): Promise<unknown> {
+  try {
+    return { allowed: await ask(answer) }
+  } catch (error) {
+    return error
+  }
+}
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test('a synchronous answer comes through at once, without a timer', () => {
+  expect(ask(() => [verdict])).toBe(verdict)
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('the memory store needs no promise', () => {
+  expect(guard(memoryStore(), { timeoutMs: 100 }).charge(charge)).toMatchObject({
+    allowed: true,
+    parts: [{ remaining: 4 }],
+  })
+})
+
+test('the store is asked for this charge, in a batch of one', () => {
+  const asked = jest.fn(() => [verdict])
+  guard({ ...storeThat(asked) }, { timeoutMs: 100 }).charge(charge)
+  expect(asked.mock.calls).toEqual([[[charge]]])
+})
+
+test('an answer in time comes through', async () => {
+  const answer = ask(() => new Promise((resolve) => setTimeout(() => resolve([verdict]), 99)))
+  await jest.advanceTimersByTimeAsync(99)
+  expect(await answer).toBe(verdict)
+})
+
+test('any thenable is waited for', async () => {
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
+  const thenable = { then: (resolve: (value: unknown) => void) => resolve([verdict]) }
+  expect(await ask(() => thenable)).toBe(verdict)
+})
+
+test('a store that hangs is given up after timeoutMs', async () => {
+  const outcome = jest.fn()
+  const answer = ask(() => new Promise(() => {}), 250) as Promise<Verdict>
+  answer.catch(outcome)
+  await jest.advanceTimersByTimeAsync(249)
+  expect(outcome).not.toHaveBeenCalled()
+  await jest.advanceTimersByTimeAsync(2)
+  expect(outcome).toHaveBeenCalledTimes(1)
+  await expect(answer).rejects.toThrow('fake: no answer within 250 ms')
+})
+
+test.each([
+  ['answers', (resolve: (value: unknown) => void) => resolve([verdict])],
+  ['rejects', (_: unknown, reject: (reason: unknown) => void) => reject(new Error('too late'))],
+])('a store that %s too late changes nothing, and is no unhandled rejection', async (_how, settle) => {
+  const unhandled = jest.fn()
+  process.on('unhandledRejection', unhandled)
+  const answer = ask(() => new Promise((resolve, reject) => setTimeout(settle, 300, resolve, reject)))
+  const failed = expect(answer).rejects.toThrow('fake: no answer within 100 ms')
+  await jest.advanceTimersByTimeAsync(400)
+  await failed
+  jest.useRealTimers()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+  jest.useFakeTimers()
+})
+
+const thrown: [string, unknown, string][] = [
+  ['an error', new Error('connection refused'), 'fake: connection refused'],
+  ['a type error', new TypeError('x is not a function'), 'fake: x is not a function'],
+  ['a string', 'connection refused', 'fake: connection refused'],
+  ['undefined', undefined, 'fake: it threw undefined'],
+  ['null', null, 'fake: it threw null'],
+  ['a symbol', Symbol('why'), 'fake: it threw Symbol(why)'],
+]
+
+describe.each(thrown)('%s as the reason', (_what, cause, message) => {
+  test.each<[string, () => unknown]>([
+    [
+      'thrown',
+      () => {
+        throw cause
+      },
+    ],
+    ['rejected with', () => Promise.reject(cause)],
+  ])('comes out as a StoreError with its cause when %s', async (_how, answer) => {
+    const failure = await failureOf(answer)
+    expect(failure).toBeInstanceOf(StoreError)
+    expect(failure).toMatchObject({ name: 'StoreError', store: 'fake', message, cause })
+  })
+})
+
+test('a StoreError of the store comes out as it is', async () => {
+  const own = new StoreError('fake', 'no answer from 10.0.0.1')
+  expect(await failureOf(() => Promise.reject(own))).toBe(own)
+  expect(
+    await failureOf(() => {
+      throw own
+    }),
+  ).toBe(own)
+})
+
+test('a rejection with a value that has no text comes out as a StoreError too', async () => {
+  const answer = ask(() => Promise.reject(Object.create(null))) as Promise<Verdict>
+  const outcome = jest.fn()
+  answer.catch(outcome)
+  await jest.advanceTimersByTimeAsync(1000)
+  expect(outcome).toHaveBeenCalledWith(expect.any(StoreError))
+})
+
+test('a thenable that throws comes out as a StoreError', async () => {
+  const failure = await failureOf(() => ({
+    // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
+    then() {
+      throw new Error('broken thenable')
+    },
+  }))
+  expect(failure).toBeInstanceOf(StoreError)
+})

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { KeyHash } from '../../../../src/stores/memory/key-hash.js'
+import { halfSipHash } from './half-sip-hash.js'
+
+const SECRET = Int32Array.of(0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c)
+
+function hashed(key: string, hash = new KeyHash(SECRET)): readonly [low: number, high: number] {
+  hash.hash(key)
+  return [hash.low, hash.high]
+}
+
+/** Bytes from 0 on. */
+const upTo = (length: number) => Uint8Array.from({ length }, (_, i) => i)
+const hex = (words: readonly bigint[]) => words.map((word) => word.toString(16).padStart(8, '0'))
+
+describe('the reference in these tests', () => {
+  // In the same order: messages of 0 bytes, of 1 byte (0), of 2 bytes (0, 1), and so on; the key is the bytes 0 to 7.
+  test.each<[string, number, number, 1 | 2, string[][]]>([
+    [
+      'HalfSipHash-2-4, 32 bits, by its authors',
+      2,
+      4,
+      1,
+      [['5b9f35a9'], ['b85a4727'], ['03a662fa'], ['04e7fe8a'], ['89466e2a'], ['69b6fac5']],
+    ],
+    [
+      'HalfSipHash-2-4, 64 bits, by its authors',
+      2,
+      4,
+      2,
+      [
+        ['591f8d21', 'c83cb8b9'],
+        ['122455be', '157338f8'],
+        ['ef394f06', '57eb507c'],
+        ['451a0fce', '790606f7'],
+        ['178ae7d5', 'a12ee55b'],
+      ],
+    ],
+    [
+      'HalfSipHash-1-3, 32 bits, in Linux',
+      1,
+      3,
+      1,
+      [['5814c896'], ['e7e864ca'], ['bc4b0e30'], ['01539939'], ['7e059ea6'], ['88e3d89b']],
+    ],
+  ])('gives the published values of %s', (_name, c, d, words, expected) => {
+    expect(expected.map((_, length) => hex(halfSipHash(c, d, upTo(8), upTo(length), words)))).toEqual(
+      expected,
+    )
+  })
+})
+
+/** What the reference gives for bytes, in the words of `KeyHash`. */
+function expectedOf(bytes: Uint8Array, secretAt: number): number[] {
+  const key = new Uint8Array(SECRET.buffer).subarray(secretAt, secretAt + 8)
+  return halfSipHash(1, 3, key, bytes, 2).map((word) => Number(BigInt.asIntN(32, word)))
+}
+
+test('a key of bytes has the HalfSipHash-1-3 of its bytes', () => {
+  const bytes = fc.uint8Array({ maxLength: 300 })
+  fc.assert(
+    fc.property(bytes, (message) => {
+      expect(hashed(Buffer.from(message).toString('latin1'))).toEqual(expectedOf(message, 0))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a key with other characters has that of its UTF-16, under the other secret', () => {
+  const wide = fc.tuple(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom('\u0100', 'ж', '\ud800', '\uffff', '🚦'),
+  )
+  fc.assert(
+    fc.property(wide, fc.string({ unit: 'binary', maxLength: 20 }), ([before, char], after) => {
+      const key = before + char + after
+      expect(hashed(key)).toEqual(expectedOf(Buffer.from(key, 'utf16le'), 8))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a key of bytes that are the UTF-16 of another key has another hash', () => {
+  expect(hashed('\u0161')).not.toEqual(hashed('a\x01'))
+  expect(hashed(Buffer.from('ключ', 'utf16le').toString('latin1'))).not.toEqual(hashed('ключ'))
+})
+
+test('ropes and slices hash like flat strings', () => {
+  const flat = 'hg:1:api:{10.0.0.1}, and long enough to be a slice'
+  const rope = ['hg:1:', 'api:{10.0.0.1}', ', and long enough to be a slice'].reduce((a, b) => a + b)
+  expect([hashed(rope), hashed(`>>${flat}<<`.slice(2, -2))]).toEqual([hashed(flat), hashed(flat)])
+})
+
+test('each secret gives other hashes, and one is made up where none is given', () => {
+  const key = '10.0.0.1'
+  const hashes = Array.from({ length: 1000 }, () => hashed(key, new KeyHash()).join())
+  expect(new Set(hashes).size).toBe(1000)
+})
+
+test('the bits by which neighbouring addresses are told apart are even', () => {
+  const hash = new KeyHash(SECRET)
+  const bins = 256
+  const counts = [0, 8, 16, 24].flatMap((shift) => [
+    { half: 'low', shift, found: new Float64Array(bins) } as const,
+    { half: 'high', shift, found: new Float64Array(bins) } as const,
+  ])
+  for (let i = 0; i < 100 * bins; i++) {
+    hash.hash(`10.0.${i >> 8}.${i & 255}`)
+    for (const { half, shift, found } of counts) {
+      const bin = (hash[half] >>> shift) & (bins - 1)
+      found[bin] = (found[bin] as number) + 1
+    }
+  }
+  for (const { found } of counts) {
+    const chiSquare = found.reduce((sum, count) => sum + (count - 100) ** 2 / 100, 0)
+    expect(chiSquare).toBeGreaterThan(150) // 255 degrees of freedom: beyond these bounds once in millions of times
+    expect(chiSquare).toBeLessThan(380)
+  }
+})

@@ -1,0 +1,131 @@
+import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
+import { held, part, remainingOf, takeOne } from '../../../conformance/kit.js'
+import { listenForWarnings } from '../../keys/warnings.js'
+
+const START_MS = 1_790_000_000_000
+const daily = tokenBucket({ capacity: 10, refill: 10, every: '1d' })
+const row = consecutive({ limit: 10 })
+
+let nowMs = START_MS
+let warnings: () => unknown[]
+beforeEach(() => {
+  nowMs = START_MS
+  warnings = listenForWarnings()
+})
+afterEach(() => jest.restoreAllMocks())
+
+function boundedStore(maxKeys: number): MemoryStore {
+  return memoryStore({ maxKeys, clock: () => nowMs })
+}
+
+/** Charges `keys` one after the other, and gives the largest size seen. */
+function flood(store: MemoryStore, keys: number, keysPerCharge = 1): number {
+  let largest = 0
+  for (let i = 0; i < keys; i += keysPerCharge) {
+    store.charge([Array.from({ length: keysPerCharge }, (_, j) => part(`flood-${i + j}`, row))])
+    largest = Math.max(largest, store.size)
+  }
+  return largest
+}
+
+test.each([1, 2, 3])('20,000 keys that never repeat, %d a charge, stay within maxKeys', (keysPerCharge) => {
+  expect(flood(boundedStore(1000), 20_000, keysPerCharge)).toBe(1000)
+})
+
+test('charges that join a known key with new ones stay within maxKeys, and the known key keeps its count', () => {
+  const store = boundedStore(5)
+  for (let i = 0; i < 5; i++) store.charge([[part(`busy-${i}`, daily, 5)]])
+  for (let i = 0; i < 8; i++) {
+    const [verdict] = store.charge([[part('known', daily), part(`new-${i}`, daily)]])
+    expect(verdict?.parts[0]?.remaining).toBe(9 - i)
+    expect(store.size).toBeLessThanOrEqual(5)
+  }
+})
+
+test('a newcomer is not given the room of a known key in its own charge, though that is nearest to fresh', async () => {
+  const store = boundedStore(2)
+  await takeOne(store, 'busy', daily, 5)
+  await takeOne(store, 'known', daily, 1)
+  const [verdict] = store.charge([[part('known', daily), part('new', daily)]])
+  expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 9])
+  expect(store.size).toBe(2)
+  expect(await remainingOf(store, daily, ['known', 'new', 'busy'])).toEqual([8, 9, 10])
+})
+
+test('a key named twice in one charge is one newcomer', () => {
+  const store = boundedStore(1)
+  const [verdict] = store.charge([[part('only', daily, 2), part('only', daily, 2)]])
+  expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 6])
+  expect(store.size).toBe(1)
+  expect(warnings()).toEqual([])
+})
+
+test('keys that were only looked at, or denied at once, are not held', () => {
+  const store = boundedStore(10)
+  store.charge([[part('looked', daily, 0)], [part('denied', daily, 11)]])
+  store.refund([{ ...part('refunded', daily), takenAtMs: nowMs }])
+  store.forget(held(daily, 'forgotten'))
+  expect(store.size).toBe(0)
+})
+
+test('a charge that is denied at once makes no room for itself in a full store', async () => {
+  const store = boundedStore(2)
+  store.charge([[part('a', daily)], [part('b', daily)]])
+  for (let i = 0; i < 10; i++) store.charge([[part(`denied-${i}`, daily, 11)]])
+  expect(await remainingOf(store, daily, ['a', 'b'])).toEqual([9, 9])
+})
+
+test('the store follows its live keys: those that are fresh again go without a timer', () => {
+  const store = memoryStore({ clock: () => nowMs })
+  const quick = tokenBucket({ capacity: 1, refill: 1, every: '1s' })
+  for (let i = 0; i < 20_000; i++, nowMs++) store.charge([[part(`key-${i}`, quick)]])
+  expect(store.size).toBeLessThan(3000) // 1000 of them are live
+})
+
+test.each([0, 1, 2])('a state that is fresh again goes first, wherever it is (%d)', async (fresh) => {
+  const store = boundedStore(3)
+  const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
+  const keys = ['a', 'b', 'c']
+  for (const [i, key] of keys.entries()) await takeOne(store, key, i === fresh ? quick : daily, 1)
+  nowMs += 1000
+  await takeOne(store, 'newcomer', daily)
+  const inUse = keys.filter((_key, i) => i !== fresh)
+  expect(await remainingOf(store, daily, [...inUse, 'newcomer'])).toEqual([9, 9, 9])
+})
+
+test.each([
+  [4, 1, 3],
+  [1, 4, 3],
+  [9, 8, 7],
+  [10, 10, 9],
+])('with none fresh, of %d, %d and %d taken the least goes', async (...taken) => {
+  const store = boundedStore(3)
+  const keys = ['a', 'b', 'c']
+  for (const [i, key] of keys.entries()) await takeOne(store, key, daily, taken[i] as number)
+  expect(await takeOne(store, 'newcomer', daily)).toMatchObject({ allowed: true, remaining: 9 })
+  expect(store.size).toBe(3)
+  const least = taken.indexOf(Math.min(...taken))
+  const left = taken.map((each, i) => (i === least ? 10 : 10 - each))
+  expect(await remainingOf(store, daily, keys)).toEqual(left)
+  expect(warnings()).toEqual([])
+})
+
+test('nearest to fresh is told by the share that is left, over policies of different sizes', async () => {
+  const store = boundedStore(2)
+  const large = tokenBucket({ capacity: 1000, refill: 1000, every: '1d' })
+  await takeOne(store, 'large', large, 900)
+  await takeOne(store, 'small', daily, 1)
+  await takeOne(store, 'newcomer', daily)
+  expect(await remainingOf(store, large, ['large'])).toEqual([100])
+  expect(await remainingOf(store, daily, ['small'])).toEqual([10])
+})
+
+test('a flood never frees a client at its limit', () => {
+  const store = boundedStore(100)
+  const limited = Array.from({ length: 50 }, (_, i) => `limited-${i}`)
+  for (const [i, key] of limited.entries())
+    store.charge([[i % 2 ? part(key, daily, 10) : part(key, row, 10)]])
+  flood(store, 20_000)
+  const again = store.charge(limited.map((key, i) => [part(key, i % 2 ? daily : row)]))
+  expect(again.map(({ allowed }) => allowed)).toEqual(limited.map(() => false))
+})

@@ -1,0 +1,110 @@
+import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import { PageTable } from '../../../../src/stores/memory/page-table.js'
+import { StateTable } from '../../../../src/stores/memory/state-table.js'
+import { part } from '../../../conformance/kit.js'
+
+const START_MS = 1_790_000_000_000
+const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
+const slow = tokenBucket({ capacity: 10, refill: 10, every: '1d' })
+
+test('states that are fresh again go while only known keys are charged', () => {
+  let nowMs = START_MS
+  const store = memoryStore({ clock: () => nowMs })
+  store.charge([[part('known', slow)]])
+  for (let i = 0; i < 5000; i++) store.charge([[part(`key-${i}`, quick, 10)]])
+  nowMs += 1000
+  for (let i = 0; i < 100_000; i++) store.charge([[part('known', slow, 0)]])
+  expect(store.size).toBe(1)
+  expect(store.charge([[part('known', slow, 0)]])[0]?.parts[0]?.remaining).toBe(9)
+})
+
+test('states of policies of every width are bounded together, and go when they are fresh', () => {
+  let nowMs = START_MS
+  const store = memoryStore({ maxKeys: 100, clock: () => nowMs })
+  const policies = [
+    quick,
+    fixedWindow({ limit: 10, window: '1s' }),
+    slidingWindow({ limit: 10, window: '1s' }),
+    slidingWindow({ limit: 10, window: '1s', slices: 100 }),
+  ]
+  for (let i = 0; i < 1000; i++) store.charge(policies.map((policy) => [part(`${policy.kind}-${i}`, policy)]))
+  expect(store.size).toBe(100)
+  nowMs += 3000
+  for (let i = 0; i < 100_000; i++) store.charge([[part('known', slow)]])
+  expect(store.size).toBe(1)
+})
+
+test('policies made for each charge are let go with their states', () => {
+  let nowMs = START_MS
+  const table = new StateTable(1_000_000)
+  for (let i = 1; i <= 20_000; i++, nowMs++) {
+    const policy = fixedWindow({ limit: i, window: '100ms' })
+    table.seek(`key-${i}`, policy)
+    const { next } = policy.take(undefined, nowMs, i)
+    if (next === undefined || !table.makeRoom(nowMs, 1)) throw new Error('there is room')
+    table.add(policy, next)
+  }
+  expect(table.policies).toBe(table.size)
+  expect(table.policies).toBeLessThan(500) // at most 100 of them are live
+})
+
+test('who has a record of bans has more to lose than units, and goes later', () => {
+  const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
+  const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
+  store.charge([[part('recorded', banning, 2)], [part('plain', slow, 4)]])
+  store.charge([[part('newcomer', slow)]])
+  const [recorded, plain] = store.charge([[part('recorded', banning, 0)], [part('plain', slow, 0)]])
+  expect([recorded?.parts[0]?.remaining, plain?.parts[0]?.remaining]).toEqual([8, 10])
+})
+
+test('where there is no memory for a page more, nothing is left of the newcomer', () => {
+  const table = new StateTable(10)
+  const { next } = slow.take(undefined, START_MS, 1)
+  const add = jest.spyOn(PageTable.prototype, 'add').mockImplementation(() => {
+    throw new RangeError('Array buffer allocation failed')
+  })
+  table.seek('key', slow)
+  expect(() => table.add(slow, next ?? [])).toThrow('allocation')
+  expect([table.size, table.policies]).toEqual([0, 0])
+  add.mockRestore()
+  table.add(slow, next ?? [])
+  expect([table.size, table.policies]).toEqual([1, 1])
+})
+
+test('a key is forgotten, whatever the policy that is named', () => {
+  const store = memoryStore()
+  const window = slidingWindow({ limit: 10, window: '1d' })
+  store.charge([[part('one', slow)], [part('other', slow)]])
+  store.charge([[part('window', window)]])
+  store.forget([
+    { key: 'one', policy: window },
+    { key: 'window', policy: slow },
+  ])
+  expect(store.size).toBe(1)
+  expect(store.charge([[part('one', slow)]])[0]?.parts[0]?.remaining).toBe(9)
+})
+
+test('keys of any characters are told apart', () => {
+  const store = memoryStore()
+  const keys = [
+    '',
+    '\0',
+    '\0\0',
+    'a',
+    'a\0',
+    'ab',
+    'ß',
+    'ж',
+    '6\x04',
+    '\ud800',
+    '\udfff',
+    '\ufffd',
+    '🚦',
+    'x'.repeat(256),
+    'x'.repeat(512),
+  ]
+  for (const [i, key] of keys.entries()) store.charge([[part(key, slow, i % 10)]])
+  for (const [i, key] of keys.entries()) {
+    expect([key, store.charge([[part(key, slow, 0)]])[0]?.parts[0]?.remaining]).toEqual([key, 10 - (i % 10)])
+  }
+})

@@ -1,0 +1,45 @@
+import { type BatcherOptions, batcher, type Send } from '../../../../src/stores/shared/batcher.js'
+
+export type Answers = readonly (string | Error)[]
+
+/** A `send` that answers all of a batch at once. */
+export function whole<Item, Answer>(
+  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+): Send<Item, Answer> {
+  return async (items, answer) => {
+    const answers = await send(items)
+    answers.forEach((each, place) => {
+      answer(place, each)
+    })
+  }
+}
+
+/** A batcher that is asked one item at a time. */
+export function asker<Item, Answer>(
+  send: Send<Item, Answer>,
+  options: BatcherOptions<Item>,
+): (item: Item) => Promise<Answer> {
+  const ask = batcher(send, options)
+  return async (item) => {
+    const answers = await ask([item])
+    expect(answers).toHaveLength(1)
+    return answers[0] as Answer
+  }
+}
+
+/** A `send` whose batches are answered by hand. */
+export function byHand() {
+  const batches: (readonly number[])[] = []
+  const pending: { answer(answers?: Answers): void; fail(reason: unknown): void }[] = []
+  const send = (items: readonly number[]): Promise<Answers> =>
+    new Promise((resolve, reject) => {
+      batches.push(items)
+      pending.push({ answer: (answers = items.map(String)) => resolve(answers), fail: reject })
+    })
+  const at = (i: number) => {
+    const found = pending[i]
+    if (found === undefined) throw new Error(`batch ${i} was not sent`)
+    return found
+  }
+  return { send: whole(send), batches, at }
+}

@@ -1,0 +1,101 @@
+import { durationMs, MAX_DURATION_MS, shortDuration, windowMs } from '../../../src/util/durations.js'
+
+test.each([
+  [1, "Write '1s', or '1ms' if that is meant."],
+  [60, "Write '1m', or '60ms' if that is meant."],
+  [90, "Write '90s', or '90ms' if that is meant."],
+  [999, "Write '999s', or '999ms' if that is meant."],
+])('a window of the number %d could be seconds, and the error names both readings', (value, hint) => {
+  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
+  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got ${value}. ${hint}`)
+  for (const suggested of hint.match(/'\w+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
+  expect(durationMs('someone', 'every', value)).toBe(value)
+})
+
+test.each([
+  ['1', "Write '1s', or '1ms' if that is meant."],
+  ['60', "Write '1m', or '60ms' if that is meant."],
+  ['60000', "Write '1m', or '1000m' if seconds are meant."],
+  [String(MAX_DURATION_MS), "Write '87660h'."],
+])('a window of the string %j has no unit, and the error names what is meant', (value, hint) => {
+  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
+  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got "${value}". ${hint}`)
+  for (const suggested of hint.match(/'[\w.]+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
+})
+
+test.each([
+  [1000, 1000],
+  [900_000, 900_000],
+  ['1ms', 1],
+  ['60ms', 60],
+  ['1s', 1000],
+])('a window of %p has one reading', (value, lengthMs) => {
+  expect(windowMs('someone', 'window', value)).toBe(lengthMs)
+})
+
+test.each([0, -5, 0.5, Number.NaN])('a window of %p is no duration in any unit', (value) => {
+  expect(() => windowMs('someone', 'window', value)).toThrow("Did you mean window: '1m'?")
+})
+
+test.each([
+  [1, 1],
+  [60_000, 60_000],
+  [MAX_DURATION_MS, MAX_DURATION_MS],
+  ['10s', 10_000],
+  ['5 minutes', 300_000],
+  ['1.5h', 5_400_000],
+  ['30 days', 2_592_000_000],
+  ['400d', 34_560_000_000],
+  ['10 years', MAX_DURATION_MS],
+  ['250', 250],
+  ['1 M', 60_000],
+])('%p is %p ms', (value, expected) => {
+  expect(durationMs('someone', 'window', value)).toBe(expected)
+})
+
+test.each([
+  0,
+  -1,
+  0.5,
+  1.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  MAX_DURATION_MS + 1,
+  '',
+  ' ',
+  'soon',
+  '0s',
+  '-5m',
+  '1.0001ms',
+  '11 years',
+  '1m30s',
+  '9'.repeat(101),
+  null,
+  undefined,
+  true,
+  [],
+  [60_000],
+  {},
+  60_000n,
+  new Date(60_000),
+  () => 60_000,
+])('%p is no duration, and the message says what is', (value) => {
+  expect(() => durationMs('someone', 'window', value)).toThrow(TypeError)
+  expect(() => durationMs('someone', 'window', value)).toThrow(
+    /^someone: window must be a duration of 1 ms to 10 years .*, got .{1,70}\. Did you mean window: '1m'\?$/,
+  )
+})
+
+test.each([
+  [1, '1ms'],
+  [1500, '1500ms'],
+  [1000, '1s'],
+  [90_000, '90s'],
+  [60_000, '1min'],
+  [3_600_000, '1h'],
+  [5_400_000, '90min'],
+  [86_400_000, '1d'],
+  [2_592_000_000, '30d'],
+])('%p ms is called %p in names', (value, expected) => {
+  expect(shortDuration(value)).toBe(expected)
+})

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { deadline } from '../../../src/util/timeout.js'
+
+const DEADLINE_MS = 100
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+/** Work that is ended by hand, and what becomes of it. */
+function workOf(inTime: ReturnType<typeof deadline>, onLate?: () => void) {
+  let end: (result: string) => void = () => undefined
+  let fail: (reason: unknown) => void = () => undefined
+  const work = new Promise<string>((resolve, reject) => {
+    end = resolve
+    fail = reject
+  })
+  const outcome = jest.fn()
+  const answer = inTime(work, onLate)
+  answer.then(outcome, (error: Error) => outcome(error.message))
+  return { answer, outcome, end: (result: string) => end(result), fail: (reason: unknown) => fail(reason) }
+}
+
+test('work that takes longer is rejected, with the time that it had', async () => {
+  const { answer, outcome } = workOf(deadline(DEADLINE_MS))
+  await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
+  expect(outcome).not.toHaveBeenCalled()
+  await jest.advanceTimersByTimeAsync(2)
+  expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
+  await expect(answer).rejects.toThrow(Error)
+})
+
+test('late work is told of once, and what it comes to is no matter', async () => {
+  const onLate = jest.fn()
+  const late = [workOf(deadline(DEADLINE_MS), onLate), workOf(deadline(DEADLINE_MS), onLate)]
+  await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
+  expect(onLate).toHaveBeenCalledTimes(2)
+  late[0]?.end('an answer')
+  late[1]?.fail(new Error('the connection is lost'))
+  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
+  for (const { outcome } of late) expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
+  expect(onLate).toHaveBeenCalledTimes(2)
+})
+
+test('work in time has its result, and is not told of later', async () => {
+  const onLate = jest.fn()
+  const { outcome, end } = workOf(deadline(DEADLINE_MS), onLate)
+  await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
+  end('an answer')
+  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
+  expect(outcome.mock.calls).toEqual([['an answer']])
+  expect(onLate).not.toHaveBeenCalled()
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('work that fails in time passes its reason on', async () => {
+  const onLate = jest.fn()
+  const { answer, fail } = workOf(deadline(DEADLINE_MS), onLate)
+  const reason = new RangeError('too much')
+  fail(reason)
+  await expect(answer).rejects.toBe(reason)
+  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
+  expect(onLate).not.toHaveBeenCalled()
+})
+
+test('one timer serves many, and each has all of its time', async () => {
+  const inTime = deadline(DEADLINE_MS)
+  const works = [workOf(inTime)]
+  for (let i = 1; i < 10; i++) {
+    await jest.advanceTimersByTimeAsync(10)
+    works.push(workOf(inTime))
+    expect(jest.getTimerCount()).toBe(1)
+  }
+  for (const [i, { outcome }] of works.entries()) {
+    await jest.advanceTimersByTimeAsync(i === 0 ? 9 : 8)
+    expect(outcome).not.toHaveBeenCalled()
+    await jest.advanceTimersByTimeAsync(2)
+    expect(outcome).toHaveBeenCalledTimes(1)
+  }
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('works of one turn are all given up together', async () => {
+  const inTime = deadline(DEADLINE_MS)
+  const works = Array.from({ length: 50 }, () => workOf(inTime))
+  works[7]?.end('an answer')
+  await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
+  const given = works.map(({ outcome }) => outcome.mock.calls.flat())
+  expect(given).toEqual(works.map((_, i) => [i === 7 ? 'an answer' : 'no answer within 100 ms']))
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('an answer that was there before the process looked is in time, however late it looks', async () => {
+  jest.useRealTimers()
+  const answered = new Promise((resolve) => setTimeout(() => setImmediate(resolve, 'an answer'), 5))
+  const answer = deadline(20)(answered)
+  for (const endMs = performance.now() + 60; performance.now() < endMs; );
+  expect(await answer).toBe('an answer')
+})
+
+test('no timer keeps the process running', async () => {
+  jest.useRealTimers()
+  const module = JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))
+  const program = [
+    `import { deadline } from ${module}`,
+    'deadline(60_000)(new Promise(() => undefined))',
+    "process.on('exit', () => console.log('it ends'))",
+  ].join(';')
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
+  expect(stdout).toBe('it ends\n')
+})
