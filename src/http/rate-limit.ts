@@ -3,7 +3,7 @@ import { isDisconnectedError } from '../keys/disconnected.js'
 import { addressOfSocket, type SourceAddress } from '../keys/source-address.js'
 import { CLOSED, type Decision } from '../limiter/decision.js'
 import { type Limiter, limiterFrom } from '../limiter/limiter.js'
-import { isPromise, type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { abort } from './connection.js'
 import { denialHeaders, type HeaderList } from './headers.js'
@@ -86,7 +86,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
       if (skip === undefined) return gate(req, res, next)
       const skipped = skip(req, res)
       if (isPromise(skipped)) addressOfSocket(req) // read while it is there: Node.js then remembers it
-      return whenKnown(skipped, (skips) => (skips ? true : gate(req, res, next)))
+      return thenMaybe(skipped, (skips) => (skips ? true : gate(req, res, next)))
     } catch (error) {
       next(asError(owner, error))
       return false
@@ -109,7 +109,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (!enforce || isMalformed === undefined) return decide(req, res, next)
     const malformed = isMalformed(req)
     if (isPromise(malformed)) addressOfSocket(req) // as above
-    return whenKnown(malformed, (isSo) =>
+    return thenMaybe(malformed, (isSo) =>
       isSo ? refuse(req, res, 'malformed', 400) : decide(req, res, next),
     )
   }
@@ -138,7 +138,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, list, decision)
     if (onLimited !== undefined) {
       setAll(res, list)
-      return whenKnown(onLimited(req, res, next, decision), () => false)
+      return thenMaybe(onLimited(req, res, next, decision), () => false)
     }
     if (message !== undefined) return send(res, statusCode, list, message)
     return refuse(req, res, 'limited', statusCode, list, decision)

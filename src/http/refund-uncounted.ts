@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
-import { tellRefundFailed } from '../limiter/events.js'
+import { emitRefundFailed } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
@@ -29,7 +29,7 @@ export function givingBackUncounted<Req extends IncomingMessage, Res extends Ser
       try {
         if (!(await counts(count, req, res))) await limiter.refund(decision)
       } catch (error) {
-        tellRefundFailed(limiter.events, error, decision)
+        emitRefundFailed(limiter.events, error, decision)
       }
     })
   }

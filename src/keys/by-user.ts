@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
-import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { optionalFunction } from '../util/validate.js'
 import { byIp, readsAddressLike } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
@@ -41,9 +41,9 @@ export function byUser<Subject>(
   const read = (get ?? userOf) as (subject: unknown) => unknown
 
   function userKey(subject: unknown): MaybePromise<unknown> {
-    return whenKnown(read(subject), (user): MaybePromise<unknown> => {
+    return thenMaybe(read(subject), (user): MaybePromise<unknown> => {
       if (user === undefined || user === null)
-        return whenKnown(anonymous(subject), (key) => tagged('anonymous', key))
+        return thenMaybe(anonymous(subject), (key) => tagged('anonymous', key))
       return tagged('user', user)
     })
   }

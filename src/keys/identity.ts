@@ -1,5 +1,5 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
-import { type MaybePromise, readAll, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { isAddressKey } from './by-ip.js'
 import type { KeyFunction } from './key.js'
@@ -22,7 +22,7 @@ export function identityReader(
   const first = readers[0] as IdentityReader
   if (readers.length === 1) return first
   return (subject) =>
-    whenKnown(
+    thenMaybe(
       readAll(readers, (read) => read(subject)),
       join,
     )
@@ -40,7 +40,7 @@ function partReader(
   if (isAddressKey(key) && secret === undefined) return key as IdentityReader
   const hashed = lastHash(key)
   return (subject) =>
-    whenKnown(key(subject), (value) => {
+    thenMaybe(key(subject), (value) => {
       if (value === undefined) return undefined
       if (isKey(value)) return hashed(value, secret)
       warnOfObject(key, value)

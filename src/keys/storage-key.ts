@@ -7,7 +7,7 @@ const REMEMBERED = 4096
  * Makes the keys at rest of one policy: `<head>:{<identity>}`, the braces being a Redis Cluster hash tag. The keys of
  * recent clients are remembered, since a string just joined is a rope, which every look-up would flatten and hash again.
  */
-export function keysAtRest(head: string): (identity: string) => string {
+export function storageKeys(head: string): (identity: string) => string {
   const remembered = new RecentMap<string>(REMEMBERED)
   return function keyAtRest(identity) {
     const known = remembered.get(identity)

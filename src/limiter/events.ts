@@ -23,12 +23,12 @@ export interface LimiterEvents<Subject> {
 }
 
 /** Emits that a charge was denied. */
-export function tellLimited<Subject>(events: Events<Subject>, decision: Decision, subject: Subject): void {
+export function emitLimited<Subject>(events: Events<Subject>, decision: Decision, subject: Subject): void {
   emit(events, 'limited', [decision, subject])
 }
 
 /** Emits that the store failed; where nobody listens, it is a process warning, once. */
-export function tellStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
+export function emitStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
   if (emit(events, 'storeError', [error])) return
   warnOnce(
     'HEADGATE_STORE_ERROR',
@@ -37,7 +37,7 @@ export function tellStoreError<Subject>(events: Events<Subject>, error: StoreErr
 }
 
 /** Emits that the store is asked no more, or again. */
-export function tellStoreState<Subject>(
+export function emitStoreState<Subject>(
   events: Events<Subject>,
   state: BreakerState,
   cause: StoreError | undefined,
@@ -46,13 +46,13 @@ export function tellStoreState<Subject>(
 }
 
 /** Emits that counts are gone; where nobody listens, it is a process warning, once. */
-export function tellLimitsLost<Subject>(events: Events<Subject>, error: StoreError): void {
+export function emitLimitsLost<Subject>(events: Events<Subject>, error: StoreError): void {
   if (emit(events, 'limitsLost', [error])) return
   warnOnce('HEADGATE_LIMITS_LOST', `headgate: limits were lost (${error.message}). ${mend('limitsLost')}`)
 }
 
 /** Emits that units could not be given back; where nobody listens, it is a process warning, once. */
-export function tellRefundFailed<Subject>(events: Events<Subject>, error: unknown, decision: Decision): void {
+export function emitRefundFailed<Subject>(events: Events<Subject>, error: unknown, decision: Decision): void {
   if (emit(events, 'refundFailed', [error, decision])) return
   warnOnce(
     'HEADGATE_REFUND_FAILED',

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { isDisconnectedError } from '../keys/disconnected.js'
 import { addressOfSocket } from '../keys/source-address.js'
-import { standInFor } from '../resilience/fallback-store.js'
-import { NotAsked, Overdue } from '../resilience/guarded-store.js'
-import { standBefore } from '../resilience/protect-store.js'
+import { fallbackStoreOf } from '../resilience/fallback-store.js'
+import { CircuitOpenError, StoreTimeoutError } from '../resilience/guarded-store.js'
+import { protectStore } from '../resilience/protect-store.js'
 import type { Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
-import { isPromise, type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
   CLOSED,
   chargeOf,
@@ -18,12 +18,12 @@ import {
   UNLIMITED,
 } from './decision.js'
 import {
+  emitLimited,
+  emitLimitsLost,
+  emitRefundFailed,
+  emitStoreError,
+  emitStoreState,
   type LimiterEvents,
-  tellLimited,
-  tellLimitsLost,
-  tellRefundFailed,
-  tellStoreError,
-  tellStoreState,
 } from './events.js'
 import { type Health, healthOf } from './health.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -78,28 +78,28 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
   const { limits, timeoutMs, share, denyCacheMs, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
-  const { store, close } = standBefore(settings.store, {
+  const { store, close } = protectStore(settings.store, {
     timeoutMs,
     denyCacheMs,
     lease: lease && { ...lease, onNotGivenBack },
     onChange: (state, cause) => {
       if (state === 'closed') isUnnotedTold = false
-      tellStoreState(events, state, cause)
+      emitStoreState(events, state, cause)
     },
   })
-  const standIn = standInFor(settings.store)
+  const fallback = fallbackStoreOf(settings.store)
   const replacement: Replacement = {
     store,
-    standIn,
+    fallback,
     share,
     onUnnoted,
     onNotGivenBack,
   }
   let isUnnotedTold = false
-  const unsubscribe = settings.store.onLimitsLost?.((error) => tellLimitsLost(events, error))
+  const unsubscribe = settings.store.onLimitsLost?.((error) => emitLimitsLost(events, error))
 
   function onNotGivenBack(error: unknown): void {
-    tellRefundFailed(events, error, CLOSED)
+    emitRefundFailed(events, error, CLOSED)
   }
 
   /** Once for each time that the store is away. */
@@ -108,7 +108,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     isUnnotedTold = true
     const message =
       'too many clients came while it was away: it will not be charged with all that was let through'
-    tellLimitsLost(events, new StoreError(store.name, message))
+    emitLimitsLost(events, new StoreError(store.name, message))
   }
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -119,7 +119,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function told(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) tellLimited(events, decision, subject)
+    if (!decision.allowed) emitLimited(events, decision, subject)
     return decision
   }
 
@@ -149,7 +149,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
     const { source = 'store' } = verdict
-    if (standIn.isOwing && source === 'store') settle()
+    if (fallback.isOwing && source === 'store') settle()
     return decisionOf(parts, verdict, source, giveBack)
   }
 
@@ -159,7 +159,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function settle(): Promise<void> {
-    return standIn.settle((error) => tellStoreError(events, error))
+    return fallback.settle((error) => emitStoreError(events, error))
   }
 
   function ask(parts: readonly NamedPart[], arrivedMs?: number): MaybePromise<Verdict> | StoreError {
@@ -175,8 +175,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    if (!(error instanceof NotAsked)) tellStoreError(events, error) // why it is not asked was told before
-    const answer = error instanceof Overdue ? (error.answer as Promise<Verdict>) : undefined
+    if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // why it is not asked was told before
+    const answer = error instanceof StoreTimeoutError ? (error.answer as Promise<Verdict>) : undefined
     const decideBy = (choice: StoreErrorChoice) => decideWithoutStore(replacement, choice, parts, answer)
     return whenChosen(
       () => chooseOnStoreError(error, subject),
@@ -190,10 +190,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     options: { limits?: readonly string[] } = {},
   ): MaybePromise<void> {
     const { limits: names } = options
-    return whenKnown(chargeOf(subject) ?? readForgotten(limits, subject, names), (all) => {
+    return thenMaybe(chargeOf(subject) ?? readForgotten(limits, subject, names), (all) => {
       const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
       if (parts.length === 0) return
-      standIn.forget(parts)
+      fallback.forget(parts)
       return store.forget(parts)
     })
   }

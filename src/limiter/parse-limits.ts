@@ -1,14 +1,14 @@
 import { defaultKey, readerAmong, sourceIdentity } from '../keys/by-ip.js'
 import { type IdentityReader, identityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { keysAtRest } from '../keys/storage-key.js'
+import { storageKeys } from '../keys/storage-key.js'
 import { entryHint } from '../options/hints/entry-hint.js'
 import { optional, readOptions } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy, signatureOf } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 import { windowMs } from '../util/durations.js'
-import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 
 /** A policy with all that depends on it alone. */
@@ -207,7 +207,7 @@ function policyReader(
     if (share < 1) checkShare(owner, checked, share)
     const fresh = {
       policy: checked,
-      keyAtRest: keysAtRest(`${keyHead}:${signatureOf(checked)}`),
+      keyAtRest: storageKeys(`${keyHead}:${signatureOf(checked)}`),
       name: name ?? keyName(owner, 'policy.name', checked.name),
     }
     bound.set(checked, fresh)
@@ -217,7 +217,7 @@ function policyReader(
     const only = bind(policy)
     return () => only
   }
-  return (subject) => whenKnown(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
+  return (subject) => thenMaybe(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
 }
 
 /** Throws for a share at which the policy cannot be kept: now, and not first in an outage. */
@@ -237,7 +237,7 @@ function readCost(owner: string, _option: string, cost: unknown): Limit['readCos
     const units = checkedCost(owner, cost)
     return () => units
   }
-  return (subject) => whenKnown(cost(subject), (units) => checkedCost(owner, units))
+  return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, units))
 }
 
 /** Checks a cost: a whole number of units. Half units are no option: counters at rest are whole. */

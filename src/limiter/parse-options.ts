@@ -6,7 +6,7 @@ import { isMemoryStore } from '../stores/memory/memory-store.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type Duration, durationMs } from '../util/durations.js'
-import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -150,5 +150,5 @@ export function readChoice(owner: string, option: string, value: unknown): Given
 function chooserOf(owner: string, given: GivenChoice): LimiterSettings['chooseOnStoreError'] {
   if (typeof given !== 'function') return () => given
   const check = (value: unknown) => oneChoice(owner, 'onStoreError', value)
-  return (error, subject) => whenKnown(given(error, subject), check)
+  return (error, subject) => thenMaybe(given(error, subject), check)
 }

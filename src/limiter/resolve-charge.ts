@@ -1,4 +1,4 @@
-import { isPromise, type MaybePromise, readAll, whenKnown } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import type { NamedPart } from './decision.js'
 import type { BoundPolicy, Limit } from './parse-limits.js'
 
@@ -13,7 +13,7 @@ export function readParts(
     const part = readPart(only, subject, cost)
     return isPromise(part) ? part.then(asList) : asList(part)
   }
-  return whenKnown(
+  return thenMaybe(
     readAll(limits, (limit) => readPart(limit, subject, cost)),
     (parts) => parts.filter((part) => part !== undefined),
   )
@@ -40,7 +40,7 @@ export function readForgotten(
 function named(limit: Limit, names: readonly string[]): Limit {
   const isNamed = (bound: BoundPolicy | undefined) =>
     bound && names.includes(bound.name) ? bound : undefined
-  return { ...limit, readPolicy: (subject) => whenKnown(limit.readPolicy(subject), isNamed) }
+  return { ...limit, readPolicy: (subject) => thenMaybe(limit.readPolicy(subject), isNamed) }
 }
 
 function asList(part: NamedPart | undefined): NamedPart[] {

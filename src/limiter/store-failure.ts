@@ -1,4 +1,4 @@
-import type { StandIn } from '../resilience/fallback-store.js'
+import type { FallbackStore } from '../resilience/fallback-store.js'
 import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Refund, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -16,7 +16,7 @@ import type { StoreErrorChoice } from './options.js'
 /** What decides in place of a store. */
 export interface Replacement {
   readonly store: GuardedStore
-  readonly standIn: StandIn
+  readonly fallback: FallbackStore
   readonly share: number
   /** Called when something is let through that the store will never be charged with. */
   readonly onUnnoted: () => void
@@ -48,15 +48,15 @@ function decideLocally(
   parts: readonly NamedPart[],
   answer: Promise<Verdict> | undefined,
 ): Decision {
-  const { standIn, share, onUnnoted } = replacement
-  const { verdict, parts: own } = standIn.charge(parts, share)
+  const { fallback, share, onUnnoted } = replacement
+  const { verdict, parts: own } = fallback.charge(parts, share)
   const wanted = parts.filter(({ cost }) => cost > 0)
   let owed: readonly Refund[] = []
   let isKept = verdict.allowed
 
   function owe(): void {
     if (!isKept) return
-    owed = standIn.owe(wanted, verdict.atMs)
+    owed = fallback.owe(wanted, verdict.atMs)
     if (owed.length < wanted.length) onUnnoted()
   }
 
@@ -65,11 +65,11 @@ function decideLocally(
   if (!isKept) late?.giveBack()
   return decisionOf(own, verdict, 'local', (names) => {
     const refunds = refundsByName(own, verdict, names)
-    standIn.refund(refunds)
+    fallback.refund(refunds)
     if (names !== undefined)
-      return standIn.forgive(owed.filter(({ key }) => refunds.some((one) => one.key === key)))
+      return fallback.forgive(owed.filter(({ key }) => refunds.some((one) => one.key === key)))
     isKept = false
-    standIn.forgive(owed)
+    fallback.forgive(owed)
     return late?.giveBack()
   })
 }

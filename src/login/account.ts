@@ -3,7 +3,7 @@ import { byField, fieldReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
-import { isPromise, type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { optionalFunction, wrongOption } from '../util/validate.js'
 
 /** Which account an attempt is for. Give one of the two. */
@@ -75,7 +75,7 @@ function readerOf<Req extends object>(
   const memo = accountMemo(read)
   return {
     ...memo,
-    isMalformed: (req) => whenKnown(memo.key(req), (name) => name === null),
+    isMalformed: (req) => thenMaybe(memo.key(req), (name) => name === null),
     nameAsTyped(req) {
       const field = fieldOf(req)
       return field === undefined ? undefined : String(field)
@@ -87,7 +87,7 @@ function readerOf<Req extends object>(
 /** Checks what an account function returns as `byField` checks a field. */
 function nameOrNull<Req>(account: KeyFunction<Req>): KeyFunction<Req> {
   return (req) =>
-    whenKnown(account(req), (name) => {
+    thenMaybe(account(req), (name) => {
       if (name === undefined || isName(name)) return name
       warnOfObject(account, name)
       return null

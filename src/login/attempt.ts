@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OnAllowed } from '../http/refund-uncounted.js'
 import { isKey } from '../keys/identity.js'
 import { chargeOf, type Decision } from '../limiter/decision.js'
-import { tellRefundFailed } from '../limiter/events.js'
+import { emitRefundFailed } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Attempter } from './attempter.js'
@@ -64,9 +64,9 @@ export function watchAttempt<Req extends IncomingMessage, Res extends ServerResp
     }
 
     const report = onOutcome(req, res, succeeded, (outcome, thrown) => {
-      if (thrown !== undefined) tellRefundFailed(limiter.events, thrown, decision)
+      if (thrown !== undefined) emitRefundFailed(limiter.events, thrown, decision)
       settle(outcome)
-        .catch((error) => tellRefundFailed(limiter.events, error, decision))
+        .catch((error) => emitRefundFailed(limiter.events, error, decision))
         .finally(() => log.ended(decision))
     })
     reports.set(req, report)
@@ -86,6 +86,6 @@ async function told<Req>(
   try {
     await work()
   } catch (error) {
-    tellRefundFailed(limiter.events, error, decision)
+    emitRefundFailed(limiter.events, error, decision)
   }
 }

@@ -6,7 +6,7 @@ import { readSecret } from '../limiter/parse-options.js'
 import { advise } from '../options/hints/hint.js'
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
-import { isPromise, type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { show, wrongOption } from '../util/validate.js'
 import { DEVICE_COOKIE, NO_COOKIES, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 
@@ -156,7 +156,7 @@ export function deviceCookie<Req extends IncomingMessage>(
     if (known?.account === account) return known.attempt
     const typed = nameAsTyped(req) ?? account
     const cookies = readDeviceCookies(headerOf(req, 'cookie'))
-    const attempt = whenKnown(epochOf?.(account, req), (value) => {
+    const attempt = thenMaybe(epochOf?.(account, req), (value) => {
       const named = { account, typed, epoch: epochText(value) }
       return { ...named, cookies, device: knownDevice(cookies, named) }
     })
@@ -183,7 +183,7 @@ export function deviceCookie<Req extends IncomingMessage>(
 
   return {
     lastsMs,
-    deviceOf: (req, account) => whenKnown(readAttempt(req, account), ({ device }) => device),
+    deviceOf: (req, account) => thenMaybe(readAttempt(req, account), ({ device }) => device),
     give(req, res) {
       const attempt = attempts.get(req)?.attempt
       const site = fetchSite(req)

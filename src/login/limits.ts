@@ -5,7 +5,7 @@ import { ban } from '../policies/ban.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
-import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 
 /** The limits of a guard that count in time. Any policy will do. */
 export interface LoginPolicies {
@@ -104,7 +104,7 @@ function onlyNamed<Req>(
   policy: Policy,
   account: KeyFunction<Req>,
 ): (req: Req) => MaybePromise<Policy | undefined> {
-  return (req) => whenKnown(account(req), (name) => (isKey(name) ? policy : undefined))
+  return (req) => thenMaybe(account(req), (name) => (isKey(name) ? policy : undefined))
 }
 
 /** What strangers have for a device. */
@@ -118,12 +118,12 @@ const KNOWN = 'known'
  * each of them when the password has changed.
  */
 function rowKey<Req>(device: KeyFunction<Req>): KeyFunction<Req> {
-  return (req) => whenKnown(device(req), (known) => (known === STRANGER ? STRANGER : KNOWN))
+  return (req) => thenMaybe(device(req), (known) => (known === STRANGER ? STRANGER : KNOWN))
 }
 
 function strangersAddress<Req>({ address, device }: LoginKeys<Req>): KeyFunction<Req> {
   if (device === undefined) return address
-  return (req) => whenKnown(device(req), (known) => (known === STRANGER ? address(req) : undefined))
+  return (req) => thenMaybe(device(req), (known) => (known === STRANGER ? address(req) : undefined))
 }
 
 /** A key that tells devices apart. */
@@ -132,8 +132,8 @@ export function deviceKey<Req>(
   deviceOf: (req: Req, account: string) => MaybePromise<string | undefined>,
 ): KeyFunction<Req> {
   return (req): MaybePromise<unknown> =>
-    whenKnown(account(req), (name) => {
+    thenMaybe(account(req), (name) => {
       if (!isKey(name)) return STRANGER
-      return whenKnown(deviceOf(req, String(name)), (device) => device ?? STRANGER)
+      return thenMaybe(deviceOf(req, String(name)), (device) => device ?? STRANGER)
     })
 }

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { chargeOf, type Decision, type NamedPart } from '../limiter/decision.js'
 import { textOf } from '../limiter/events.js'
 import { consecutive } from '../policies/consecutive.js'
-import type { Held, Store } from '../stores/store.js'
+import type { KeyedPolicy, Store } from '../stores/store.js'
 import { RecentMap } from '../util/recent-map.js'
-import { deadline } from '../util/timeout.js'
+import { timeout } from '../util/timeout.js'
 import { warnOnce } from '../util/warn-once.js'
 import { LIMIT_NAMES } from './limits.js'
 
@@ -37,13 +37,13 @@ export function lockouts<Req extends IncomingMessage>(
 ): Lockouts<Req> {
   /** Since when all attempts of an account are refused, or since they were looked into. */
   const refusedSinceMs = new RecentMap<number>(MIN_REMEMBERED)
-  const inTime = deadline(timeoutMs)
+  const inTime = timeout(timeoutMs)
 
   async function tellOnce(req: Req, key: string): Promise<void> {
     if (await isFirst(markOf(key))) await safely(() => tell(req))
   }
 
-  async function isFirst(mark: Held): Promise<boolean> {
+  async function isFirst(mark: KeyedPolicy): Promise<boolean> {
     try {
       const [verdict] = await inTime(Promise.resolve(store.charge([[{ ...mark, cost: 1 }]])))
       return verdict?.allowed !== false
@@ -79,7 +79,7 @@ export function lockouts<Req extends IncomingMessage>(
   }
 }
 
-function markOf(key: string): Held {
+function markOf(key: string): KeyedPolicy {
   return { key: `${key}:told`, policy: ONCE }
 }
 

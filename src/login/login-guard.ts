@@ -11,7 +11,7 @@ import type { Limit } from '../limiter/parse-limits.js'
 import { readLimiterOptions } from '../limiter/parse-options.js'
 import { readForgotten } from '../limiter/resolve-charge.js'
 import { memoryStore } from '../stores/memory/memory-store.js'
-import { type MaybePromise, whenKnown } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { AccountReader } from './account.js'
 import { watchAttempt } from './attempt.js'
@@ -130,7 +130,7 @@ export function loginGuard<
     limiter: unlocking(middleware.limiter, locks, account, limitsOf),
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
-      whenKnown(account.key(subject as Req), (found) =>
+      thenMaybe(account.key(subject as Req), (found) =>
         isKey(found) ? hashedValue(found, secret) : undefined,
       ),
     reportSuccess: (req: Req) => report(req, 'success'),
@@ -148,7 +148,7 @@ function skipAllBut<Req extends IncomingMessage, Res>(
   return (req, res) => {
     seen.add(req)
     const skips = (isReading(req) && !account.hasField(req)) || (skip?.(req, res) ?? false)
-    return whenKnown(skips, (isSkipped) => {
+    return thenMaybe(skips, (isSkipped) => {
       if (!isSkipped) account.begin(req)
       return isSkipped
     })

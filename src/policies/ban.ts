@@ -19,7 +19,7 @@ export interface BanOptions {
 
 /** What a ban adds to the state of its policy. All 0 = nothing against anybody. */
 interface Record {
-  /** Denials so far, and until when they count. */
+  /** DenialCache so far, and until when they count. */
   readonly strikes: number
   readonly strikesUntilMs: number
   /** Which ban was the last one, from 1, and until when it lasts. */
@@ -51,7 +51,7 @@ const OPTIONS = {
  *
  * State: that of the policy; then denials, until when they count, the number of the last ban, and until when it lasts.
  *
- * **Bound.** That of the policy: a ban only denies. Denials by a part alone count; those by other limits of the same charge do not.
+ * **Bound.** That of the policy: a ban only denies. DenialCache by a part alone count; those by other limits of the same charge do not.
  *
  * **Clock.** After a clock that was ahead, nobody is banned for longer than the longest ban.
  *

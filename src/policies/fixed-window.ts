@@ -1,6 +1,6 @@
 import { readOptions } from '../options/option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { aheadInSlice } from './prepaid.js'
+import { prepaidInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a fixed window is made of. */
@@ -76,7 +76,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
       overdrawn ??= overdraft > 0 ? policy : makeFixedWindow(name, quota, windowMs, quota)
       return overdrawn
     },
-    ahead: overdraft > 0 ? undefined : aheadInSlice(indexOf),
+    prepaid: overdraft > 0 ? undefined : prepaidInSlice(indexOf),
     scaled: (share: number) => makeFixedWindow(name, shareOf(quota, share), windowMs, 0),
   })
   return policy

@@ -1,4 +1,4 @@
-import type { Ahead } from './prepaid.js'
+import type { Prepaid } from './prepaid.js'
 
 /** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
 export type State = readonly number[]
@@ -66,7 +66,7 @@ export interface Policy {
    */
   overdrawing(): Policy
   /** How units of it are held that are taken ahead of their use; absent where they cannot be. */
-  readonly ahead?: Ahead | undefined
+  readonly prepaid?: Prepaid | undefined
   /**
    * Returns a policy of its own, with a share of this one's limit, at least 1, in the same window. Throws a
    * `TypeError` where rule 7 could not be kept.

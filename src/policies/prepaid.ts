@@ -3,7 +3,7 @@
  * admitted, had it been charged at the moments of use. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs` and
  * `resetAtMs` are as for a refund. Pure, as a policy is.
  */
-export interface Ahead {
+export interface Prepaid {
   /** How many of `units` may still be used at `nowMs`. What is used is to be taken from `units`. */
   usable(units: number, nowMs: number, takenAtMs: number, resetAtMs: number): number
   /**
@@ -18,7 +18,7 @@ export interface Ahead {
  * Each slice has counted at least what was used in it, at every moment; so what the policy admitted then, it admits with what was
  * used.
  */
-export function aheadInSlice(sliceOf: (atMs: number) => number): Ahead {
+export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
   return {
     usable: (units, nowMs, takenAtMs) => (sliceOf(nowMs) === sliceOf(takenAtMs) ? units : 0),
     returnable: (units) => units,
@@ -37,7 +37,7 @@ export function aheadInSlice(sliceOf: (atMs: number) => number): Ahead {
  * more is missing than others hold, for as long as they hold it: with what was taken since before and is given back meanwhile, twice
  * a sixteenth of the limit. In a bucket that misses less, units are not given back: its refill brings them at once.
  */
-export function aheadOfRefill(intervalMs: number, capacity: number): Ahead {
+export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
   const reserveMs = (capacity / 8) * intervalMs
   const before = (units: number, ms: number) => Math.max(0, Math.min(units, Math.floor(ms / intervalMs)))
   return {

@@ -1,7 +1,7 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { aheadInSlice } from './prepaid.js'
+import { prepaidInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** What a sliding window is made of. */
@@ -153,7 +153,7 @@ function makeSlidingWindow(
       overdrawn ??= overdraft > 0 ? policy : makeSlidingWindow(name, quota, windowMs, slices, quota)
       return overdrawn
     },
-    ahead: overdraft > 0 ? undefined : aheadInSlice(indexOf),
+    prepaid: overdraft > 0 ? undefined : prepaidInSlice(indexOf),
     scaled: (share: number) => makeSlidingWindow(name, shareOf(quota, share), windowMs, slices, 0),
   })
   return policy

@@ -3,7 +3,7 @@ import { optional, readOptions } from '../options/option-table.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { aheadOfRefill } from './prepaid.js'
+import { prepaidRefill } from './prepaid.js'
 
 /** What a token bucket is made of. */
 export interface TokenBucketOptions {
@@ -143,7 +143,7 @@ function makeTokenBucket(
       overdrawn ??= overdraft > 0 ? policy : makeTokenBucket(name, capacity, intervalMs, windowMs, capacity)
       return overdrawn
     },
-    ahead: overdraft > 0 ? undefined : aheadOfRefill(intervalMs, capacity),
+    prepaid: overdraft > 0 ? undefined : prepaidRefill(intervalMs, capacity),
     scaled(share: number) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)

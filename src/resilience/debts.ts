@@ -1,5 +1,5 @@
 import type { Policy, State } from '../policies/policy.js'
-import type { Held, Part, Refund } from '../stores/store.js'
+import type { KeyedPolicy, Part, Refund } from '../stores/store.js'
 
 /** What is owed for a key: what was taken of it, as its policy sees it, however much that is. */
 interface Debt {
@@ -52,7 +52,7 @@ export class Debts {
     else debts.set(key, { ...debt, state })
   }
 
-  forget({ key }: Held): void {
+  forget({ key }: KeyedPolicy): void {
     this.#owed.delete(key)
     this.#out.delete(key)
   }
@@ -72,11 +72,11 @@ export class Debts {
     return parts
   }
 
-  done({ key }: Held): void {
+  done({ key }: KeyedPolicy): void {
     this.#out.delete(key)
   }
 
-  putBack({ key }: Held, nowMs: number): void {
+  putBack({ key }: KeyedPolicy, nowMs: number): void {
     const debt = this.#out.get(key)
     if (!this.#out.delete(key) || debt === undefined) return // it was forgotten meanwhile
     const newer = this.#owed.get(key)

@@ -1,6 +1,6 @@
 import { isBan } from '../policies/ban.js'
 import { isSamePolicy } from '../policies/policy.js'
-import type { Charge, Held, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { RecentMap } from '../util/recent-map.js'
 import { aged } from './aged.js'
 
@@ -21,7 +21,7 @@ interface Denial {
  * What a store has denied, in this process's memory. A part that was denied is denied again until its `retryAfterMs` is over,
  * whatever else is taken meanwhile, and so is one that costs more; only giving back ends that sooner.
  */
-export class Denials {
+export class DenialCache {
   readonly #denials = new RecentMap<Denial>(KEYS)
   /** When units of a key were given back last. */
   readonly #freedMs = new RecentMap<number>(KEYS)
@@ -65,7 +65,7 @@ export class Denials {
   }
 
   /** Units of these keys are given back, or have been. */
-  free(held: readonly Held[]): void {
+  free(held: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
     for (const { key } of held) {
       this.#denials.delete(key)
@@ -112,11 +112,11 @@ function deniedAgain({ policy, cost }: Part, figures: PartVerdict, byMs: number)
   return cost > policy.limit ? { ...again, retryAfterMs: Number.POSITIVE_INFINITY } : again
 }
 
-const known = new WeakMap<Store, Denials>()
+const known = new WeakMap<Store, DenialCache>()
 
 /** The denials of a store: limiters that share keys in the store share them, too. */
-export function denialsOf(store: Store): Denials {
-  const made = known.get(store) ?? new Denials()
+export function denialCacheOf(store: Store): DenialCache {
+  const made = known.get(store) ?? new DenialCache()
   known.set(store, made)
   return made
 }

@@ -1,6 +1,6 @@
-import type { Held, Store } from '../stores/store.js'
+import type { KeyedPolicy, Store } from '../stores/store.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import type { Denials } from './denial-cache.js'
+import type { DenialCache } from './denial-cache.js'
 import type { GuardedStore } from './guarded-store.js'
 
 /**
@@ -8,7 +8,7 @@ import type { GuardedStore } from './guarded-store.js'
  * `source: 'deny-cache'`, without a promise, and also while the store is away. What another process gives back is noticed `maxMs` later
  * at the latest. A store that answers at once is always asked.
  */
-export function denyCache(store: GuardedStore, denials: Denials, maxMs: number): GuardedStore {
+export function denyCache(store: GuardedStore, denials: DenialCache, maxMs: number): GuardedStore {
   if (maxMs === 0) return store
   return {
     ...store,
@@ -27,9 +27,9 @@ export function denyCache(store: GuardedStore, denials: Denials, maxMs: number):
 }
 
 /** A store whose denials are forgotten with all that is given back by way of this one, whoever gives it back. */
-export function freeingDenials(store: Store, denials: Denials): Store {
+export function freeingDenials(store: Store, denials: DenialCache): Store {
   /** Before, for what is asked from now on, and after, for what was decided until then. */
-  function freeing(held: readonly Held[], giveBack: () => MaybePromise<void>): MaybePromise<void> {
+  function freeing(held: readonly KeyedPolicy[], giveBack: () => MaybePromise<void>): MaybePromise<void> {
     const free = () => denials.free(held)
     free()
     const done = giveBack()

@@ -1,10 +1,10 @@
 import type { Policy } from '../policies/policy.js'
 import { memoryStore, monotonicNow } from '../stores/memory/memory-store.js'
-import type { Charge, Held, Part, Refund, Store, Verdict } from '../stores/store.js'
+import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
-import { deadline } from '../util/timeout.js'
+import { timeout } from '../util/timeout.js'
 import { Debts } from './debts.js'
-import { soundVerdict } from './validate-verdict.js'
+import { validateVerdict } from './validate-verdict.js'
 
 /** Clients that a process remembers while the store is away. */
 const MAX_KEYS = 250_000
@@ -22,7 +22,7 @@ export interface Advance<P extends Part> {
 }
 
 /** Decides in this process's memory for a store that is away, and charges that with what was let through when it is back. */
-export interface StandIn {
+export interface FallbackStore {
   /** Whether the store is owed anything. */
   readonly isOwing: boolean
   charge<P extends Part>(parts: readonly P[], share: number): Advance<P>
@@ -32,24 +32,24 @@ export interface StandIn {
   owe(charge: Charge, atMs: number): readonly Refund[]
   /** The store is not owed these any more. */
   forgive(owed: readonly Refund[]): void
-  forget(held: readonly Held[]): void
+  forget(held: readonly KeyedPolicy[]): void
   /** Charges the store with what it is owed. Never rejects: what it cannot be charged with now stays owed, and `onFailure` is told why. */
   settle(onFailure: (error: StoreError) => void): Promise<void>
 }
 
-const known = new WeakMap<Store, StandIn>()
+const known = new WeakMap<Store, FallbackStore>()
 
 /** The stand-in for a store: limiters that share keys in the store share it, too. */
-export function standInFor(store: Store): StandIn {
+export function fallbackStoreOf(store: Store): FallbackStore {
   const made = known.get(store) ?? makeStandIn(store)
   known.set(store, made)
   return made
 }
 
-function makeStandIn(store: Store): StandIn {
+function makeStandIn(store: Store): FallbackStore {
   const memory = memoryStore({ maxKeys: MAX_KEYS })
   const debts = new Debts(MAX_KEYS)
-  const patiently = deadline(PATIENCE_MS)
+  const patiently = timeout(PATIENCE_MS)
   let settling: Promise<void> | undefined
   let restsUntilMs = 0
 
@@ -88,7 +88,7 @@ function makeStandIn(store: Store): StandIn {
   }
 
   async function remainingWhereDenied(part: Part): Promise<number> {
-    const { allowed, parts } = soundVerdict(store, [part], await store.charge([[part]]))
+    const { allowed, parts } = validateVerdict(store, [part], await store.charge([[part]]))
     return allowed ? 0 : (parts[0]?.remaining ?? 0)
   }
 

@@ -1,10 +1,10 @@
-import type { Charge, Held, Refund, Store, Verdict } from '../stores/store.js'
+import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { deadline } from '../util/timeout.js'
+import { timeout } from '../util/timeout.js'
 import { show } from '../util/validate.js'
 import { type BreakerState, breaker, type OnBreakerChange, type Turn } from './circuit-breaker.js'
-import { soundVerdict } from './validate-verdict.js'
+import { validateVerdict } from './validate-verdict.js'
 
 /** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
 export interface GuardedStore {
@@ -16,13 +16,13 @@ export interface GuardedStore {
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Gives back what it took by an answer that came too late. It has just answered, so it is asked whatever its state is. */
   refundLate(refunds: readonly Refund[]): MaybePromise<void>
-  forget(held: readonly Held[]): MaybePromise<void>
+  forget(held: readonly KeyedPolicy[]): MaybePromise<void>
   /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
   settled(): Promise<void>
 }
 
 /** The store has not answered in time. It may answer later. */
-export class Overdue extends StoreError {
+export class StoreTimeoutError extends StoreError {
   readonly answer: Promise<unknown>
 
   constructor(store: string, message: string, answer: Promise<unknown>) {
@@ -33,7 +33,7 @@ export class Overdue extends StoreError {
 }
 
 /** The store was not asked, since it failed again and again. */
-export class NotAsked extends StoreError {
+export class CircuitOpenError extends StoreError {
   constructor(store: string, cause: StoreError | undefined) {
     super(store, `not asked for a moment, since it failed again and again (${cause?.message})`, { cause })
   }
@@ -54,28 +54,28 @@ export interface GuardOptions {
 
 /**
  * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
- * `StoreError`, and so does an answer that makes no sense. What comes too late is told by `Overdue.answer`.
+ * `StoreError`, and so does an answer that makes no sense. What comes too late is told by `StoreTimeoutError.answer`.
  * A synchronous store costs no promise and no timer.
  *
- * A store that fails again and again is not asked for a while: `NotAsked` comes at once. Then one request
+ * A store that fails again and again is not asked for a while: `CircuitOpenError` comes at once. Then one request
  * probes it, and those that come meanwhile wait for the outcome, each until its own deadline at the latest:
  * charges and peeks, so that the store decides the first burst after an outage; refunds and forgets as well,
  * since what fails then is not tried again.
  */
 export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
-  const inTime = deadline(timeoutMs)
+  const inTime = timeout(timeoutMs)
   const fuse = breaker(onChange)
   const underWay = new Set<Promise<unknown>>()
 
   const charging: Question<Charge, readonly Verdict[], Verdict> = {
     ask: (charge) => store.charge([charge]),
-    read: (answer, charge) => soundVerdict(store, charge, answer),
+    read: (answer, charge) => validateVerdict(store, charge, answer),
   }
   const refunding: Question<readonly Refund[], void, void> = {
     ask: (refunds) => store.refund(refunds),
     read: nothing,
   }
-  const forgetting: Question<readonly Held[], void, void> = {
+  const forgetting: Question<readonly KeyedPolicy[], void, void> = {
     ask: (held) => store.forget(held),
     read: nothing,
   }
@@ -88,7 +88,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   ): MaybePromise<R> {
     const givenMs = sinceMs === undefined ? timeoutMs : msLeft(sinceMs)
     if (turn !== undefined) return send(question, wanted, turn, givenMs)
-    if (fuse.state !== 'half-open') throw new NotAsked(store.name, fuse.cause)
+    if (fuse.state !== 'half-open') throw new CircuitOpenError(store.name, fuse.cause)
     const ended = sendAfterProbe(question, wanted, givenMs)
     const forgetIt = () => underWay.delete(ended)
     underWay.add(ended)
@@ -107,10 +107,10 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     try {
       await within(givenMs)(fuse.probed())
     } catch {
-      throw new NotAsked(store.name, cause) // the probe has no outcome yet
+      throw new CircuitOpenError(store.name, cause) // the probe has no outcome yet
     }
     const leftMs = givenMs - Math.round(performance.now() - fromMs)
-    if (fuse.state !== 'closed' || leftMs < 1) throw new NotAsked(store.name, fuse.cause ?? cause)
+    if (fuse.state !== 'closed' || leftMs < 1) throw new CircuitOpenError(store.name, fuse.cause ?? cause)
     return send(question, wanted, fuse.admit() as Turn, leftMs)
   }
 
@@ -150,7 +150,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       value = await ended
     } catch (cause) {
       if (!isOverdue) throw failure(turn, cause)
-      const overdue = new Overdue(
+      const overdue = new StoreTimeoutError(
         store.name,
         textOf(cause),
         answer.then((late) => read(late, wanted)),
@@ -165,7 +165,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   }
 
   /** Others used up some of the store's time. It is judged by what it does with all of that. */
-  function judgeLater(turn: Turn, overdue: Overdue, restMs: number): void {
+  function judgeLater(turn: Turn, overdue: StoreTimeoutError, restMs: number): void {
     let isOverdue = false
     const answered = within(restMs)(overdue.answer, () => {
       isOverdue = true
@@ -177,8 +177,8 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   }
 
   /** The usual deadline is one for all. */
-  function within(ms: number): ReturnType<typeof deadline> {
-    return ms === timeoutMs ? inTime : deadline(ms)
+  function within(ms: number): ReturnType<typeof timeout> {
+    return ms === timeoutMs ? inTime : timeout(ms)
   }
 
   function msLeft(sinceMs: number): number {
@@ -204,7 +204,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   function failure(turn: Turn, cause: unknown): StoreError {
     const error = asStoreError(store, cause)
     if (error.answered) fuse.succeeded(turn)
-    else fuse.failed(turn, error, error instanceof Overdue)
+    else fuse.failed(turn, error, error instanceof StoreTimeoutError)
     return error
   }
 

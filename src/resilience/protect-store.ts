@@ -1,13 +1,13 @@
 import { isMemoryStore } from '../stores/memory/memory-store.js'
 import type { Store } from '../stores/store.js'
-import { denialsOf } from './denial-cache.js'
+import { denialCacheOf } from './denial-cache.js'
 import { denyCache, freeingDenials } from './deny-cache.js'
 import { type GuardedStore, type GuardOptions, guard } from './guarded-store.js'
 import { type LeaseSettings, type LeasingStore, leased } from './lease/leasing-store.js'
 import { unguarded } from './unguarded.js'
 
 /** What stands before a store. */
-export interface StandBeforeOptions extends GuardOptions {
+export interface ProtectOptions extends GuardOptions {
   /** 0 = the store is asked about every denial. */
   readonly denyCacheMs: number
   /** Left out = every unit is asked for. */
@@ -15,7 +15,7 @@ export interface StandBeforeOptions extends GuardOptions {
 }
 
 /** A store with all that stands before it. */
-export interface Approach {
+export interface ProtectedStore {
   readonly store: GuardedStore
   /** Closes what was opened for it, and what it opened itself. */
   readonly close: () => Promise<void> | undefined
@@ -25,9 +25,12 @@ export interface Approach {
  * A request passes the units that are leased, the denials that are known, and the guard with its deadline and breaker. Before memory
  * nothing stands.
  */
-export function standBefore(store: Store, { denyCacheMs, lease, ...guarding }: StandBeforeOptions): Approach {
+export function protectStore(
+  store: Store,
+  { denyCacheMs, lease, ...guarding }: ProtectOptions,
+): ProtectedStore {
   if (isMemoryStore(store)) return { store: unguarded(store), close: () => undefined }
-  const denials = denialsOf(store)
+  const denials = denialCacheOf(store)
   const freeing = freeingDenials(store, denials)
   const leasing = lease && leased(freeing, lease)
   const knownMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // others give back leased units so often

@@ -2,7 +2,7 @@ import type { Charge, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
 /** The only verdict of an answer to one charge. Throws a `StoreError` where it makes no sense. */
-export function soundVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
+export function validateVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
   const verdict: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : undefined
   if (isVerdict(verdict, charge.length)) return verdict
   throw new StoreError(store.name, 'the answer is no list of one sound verdict', { cause: answer })

@@ -3,14 +3,14 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import type { StoreError } from './store-error.js'
 
 /** A key, and the policy by which it is counted: a key belongs to one policy. */
-export interface Held {
+export interface KeyedPolicy {
   /** The key at rest, complete and bounded; a store uses it as it is. */
   readonly key: string
   readonly policy: Policy
 }
 
 /** One of the things that a charge takes: `cost` whole units of `policy` for `key`. Cost 0 only looks. */
-export interface Part extends Held {
+export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
@@ -81,7 +81,7 @@ export interface Store {
   /** Gives units back through `policy.refund`; a state that comes out `undefined` is removed. Unknown keys are no error. */
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
-  forget(held: readonly Held[]): MaybePromise<void>
+  forget(held: readonly KeyedPolicy[]): MaybePromise<void>
   /**
    * Has `listener` told of each time that the store finds live limits gone: evicted, flushed, lost with a restart. It must not throw.
    * Gives what ends that.

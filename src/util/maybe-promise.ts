@@ -7,7 +7,7 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
 }
 
 /** Goes on with `use(value)`: in the same tick where the value is there, else when it arrives. */
-export function whenKnown<T, R>(
+export function thenMaybe<T, R>(
   value: T | PromiseLike<T>,
   use: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> {

@@ -9,7 +9,7 @@ interface UnderWay {
  * timer serves all that is under way, and is rarely set, since almost everything is in time. It does not keep the process running:
  * what is waited for does.
  */
-export function deadline(deadlineMs: number): <T>(work: Promise<T>, onLate?: () => void) => Promise<T> {
+export function timeout(deadlineMs: number): <T>(work: Promise<T>, onLate?: () => void) => Promise<T> {
   const underWay = new Set<UnderWay>() // in the order in which it is due
   let isWatched = false
 

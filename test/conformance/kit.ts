@@ -2,7 +2,7 @@ import {
   type Charge,
   consecutive,
   fixedWindow,
-  type Held,
+  type KeyedPolicy,
   type MaybePromise,
   type Part,
   type PartVerdict,
@@ -85,7 +85,7 @@ export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
 ]
 
 /** Keys of one policy, as a store forgets them. */
-export function held(policy: Policy, ...keys: readonly string[]): Held[] {
+export function held(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
   return keys.map((key) => ({ key, policy }))
 }
 

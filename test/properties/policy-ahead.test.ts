@@ -3,7 +3,7 @@ import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, 
 import { allThatIsLeft, kept, moment, timedPolicy } from './arbitrary-policies.js'
 
 /** Units that a process took ahead of their use. */
-interface Held {
+interface KeyedPolicy {
   readonly units: number
   readonly takenAtMs: number
   readonly resetAtMs: number
@@ -25,7 +25,7 @@ const acts = fc.array(act, { minLength: 1, maxLength: 80, size: 'max' })
 
 /** Processes that take units of one key ahead, and the same uses charged to the policy at the moments of use. */
 class World {
-  readonly held = new Map<number, Held>()
+  readonly held = new Map<number, KeyedPolicy>()
   store: State | undefined
   used: State | undefined
 
@@ -57,13 +57,13 @@ class World {
     const units = Math.ceil(share * usable)
     if (units === 0) return
     this.charged(units)
-    this.held.set(who, { ...(this.held.get(who) as Held), units: usable - units })
+    this.held.set(who, { ...(this.held.get(who) as KeyedPolicy), units: usable - units })
   }
 
   usableBy(who: number): number {
     const held = this.held.get(who)
     if (held === undefined || this.nowMs >= held.takenAtMs + this.holdMs) return 0
-    return this.policy.ahead?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
+    return this.policy.prepaid?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
   }
 
   /** What is not given back is dropped. */
@@ -72,7 +72,7 @@ class World {
     if (held === undefined) return
     this.held.delete(who)
     const { units, takenAtMs, resetAtMs } = held
-    const cost = this.policy.ahead?.returnable(units, this.nowMs, this.holdMs, resetAtMs) ?? 0
+    const cost = this.policy.prepaid?.returnable(units, this.nowMs, this.holdMs, resetAtMs) ?? 0
     if (this.store && cost > 0)
       this.store = this.policy.refund(this.store, this.nowMs, cost, takenAtMs, resetAtMs)
   }
@@ -133,31 +133,31 @@ test('nor when blocks of a sixteenth of the limit in all are given back at any m
 
 test('units of a full bucket lapse as it is refilled: so they are never there twice', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 1, every: 1000 })
-  const usableAt = (ms: number) => bucket.ahead?.usable(10, ms, 0, 10_000)
+  const usableAt = (ms: number) => bucket.prepaid?.usable(10, ms, 0, 10_000)
   expect([0, 1, 1000, 1001, 9000, 9001, 10_000].map(usableAt)).toEqual([10, 9, 9, 8, 1, 0, 0])
 })
 
 test('of a bucket that misses much, all is given back; of one that misses little, nothing', () => {
-  const { ahead } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
-  expect(ahead?.returnable(5, 0, 100, 30_000)).toBe(5)
-  expect(ahead?.returnable(5, 0, 100, 23_000)).toBe(2)
-  expect(ahead?.returnable(5, 0, 100, 20_100)).toBe(0)
+  const { prepaid } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
+  expect(prepaid?.returnable(5, 0, 100, 30_000)).toBe(5)
+  expect(prepaid?.returnable(5, 0, 100, 23_000)).toBe(2)
+  expect(prepaid?.returnable(5, 0, 100, 20_100)).toBe(0)
 })
 
 test('units of windows may be used in the slice in which they are counted', () => {
-  const { ahead } = slidingWindow({ limit: 10, window: '10s', slices: 10 })
-  expect([1000, 1999.9, 2000].map((ms) => ahead?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
-  const fixed = fixedWindow({ limit: 10, window: '10s' }).ahead
+  const { prepaid } = slidingWindow({ limit: 10, window: '10s', slices: 10 })
+  expect([1000, 1999.9, 2000].map((ms) => prepaid?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
+  const fixed = fixedWindow({ limit: 10, window: '10s' }).prepaid
   expect([0, 9999.9, 10_000].map((ms) => fixed?.usable(3, ms, 1000, 10_000))).toEqual([3, 3, 0])
 })
 
-test('what counts failures or denials, and what was let through already, is not taken ahead', () => {
+test('what counts failures or denials, and what was let through already, is not taken prepaid', () => {
   const window = fixedWindow({ limit: 10, window: '10s' })
   const none = [
     consecutive({ limit: 3 }),
     ban(window, { after: 3, within: '1m', for: '1h' }),
     window.overdrawing(),
   ]
-  expect(none.map(({ ahead }) => ahead)).toEqual([undefined, undefined, undefined])
-  expect(window.scaled(0.5).ahead).toBeDefined()
+  expect(none.map(({ prepaid }) => prepaid)).toEqual([undefined, undefined, undefined])
+  expect(window.scaled(0.5).prepaid).toBeDefined()
 })

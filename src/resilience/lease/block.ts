@@ -1,5 +1,5 @@
-import type { Ahead } from '../../policies/prepaid.js'
-import type { Held, PartVerdict, Refund, Verdict } from '../../stores/store.js'
+import type { Prepaid } from '../../policies/prepaid.js'
+import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/store.js'
 import { aged } from '../aged.js'
 
 /** How long ago a block was asked for, at the longest: by this process's clock, in milliseconds. */
@@ -10,8 +10,8 @@ type AgeMs = number
  * was before they were taken: so none is used later than it may be.
  */
 export class Block {
-  readonly #held: Held
-  readonly #ahead: Ahead
+  readonly #held: KeyedPolicy
+  readonly #prepaid: Prepaid
   readonly #holdMs: number
   readonly #takenAtMs: number
   readonly #resetAtMs: number
@@ -19,10 +19,10 @@ export class Block {
   readonly #figures: PartVerdict
   #left: number
 
-  constructor(held: Held, ahead: Ahead, holdMs: number, units: number, { atMs, parts }: Verdict) {
+  constructor(held: KeyedPolicy, prepaid: Prepaid, holdMs: number, units: number, { atMs, parts }: Verdict) {
     const figures = parts[0] as PartVerdict
     this.#held = held
-    this.#ahead = ahead
+    this.#prepaid = prepaid
     this.#holdMs = holdMs
     this.#takenAtMs = atMs
     this.#resetAtMs = atMs + figures.resetAfterMs
@@ -42,13 +42,13 @@ export class Block {
 
   usableAt(ageMs: AgeMs): number {
     if (this.#left === 0 || ageMs >= this.#holdMs) return 0
-    return this.#ahead.usable(this.#left, this.#takenAtMs + ageMs, this.#takenAtMs, this.#resetAtMs)
+    return this.#prepaid.usable(this.#left, this.#takenAtMs + ageMs, this.#takenAtMs, this.#resetAtMs)
   }
 
   /** Ends it. Gives what gives back the units that are left; nothing where they come back by themselves. */
   end(ageMs: AgeMs): Refund | undefined {
     const resetAtMs = this.#resetAtMs
-    const cost = this.#ahead.returnable(this.#left, this.#takenAtMs + ageMs, this.#holdMs, resetAtMs)
+    const cost = this.#prepaid.returnable(this.#left, this.#takenAtMs + ageMs, this.#holdMs, resetAtMs)
     this.#left = 0
     return cost === 0 ? undefined : { ...this.#held, cost, takenAtMs: this.#takenAtMs, resetAtMs }
   }

@@ -1,6 +1,6 @@
-import type { Ahead } from '../../policies/prepaid.js'
-import type { Charge, Held, Part, Refund, Store, Verdict } from '../../stores/store.js'
-import { soundVerdict } from '../validate-verdict.js'
+import type { Prepaid } from '../../policies/prepaid.js'
+import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
+import { validateVerdict } from '../validate-verdict.js'
 import { Block } from './block.js'
 import type { Demand } from './demand.js'
 import { RepeatedDenial } from './repeated-denial.js'
@@ -27,8 +27,8 @@ interface Waiting {
 /** One key's units in this process. */
 export class KeyLease {
   readonly #lessor: Lessor
-  readonly #held: Held
-  readonly #ahead: Ahead
+  readonly #held: KeyedPolicy
+  readonly #prepaid: Prepaid
   readonly #demand: Demand
   /** The most units that are held at once. */
   readonly #largest: number
@@ -43,10 +43,10 @@ export class KeyLease {
   #freedAtMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(lessor: Lessor, { key, policy }: Held, ahead: Ahead, demand: Demand) {
+  constructor(lessor: Lessor, { key, policy }: KeyedPolicy, prepaid: Prepaid, demand: Demand) {
     this.#lessor = lessor
     this.#held = { key, policy }
-    this.#ahead = ahead
+    this.#prepaid = prepaid
     this.#demand = demand
     this.#largest = largestBlock(policy.limit, lessor.processes)
   }
@@ -146,7 +146,7 @@ export class KeyLease {
 
   async #take(charge: Charge): Promise<Verdict> {
     const { store } = this.#lessor
-    return soundVerdict(store, charge, await store.charge([charge]))
+    return validateVerdict(store, charge, await store.charge([charge]))
   }
 
   /** Gives no verdict where the store fails: what it took all the same stays taken. */
@@ -154,7 +154,7 @@ export class KeyLease {
     const { store } = this.#lessor
     try {
       const answers = charges.length > 0 ? await store.charge(charges) : []
-      return charges.map((charge, i) => soundVerdict(store, charge, [answers[i]]))
+      return charges.map((charge, i) => validateVerdict(store, charge, [answers[i]]))
     } catch {
       return [] // those that wait are told
     }
@@ -185,7 +185,7 @@ export class KeyLease {
   }
 
   #blockOf(units: number, verdict: Verdict): Block {
-    return new Block(this.#held, this.#ahead, this.#lessor.holdMs, units, verdict)
+    return new Block(this.#held, this.#prepaid, this.#lessor.holdMs, units, verdict)
   }
 
   /** Answers those that have waited, in order, and asks again for those for whom it was not enough. */

@@ -1,7 +1,7 @@
 import type { Charge, Part, Refund, Store, Verdict } from '../../stores/store.js'
-import { whenKnown } from '../../util/maybe-promise.js'
+import { thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
-import { deadline } from '../../util/timeout.js'
+import { timeout } from '../../util/timeout.js'
 import { Demand } from './demand.js'
 import { isHot, KeyLease, type Lessor, largestBlock } from './key-lease.js'
 
@@ -34,7 +34,7 @@ const MAX_KEYS = 10_000
  * 8 units in `holdMs`, and policies whose units cannot be taken ahead (`consecutive` and `ban`).
  *
  * **Never over the limit.** Units are taken before they are used, and used only while the policy would admit them, had it been charged
- * then (see `Ahead`), by this process's clock since the block was asked for. All that the policy promises holds for what is admitted
+ * then (see `Prepaid`), by this process's clock since the block was asked for. All that the policy promises holds for what is admitted
  * by all processes together. Not foreseen are more processes than `processes`; a `refund` to a token bucket of which units are held, after
  * which up to as many more may be admitted; and that others use up what they hold of a key which one process forgets.
  *
@@ -54,7 +54,7 @@ const MAX_KEYS = 10_000
  */
 export function leased(store: Store, settings: LeaseSettings): LeasingStore {
   const { holdMs, processes, onNotGivenBack = () => {}, now = () => performance.now() } = settings
-  const inTime = deadline(CLOSING_MS)
+  const inTime = timeout(CLOSING_MS)
   const underWay = new Set<Promise<void>>()
   const lessor: Lessor = { store, holdMs, processes, now, giveBack }
   const leases = new Map<string, KeyLease>()
@@ -76,14 +76,14 @@ export function leased(store: Store, settings: LeaseSettings): LeasingStore {
 
   function leaseOfHot(part: Part): KeyLease | undefined {
     const { key, policy, cost } = part
-    if (policy.ahead === undefined || largestBlock(policy.limit, processes) < 2) return undefined
+    if (policy.prepaid === undefined || largestBlock(policy.limit, processes) < 2) return undefined
     const demand = demands.get(key) ?? new Demand(holdMs)
     if (!isHot(demand.at(now())) || leases.size >= MAX_KEYS) {
       demand.add(cost, now())
       demands.set(key, demand)
       return undefined
     }
-    const lease = new KeyLease(lessor, part, policy.ahead, demand)
+    const lease = new KeyLease(lessor, part, policy.prepaid, demand)
     leases.set(key, lease)
     tidyLater()
     return lease
@@ -136,7 +136,7 @@ export function leased(store: Store, settings: LeaseSettings): LeasingStore {
         for (const { key } of refunds) leases.get(key)?.freed()
       }
       free()
-      return whenKnown(store.refund(refunds), free)
+      return thenMaybe(store.refund(refunds), free)
     },
     forget(held) {
       for (const { key } of held) {
@@ -156,5 +156,5 @@ function onlyPart(charges: readonly Charge[]): Part | undefined {
   const charge = charges[0]
   if (charges.length !== 1 || charge?.length !== 1) return undefined
   const part = charge[0] as Part
-  return part.cost > 0 && part.policy.ahead !== undefined ? part : undefined
+  return part.cost > 0 && part.policy.prepaid !== undefined ? part : undefined
 }

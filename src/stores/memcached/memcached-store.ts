@@ -1,7 +1,7 @@
 import { show, wrongKind } from '../../util/validate.js'
 import { spreadCharges } from '../shared/cross-shard.js'
 import { checkRefunds } from '../shared/validate.js'
-import type { Held, Part, Refund, Store } from '../store.js'
+import type { KeyedPolicy, Part, Refund, Store } from '../store.js'
 import { StoreError } from '../store-error.js'
 import { swapping } from './cas-strategy.js'
 import { isMemcachedClient, type MemcachedClient, serverFor } from './client.js'
@@ -57,7 +57,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     if (outcome instanceof StoreError) throw outcome
   }
 
-  async function forget(held: readonly Held[]): Promise<void> {
+  async function forget(held: readonly KeyedPolicy[]): Promise<void> {
     await Promise.all(
       held.map(({ key, policy }) => {
         const counters = countersOf(policy)

@@ -1,5 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
-import { decideParts } from '../shared/evaluate-charge.js'
+import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { StoreError } from '../store-error.js'
 
@@ -27,7 +27,7 @@ export function workOn(state: State | undefined, works: readonly KeyWork[], nowM
   let current = state
   const results = works.map((work): KeyResult => {
     if ('charge' in work) {
-      const { verdict, writes } = decideParts(work.charge, () => current, nowMs)
+      const { verdict, writes } = evaluateCharge(work.charge, () => current, nowMs)
       for (const write of writes.values()) current = write.state
       return verdict
     }
@@ -55,10 +55,10 @@ export function workUnwritten(
 
 /** Denied, a look shows what would deny; else how the key stands. */
 function lookAt(charge: Charge, state: State | undefined, nowMs: number): Verdict {
-  const { verdict } = decideParts(charge, () => state, nowMs)
+  const { verdict } = evaluateCharge(charge, () => state, nowMs)
   if (!verdict.allowed) return verdict
   const peek = charge.map((part) => ({ ...part, cost: 0 }))
-  return decideParts(peek, () => state, nowMs).verdict
+  return evaluateCharge(peek, () => state, nowMs).verdict
 }
 
 export function policyOf(work: KeyWork): Policy {

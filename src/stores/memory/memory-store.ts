@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks' // the global one is behind a gett
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import { show, whole } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
-import { decideParts, type Outcome, type Read } from '../shared/evaluate-charge.js'
-import type { Charge, Held, Part, Refund, Store, Verdict } from '../store.js'
+import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
+import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../store.js'
 import { Overflow } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'
 
@@ -20,7 +20,7 @@ export interface MemoryStore extends Store {
   readonly name: 'memory'
   charge(charges: readonly Charge[]): readonly Verdict[]
   refund(refunds: readonly Refund[]): void
-  forget(held: readonly Held[]): void
+  forget(held: readonly KeyedPolicy[]): void
   /** How many keys are held. */
   readonly size: number
 }
@@ -142,14 +142,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       if (shared !== undefined) return shared.state
       return table.seekHash(hashes.get(key) as Hash, policy) ? table.read().slice() : undefined
     }
-    let outcome = decideParts(charge, read, nowMs)
+    let outcome = evaluateCharge(charge, read, nowMs)
     const homeless = withoutRoom(outcome.writes, hashes, nowMs)
     if (homeless.size > 0) {
       tellFull()
       const moved = charge.map((part) =>
         homeless.has(part.key) ? { ...part, key: overflow.of(part.key, part.policy).key } : part,
       )
-      outcome = decideParts(moved, read, nowMs)
+      outcome = evaluateCharge(moved, read, nowMs)
       const { parts } = outcome.verdict
       if (parts.some(({ allowed }, i) => !allowed && homeless.has(charge[i]?.key ?? ''))) warnRefusing()
     }

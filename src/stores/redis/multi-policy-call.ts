@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import { decideParts } from '../shared/evaluate-charge.js'
+import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { CHARGE, REFUND } from './lua/multi-policy.js'
@@ -72,7 +72,7 @@ function callFor<Result>(
 function decide(charge: Charge, { atMs, states, foreign, refusal }: Reading): Verdict | StoreError {
   const bad = charge.find(({ key }) => foreign.has(key))
   if (bad !== undefined) return foreignKey(bad.key)
-  const { verdict, writes } = decideParts(charge, (key) => states.get(key), atMs)
+  const { verdict, writes } = evaluateCharge(charge, (key) => states.get(key), atMs)
   if (refusal) return verdict.allowed && writes.size > 0 ? refusal : verdict
   for (const [key, { state }] of writes) states.set(key, state)
   return verdict

@@ -3,7 +3,7 @@ import { warnOnce } from '../../util/warn-once.js'
 import { batcher, type Send } from '../shared/batcher.js'
 import { spreadCharges } from '../shared/cross-shard.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
-import type { Charge, Held, Store } from '../store.js'
+import type { Charge, KeyedPolicy, Store } from '../store.js'
 import { checkPolicies } from './check-policies.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './client.js'
 import { clusterCourier } from './cluster-transport.js'
@@ -79,7 +79,7 @@ function checkedBy<Item, Answer>(
 }
 
 /** One command a key, so that it does not matter whether the keys of a slot are all in one place. */
-function unlinkBy({ placeOf = () => 0, send }: Courier): Send<Held, true> {
+function unlinkBy({ placeOf = () => 0, send }: Courier): Send<KeyedPolicy, true> {
   return async (held, answer) => {
     const replies = send(held.map(({ key }) => ({ place: placeOf(key), words: ['unlink', key] })))
     await Promise.all(

@@ -20,7 +20,7 @@ export interface Outcome {
  * Decides a charge of any number of parts, all or nothing, without writing: the one piece that every store which
  * runs the TypeScript policies builds its atomicity around.
  */
-export function decideParts(charge: Charge, read: Read, nowMs: number): Outcome {
+export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outcome {
   const taken = new Map<string, Write>()
   const steps = charge.map(({ key, policy, cost }) => {
     const step = policy.take(taken.get(key)?.state ?? read(key, policy), nowMs, cost)

@@ -42,7 +42,7 @@ export interface Database {
   /** Whether the same may well succeed when it is tried again. Nothing has been changed. */
   isTemporary(error: unknown): boolean
   /** What the operator can do about an error, where that is known. */
-  mendFor(error: unknown): string | undefined
+  hintFor(error: unknown): string | undefined
   /** Creates the table where there is none. Rejects where the one that is there lacks an index. */
   prepare(): Promise<void>
   /** Removes some expired rows, at most so many, unless another process is at it; tells how many. */

@@ -1,18 +1,21 @@
 import type { Policy, State } from '../../policies/policy.js'
-import { decideParts } from '../shared/evaluate-charge.js'
-import type { Charge, Held, Refund, Verdict } from '../store.js'
+import { evaluateCharge } from '../shared/evaluate-charge.js'
+import type { Charge, KeyedPolicy, Refund, Verdict } from '../store.js'
 import type { Changes, Found, Row } from './dialect.js'
 import { Unreadable } from './errors.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './row-key.js'
 
 /** One of the things that a transaction can do. */
-export type Work = { readonly charge: Charge } | { readonly refund: Refund } | { readonly forget: Held }
+export type Work =
+  | { readonly charge: Charge }
+  | { readonly refund: Refund }
+  | { readonly forget: KeyedPolicy }
 
 /** The verdict of a charge, and nothing for the rest; or why it could not be done, and then it is not done at all. */
 export type Result = Verdict | Error | undefined
 
-function heldBy(work: Work): readonly Held[] {
+function heldBy(work: Work): readonly KeyedPolicy[] {
   if ('charge' in work) return work.charge
   return 'refund' in work ? [work.refund] : [work.forget]
 }
@@ -56,7 +59,7 @@ export function doWork(
 
   function doOne(work: Work): Result {
     if ('charge' in work) {
-      const { verdict, writes } = decideParts(work.charge, read, nowMs)
+      const { verdict, writes } = evaluateCharge(work.charge, read, nowMs)
       for (const [key, write] of writes) after.set(rowKey(key), write)
       return verdict
     }

@@ -116,7 +116,7 @@ function emptyVerdicts(works: readonly Work[]): readonly Result[] {
 function asStoreError(database: Database, cause: unknown): StoreError {
   const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? [] // one for each address of a host
   const message = first instanceof Error ? first.message : String(first)
-  const mend = database.mendFor(cause)
+  const mend = database.hintFor(cause)
   const answered = cause instanceof Unreadable
   return new StoreError(database.name, mend ? `${message}. ${mend}` : message, { cause, answered })
 }

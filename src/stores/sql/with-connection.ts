@@ -1,4 +1,4 @@
-import { deadline } from '../../util/timeout.js'
+import { timeout } from '../../util/timeout.js'
 
 /** How long a connection is waited for and worked with before it is given up. */
 const DEADLINE_MS = 5000
@@ -28,7 +28,7 @@ interface Loan<Connection> {
 }
 
 export function borrower<Connection>(lending: Lending<Connection>): Borrow<Connection> {
-  const inTime = deadline(DEADLINE_MS)
+  const inTime = timeout(DEADLINE_MS)
 
   /** Ends a loan, once. */
   function end(loan: Loan<Connection>, part: (connection: Connection) => void): void {

@@ -10,7 +10,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { Pool } from 'pg'
-import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { NEVER_S } from '../../../src/stores/sql/expiry.js'
 import { figures, part } from '../../conformance/kit.js'
 import type { SqlServer } from '../../support/servers/databases.js'
@@ -122,7 +122,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
     const [verdict] = await store.charge([[wanted], ...also])
     if (verdict === undefined) throw new Error('There was no verdict.')
     const { allowed, atMs, parts } = verdict
-    const expected = decideParts([wanted], (key) => model.get(key), atMs)
+    const expected = evaluateCharge([wanted], (key) => model.get(key), atMs)
     expect({ allowed, parts: parts.map(figures) }).toEqual({
       allowed: expected.verdict.allowed,
       parts: expected.verdict.parts.map(figures),

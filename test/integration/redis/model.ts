@@ -1,5 +1,5 @@
 import type { Charge, Policy, State, Store, Verdict } from 'headgate'
-import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { figures } from '../../conformance/kit.js'
 
 /** A store that is held against the TypeScript policies, and the states that these come to. */
@@ -17,7 +17,7 @@ export function modelled(store: Store): Modelled {
   const states = new Map<string, { policy: Policy; state: State | undefined }>()
 
   function expectVerdict({ atMs, ...got }: Verdict, charge: Charge): void {
-    const { verdict, writes } = decideParts(charge, (key) => states.get(key)?.state, atMs)
+    const { verdict, writes } = evaluateCharge(charge, (key) => states.get(key)?.state, atMs)
     expect({ ...got, parts: got.parts.map(figures) }).toEqual({
       allowed: verdict.allowed,
       parts: verdict.parts.map(figures),

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { ban, fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
 import type { Redis } from 'ioredis'
-import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { chargeOne, figures, part } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
@@ -88,7 +88,7 @@ test('whatever a clock ahead left, and whatever is charged, the outcome is that 
     const wanted = order.map((places) => places.map((at) => parts[at % parts.length] as (typeof parts)[0]))
     const written = new Set<string>()
     for (const [i, { allowed, atMs, parts: got }] of (await store.charge(wanted)).entries()) {
-      const { verdict, writes } = decideParts(wanted[i] ?? [], (key) => model.get(key), atMs)
+      const { verdict, writes } = evaluateCharge(wanted[i] ?? [], (key) => model.get(key), atMs)
       expect({ allowed, parts: got.map(figures) }).toEqual({
         allowed: verdict.allowed,
         parts: verdict.parts.map(figures),

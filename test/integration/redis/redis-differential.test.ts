@@ -12,7 +12,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import type { Redis } from 'ioredis'
-import { decideParts } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { figures, part } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
@@ -132,7 +132,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
     expect(verdicts).toHaveLength(charges.length)
     for (const [i, { atMs, ...verdict }] of verdicts.entries()) {
       const wanted = charges[i] as readonly Part[]
-      const { verdict: expected, writes } = decideParts(wanted, (key) => model.get(key), atMs)
+      const { verdict: expected, writes } = evaluateCharge(wanted, (key) => model.get(key), atMs)
       const parts = expected.parts.map(figures)
       expect({ ...verdict, parts: verdict.parts.map(figures) }).toEqual({ allowed: expected.allowed, parts })
       for (const [key, { state }] of writes) model.set(key, state)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import { keysAtRest } from '../../../src/keys/storage-key.js'
+import { storageKeys } from '../../../src/keys/storage-key.js'
 
 const HEAD = 'hg:1:login:token-bucket-5-12000'
 
 test('a key at rest is its head, and the identity as the hash tag of a cluster', () => {
-  expect(keysAtRest(HEAD)('192.0.2.1')).toBe('hg:1:login:token-bucket-5-12000:{192.0.2.1}')
+  expect(storageKeys(HEAD)('192.0.2.1')).toBe('hg:1:login:token-bucket-5-12000:{192.0.2.1}')
 })
 
 test('a client keeps its key, also after thousands of others', () => {
-  const keyAtRest = keysAtRest(HEAD)
+  const keyAtRest = storageKeys(HEAD)
   const first = keyAtRest('192.0.2.1')
   expect(keyAtRest('192.0.2.1')).toBe(first)
   for (let i = 0; i < 5000; i++) expect(keyAtRest(`other-${i}`)).toBe(`${HEAD}:{other-${i}}`)
@@ -16,7 +16,7 @@ test('a client keeps its key, also after thousands of others', () => {
 })
 
 test('clients that take turns, more of them than are remembered, never get each other’s key', () => {
-  const keyAtRest = keysAtRest(HEAD)
+  const keyAtRest = storageKeys(HEAD)
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 10_000; i += round + 1) expect(keyAtRest(`client-${i}`)).toBe(`${HEAD}:{client-${i}}`)
   }
@@ -29,7 +29,7 @@ test('identities never mix, in whatever order they come', () => {
   )
   fc.assert(
     fc.property(fc.array(identity, { maxLength: 200 }), (identities) => {
-      const keyAtRest = keysAtRest(HEAD)
+      const keyAtRest = storageKeys(HEAD)
       const keys = identities.map(keyAtRest)
       expect(keys).toEqual(identities.map((each) => `${HEAD}:{${each}}`))
       expect(new Set(keys).size).toBe(new Set(identities).size)
@@ -38,7 +38,7 @@ test('identities never mix, in whatever order they come', () => {
 })
 
 test('two heads share nothing', () => {
-  const [login, search] = [keysAtRest('hg:1:login'), keysAtRest('hg:1:search')]
+  const [login, search] = [storageKeys('hg:1:login'), storageKeys('hg:1:search')]
   expect([login('a'), search('a'), login('a')]).toEqual([
     'hg:1:login:{a}',
     'hg:1:search:{a}',

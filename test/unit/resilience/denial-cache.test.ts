@@ -17,7 +17,7 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { Denials } from '../../../src/resilience/denial-cache.js'
+import { DenialCache } from '../../../src/resilience/denial-cache.js'
 
 interface Subject {
   readonly user: string
@@ -284,7 +284,7 @@ describe('charges of several limits', () => {
   })
 
   test('that name one key twice are not remembered: each part alone might be allowed', () => {
-    const denials = new Denials()
+    const denials = new DenialCache()
     const policy = fixedWindow({ limit: 3, window: '1h' })
     const part = { key: 'k', policy, cost: 2 }
     const [verdict] = memoryStore().charge([[part, part]])
@@ -355,7 +355,7 @@ test('a cost above the limit is told that it is never allowed', async () => {
 })
 
 test('a denial says nothing of a policy with other numbers under the same key', () => {
-  const denials = new Denials()
+  const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const verdict = { allowed: false, atMs: 1, parts: [figures] }
   denials.learn([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
@@ -387,7 +387,7 @@ test('what was asked while units were on their way back is not remembered when t
 })
 
 test('at most 32,768 denials are remembered, and the latest are among them', () => {
-  const denials = new Denials()
+  const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const charges = Array.from({ length: 50_000 }, (_, i): Charge => [{ key: `u${i}`, policy: one, cost: 1 }])
   for (const charge of charges) denials.learn(charge, { allowed: false, atMs: 1, parts: [figures] }, 0)

@@ -1,5 +1,10 @@
 import { type Charge, createLimiter, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
-import { type GuardedStore, guard, NotAsked, Overdue } from '../../../src/resilience/guarded-store.js'
+import {
+  CircuitOpenError,
+  type GuardedStore,
+  guard,
+  StoreTimeoutError,
+} from '../../../src/resilience/guarded-store.js'
 import { storeThat } from '../../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -95,7 +100,7 @@ test('when the probe fails, none of the others is sent, and each hears why', asy
   await jest.advanceTimersByTimeAsync(1)
   expect(probe?.value).toMatchObject({ message: 'fake: connection refused' })
   for (const { value } of others) {
-    expect(value).toBeInstanceOf(NotAsked)
+    expect(value).toBeInstanceOf(CircuitOpenError)
     expect((value as StoreError).cause).toBe(probe?.value)
   }
   await jest.advanceTimersByTimeAsync(400)
@@ -113,8 +118,8 @@ test('when the probe hangs, each waits until it is over, or until its own deadli
   await jest.advanceTimersByTimeAsync(200)
   expect(requests).toHaveBeenCalledTimes(1)
   expect(states).toEqual(['half-open', 'open'])
-  expect(probe.value).toBeInstanceOf(Overdue)
-  for (const { value } of [later, slow, slower]) expect(value).toBeInstanceOf(NotAsked)
+  expect(probe.value).toBeInstanceOf(StoreTimeoutError)
+  for (const { value } of [later, slow, slower]) expect(value).toBeInstanceOf(CircuitOpenError)
   const times = [probe, later, slow, slower].map(({ afterMs = 0 }) => afterMs)
   for (const [i, ms] of [100, 80, 40, 25].entries()) {
     expect(times[i]).toBeGreaterThanOrEqual(ms)
@@ -129,7 +134,7 @@ test('what was spent on the probe is taken off the time for the store, and is no
   expect(requests).toHaveBeenCalledTimes(40)
   expect(probe).toEqual({ value: verdict, afterMs: 60 })
   for (const { value, afterMs } of others) {
-    expect(value).toBeInstanceOf(Overdue)
+    expect(value).toBeInstanceOf(StoreTimeoutError)
     expect(afterMs).toBeGreaterThanOrEqual(100)
     expect(afterMs).toBeLessThanOrEqual(103)
   }
@@ -151,7 +156,7 @@ test('a request waits for one probe only', async () => {
   begin()
   const waiting = begin()
   await jest.advanceTimersByTimeAsync(1)
-  expect(waiting.value).toBeInstanceOf(NotAsked)
+  expect(waiting.value).toBeInstanceOf(CircuitOpenError)
   await jest.advanceTimersByTimeAsync(1001)
   const next = begin()
   await jest.advanceTimersByTimeAsync(2)

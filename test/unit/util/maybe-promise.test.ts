@@ -1,4 +1,4 @@
-import { isPromise, whenKnown } from '../../../src/util/maybe-promise.js'
+import { isPromise, thenMaybe } from '../../../src/util/maybe-promise.js'
 
 // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
 const thenable: PromiseLike<number> = { then: (use) => Promise.resolve(7).then(use) }
@@ -18,13 +18,13 @@ test.each([
 })
 
 test('goes on in the same tick with a value that is there', () => {
-  expect(whenKnown(7, (value) => value + 1)).toBe(8)
-  expect(whenKnown(undefined, (value) => String(value))).toBe('undefined')
+  expect(thenMaybe(7, (value) => value + 1)).toBe(8)
+  expect(thenMaybe(undefined, (value) => String(value))).toBe('undefined')
 })
 
 test('what it throws with a value that is there is thrown', () => {
   expect(() =>
-    whenKnown(7, () => {
+    thenMaybe(7, () => {
       throw new RangeError('seven')
     }),
   ).toThrow(RangeError)
@@ -32,7 +32,7 @@ test('what it throws with a value that is there is thrown', () => {
 
 test('goes on later with a promise or another thenable, and gives a real promise', async () => {
   for (const value of [Promise.resolve(7), thenable]) {
-    const later = whenKnown(value, (known) => known + 1)
+    const later = thenMaybe(value, (known) => known + 1)
     expect(later).toBeInstanceOf(Promise)
     expect(await later).toBe(8)
   }
@@ -40,6 +40,6 @@ test('goes on later with a promise or another thenable, and gives a real promise
 
 test('passes on what a promise is rejected with', async () => {
   const use = jest.fn()
-  await expect(whenKnown(Promise.reject(new RangeError('seven')), use)).rejects.toThrow(RangeError)
+  await expect(thenMaybe(Promise.reject(new RangeError('seven')), use)).rejects.toThrow(RangeError)
   expect(use).not.toHaveBeenCalled()
 })

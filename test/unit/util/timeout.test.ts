@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { deadline } from '../../../src/util/timeout.js'
+import { timeout } from '../../../src/util/timeout.js'
 
 const DEADLINE_MS = 100
 
@@ -9,7 +9,7 @@ beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 /** Work that is ended by hand, and what becomes of it. */
-function workOf(inTime: ReturnType<typeof deadline>, onLate?: () => void) {
+function workOf(inTime: ReturnType<typeof timeout>, onLate?: () => void) {
   let end: (result: string) => void = () => undefined
   let fail: (reason: unknown) => void = () => undefined
   const work = new Promise<string>((resolve, reject) => {
@@ -23,7 +23,7 @@ function workOf(inTime: ReturnType<typeof deadline>, onLate?: () => void) {
 }
 
 test('work that takes longer is rejected, with the time that it had', async () => {
-  const { answer, outcome } = workOf(deadline(DEADLINE_MS))
+  const { answer, outcome } = workOf(timeout(DEADLINE_MS))
   await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
   expect(outcome).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(2)
@@ -33,7 +33,7 @@ test('work that takes longer is rejected, with the time that it had', async () =
 
 test('late work is told of once, and what it comes to is no matter', async () => {
   const onLate = jest.fn()
-  const late = [workOf(deadline(DEADLINE_MS), onLate), workOf(deadline(DEADLINE_MS), onLate)]
+  const late = [workOf(timeout(DEADLINE_MS), onLate), workOf(timeout(DEADLINE_MS), onLate)]
   await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
   expect(onLate).toHaveBeenCalledTimes(2)
   late[0]?.end('an answer')
@@ -45,7 +45,7 @@ test('late work is told of once, and what it comes to is no matter', async () =>
 
 test('work in time has its result, and is not told of later', async () => {
   const onLate = jest.fn()
-  const { outcome, end } = workOf(deadline(DEADLINE_MS), onLate)
+  const { outcome, end } = workOf(timeout(DEADLINE_MS), onLate)
   await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
   end('an answer')
   await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
@@ -56,7 +56,7 @@ test('work in time has its result, and is not told of later', async () => {
 
 test('work that fails in time passes its reason on', async () => {
   const onLate = jest.fn()
-  const { answer, fail } = workOf(deadline(DEADLINE_MS), onLate)
+  const { answer, fail } = workOf(timeout(DEADLINE_MS), onLate)
   const reason = new RangeError('too much')
   fail(reason)
   await expect(answer).rejects.toBe(reason)
@@ -65,7 +65,7 @@ test('work that fails in time passes its reason on', async () => {
 })
 
 test('one timer serves many, and each has all of its time', async () => {
-  const inTime = deadline(DEADLINE_MS)
+  const inTime = timeout(DEADLINE_MS)
   const works = [workOf(inTime)]
   for (let i = 1; i < 10; i++) {
     await jest.advanceTimersByTimeAsync(10)
@@ -82,7 +82,7 @@ test('one timer serves many, and each has all of its time', async () => {
 })
 
 test('works of one turn are all given up together', async () => {
-  const inTime = deadline(DEADLINE_MS)
+  const inTime = timeout(DEADLINE_MS)
   const works = Array.from({ length: 50 }, () => workOf(inTime))
   works[7]?.end('an answer')
   await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
@@ -94,7 +94,7 @@ test('works of one turn are all given up together', async () => {
 test('an answer that was there before the process looked is in time, however late it looks', async () => {
   jest.useRealTimers()
   const answered = new Promise((resolve) => setTimeout(() => setImmediate(resolve, 'an answer'), 5))
-  const answer = deadline(20)(answered)
+  const answer = timeout(20)(answered)
   for (const endMs = performance.now() + 60; performance.now() < endMs; );
   expect(await answer).toBe('an answer')
 })
@@ -103,8 +103,8 @@ test('no timer keeps the process running', async () => {
   jest.useRealTimers()
   const module = JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))
   const program = [
-    `import { deadline } from ${module}`,
-    'deadline(60_000)(new Promise(() => undefined))',
+    `import { timeout } from ${module}`,
+    'timeout(60_000)(new Promise(() => undefined))',
     "process.on('exit', () => console.log('it ends'))",
   ].join(';')
   const args = ['--import', 'tsx', '--input-type=module', '--eval', program]

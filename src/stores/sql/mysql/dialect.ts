@@ -3,11 +3,11 @@ import type { Database, Found, Row } from '../dialect.js'
 import { borrower } from '../with-connection.js'
 import { connectionOf, type MysqlCallbackPool, type MysqlConnection, text } from './client.js'
 import { BEGUN, CLOCK } from './clock.js'
-import { isTemporary, mendFor } from './errors.js'
+import { hintFor, isTemporary } from './errors.js'
 import { prepareTable } from './prepare-table.js'
 import { removeExpiredRows } from './purge.js'
 import { quoted } from './schema.js'
-import { loneCharge } from './single-charge.js'
+import { singleCharge } from './single-charge.js'
 import { begin, COMMIT, hex, ROLLBACK, removeRows } from './statements.js'
 
 /**
@@ -19,7 +19,7 @@ const PATIENCE = '/*M!100301 WAIT 1 */'
 /** What the store asks of MySQL and MariaDB. */
 export function mysqlDatabase(pool: MysqlCallbackPool, names: readonly string[]): Database {
   const table = quoted(names)
-  const decideAlone = loneCharge(table)
+  const decideAlone = singleCharge(table)
   const borrow = borrower<MysqlConnection>({
     take: () => connectionOf(pool),
     release: (connection) => connection.release(),
@@ -66,7 +66,7 @@ export function mysqlDatabase(pool: MysqlCallbackPool, names: readonly string[])
     removeExpired: (most) =>
       borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
     isTemporary,
-    mendFor: (error) => mendFor(error, table),
+    hintFor: (error) => hintFor(error, table),
     prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
 }

@@ -38,7 +38,7 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** What the operator can do. */
-export function mendFor(error: unknown, table: string): string | undefined {
+export function hintFor(error: unknown, table: string): string | undefined {
   const number = numberOf(error)
   if (number === NO_TABLE) {
     return 'Await prepare() of the store before the first request, or run the SQL that mysqlSchema() gives.'

@@ -1,5 +1,5 @@
 import type { State } from '../../../policies/policy.js'
-import { decideParts } from '../../shared/evaluate-charge.js'
+import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import { bytesOf, stateIn } from '../../shared/state-codec.js'
 import type { Part, Verdict } from '../../store.js'
 import { Unreadable } from '../errors.js'
@@ -23,7 +23,7 @@ interface Seen {
  * Decides a charge of one part by two prepared statements: reads the row, and writes it where it is still as it was. Gives nothing,
  * and has done nothing, where it is not, and where the connection begins transactions by itself.
  */
-export function loneCharge(
+export function singleCharge(
   table: string,
 ): (connection: MysqlConnection, part: Part) => Promise<Verdict | undefined> {
   const reading = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${BEGUN}, @@autocommit`
@@ -63,7 +63,7 @@ export function loneCharge(
     const key = Buffer.from(rowKey(part.key))
     const seen = await read(connection, key)
     if (seen === undefined) return undefined
-    const { verdict, writes } = decideParts([part], () => seen.state, seen.nowMs)
+    const { verdict, writes } = evaluateCharge([part], () => seen.state, seen.nowMs)
     const [next] = writes.values()
     if (next === undefined) return verdict
     const expiresAtS = expiryS(part.policy, next.state, seen.nowMs)

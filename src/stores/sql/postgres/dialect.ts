@@ -2,12 +2,12 @@ import type { Database, Found } from '../dialect.js'
 import { borrower } from '../with-connection.js'
 import { type PostgresConnection, type PostgresPool, type PostgresReply, query, repliesOf } from './client.js'
 import { CLOCK, readSent, sent } from './codec.js'
-import { InTransaction, isTemporary, mendFor } from './errors.js'
+import { hintFor, InTransaction, isTemporary } from './errors.js'
 import { prepareTable } from './prepare-table.js'
 import { removeExpiredRows } from './purge.js'
 import { byteaArray, deleting, inserting, updating } from './row-arrays.js'
 import { quoted } from './schema.js'
-import { loneCharge } from './single-charge.js'
+import { singleCharge } from './single-charge.js'
 
 /** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
 const LOCK_TIMEOUT_MS = 1000
@@ -15,7 +15,7 @@ const LOCK_TIMEOUT_MS = 1000
 /** What the store asks of PostgreSQL. Statements that need no answer in between go together in one query. */
 export function postgresDatabase(pool: PostgresPool, names: readonly string[]): Database {
   const table = quoted(names)
-  const decideAlone = loneCharge(table)
+  const decideAlone = singleCharge(table)
   const borrow = borrower<PostgresConnection>({
     async take() {
       const connection = await pool.connect()
@@ -71,7 +71,7 @@ export function postgresDatabase(pool: PostgresPool, names: readonly string[]): 
     removeExpired: (most) =>
       borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
     isTemporary,
-    mendFor: (error) => mendFor(error, table),
+    hintFor: (error) => hintFor(error, table),
     prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
 }

@@ -52,7 +52,7 @@ export function isStatementLost(error: unknown): boolean {
 }
 
 /** What the operator can do. */
-export function mendFor(error: unknown, table: string): string | undefined {
+export function hintFor(error: unknown, table: string): string | undefined {
   const code = codeOf(error)
   if (error instanceof InTransaction) return `Call release() after COMMIT or ROLLBACK, ${OWN_POOL}`
   if (error instanceof OtherTable || (code !== undefined && OTHER_SHAPE.includes(code))) {

@@ -1,5 +1,5 @@
 import type { Policy } from '../../../policies/policy.js'
-import { decideParts } from '../../shared/evaluate-charge.js'
+import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import type { Part, Verdict } from '../../store.js'
 import { Unreadable } from '../errors.js'
 import { rowKey } from '../row-key.js'
@@ -12,7 +12,7 @@ import { isTakenAtOnce, takingStatements } from './single-statement.js'
  * Decides a charge of one part by one prepared statement that takes, or, where it may not, by a second one that looks. Gives nothing,
  * and has done nothing, where neither will do.
  */
-export function loneCharge(
+export function singleCharge(
   table: string,
 ): (connection: PostgresConnection, part: Part) => Promise<Verdict | undefined> {
   const taking = takingStatements(table)
@@ -44,7 +44,7 @@ export function loneCharge(
     }
     const seen = await ask(connection, looking([key]))
     if (seen === undefined) return undefined
-    const { verdict, writes } = decideParts([part], () => seen.state, seen.nowMs)
+    const { verdict, writes } = evaluateCharge([part], () => seen.state, seen.nowMs)
     return writes.size === 0 ? verdict : undefined
   }
 }

@@ -1,9 +1,9 @@
-import { fixedWindow, type Held, type Refund, type Store, StoreError } from 'headgate'
+import { fixedWindow, type KeyedPolicy, type Refund, type Store, StoreError } from 'headgate'
 import { allowed, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './lease-kit.js'
 
 const LIMIT = 3200
 const hourly = fixedWindow({ limit: LIMIT, window: '1h' }) // blocks of up to 200
-const held: Held = { key: 'key', policy: hourly }
+const held: KeyedPolicy = { key: 'key', policy: hourly }
 
 let remote: RemoteStore
 let store: Store

@@ -1,11 +1,11 @@
 import { type Charge, consecutive, fixedWindow, type Part, type State, tokenBucket } from 'headgate'
-import { decideParts } from '../../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../../src/stores/shared/evaluate-charge.js'
 
 const NOW_MS = 1_790_000_000_000
 const count = consecutive({ limit: 5 })
 
 function decide(charge: Charge, states: Readonly<Record<string, State>> = {}) {
-  const { verdict, writes } = decideParts(charge, (key) => states[key], NOW_MS)
+  const { verdict, writes } = evaluateCharge(charge, (key) => states[key], NOW_MS)
   return { ...verdict, writes: Object.fromEntries([...writes].map(([key, { state }]) => [key, state])) }
 }
 
@@ -62,8 +62,8 @@ test('cost 0 keeps nothing', () => {
 test('a state from a clock that was far ahead is put right by the part that it denies, and by no other', () => {
   const minute = fixedWindow({ limit: 5, window: 60_000 })
   const index = Math.floor(NOW_MS / 60_000)
-  const states = { ahead: [index + 100, 5], alsoAhead: [index + 100, 1] }
-  expect(minute.take(states.ahead, NOW_MS, 1).next).toBeDefined()
+  const states = { prepaid: [index + 100, 5], alsoAhead: [index + 100, 1] }
+  expect(minute.take(states.prepaid, NOW_MS, 1).next).toBeDefined()
   const outcome = decide(
     [
       { key: 'ahead', policy: minute, cost: 1 },
@@ -72,7 +72,7 @@ test('a state from a clock that was far ahead is put right by the part that it d
     states,
   )
   expect(outcome.allowed).toBe(false)
-  expect(outcome.writes).toEqual({ ahead: minute.take(states.ahead, NOW_MS, 1).next })
+  expect(outcome.writes).toEqual({ prepaid: minute.take(states.prepaid, NOW_MS, 1).next })
 })
 
 test('neither the charge nor the states are changed', () => {
@@ -84,7 +84,7 @@ test('neither the charge nor the states are changed', () => {
 
 test('keys of any name are told apart from what objects inherit', () => {
   const keys = ['__proto__', 'constructor', 'toString']
-  const { verdict, writes } = decideParts(
+  const { verdict, writes } = evaluateCharge(
     keys.map((key, i) => part(key, i + 1)),
     () => undefined,
     NOW_MS,
