@@ -62,8 +62,8 @@ test('cost 0 keeps nothing', () => {
 test('a state from a clock that was far ahead is put right by the part that it denies, and by no other', () => {
   const minute = fixedWindow({ limit: 5, window: 60_000 })
   const index = Math.floor(NOW_MS / 60_000)
-  const states = { prepaid: [index + 100, 5], alsoAhead: [index + 100, 1] }
-  expect(minute.take(states.prepaid, NOW_MS, 1).next).toBeDefined()
+  const states = { ahead: [index + 100, 5], alsoAhead: [index + 100, 1] }
+  expect(minute.take(states.ahead, NOW_MS, 1).next).toBeDefined()
   const outcome = decide(
     [
       { key: 'ahead', policy: minute, cost: 1 },
@@ -72,7 +72,7 @@ test('a state from a clock that was far ahead is put right by the part that it d
     states,
   )
   expect(outcome.allowed).toBe(false)
-  expect(outcome.writes).toEqual({ prepaid: minute.take(states.prepaid, NOW_MS, 1).next })
+  expect(outcome.writes).toEqual({ ahead: minute.take(states.ahead, NOW_MS, 1).next })
 })
 
 test('neither the charge nor the states are changed', () => {
