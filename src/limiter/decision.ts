@@ -186,16 +186,6 @@ function withoutCharge(decision: Decision): Decision {
   return Object.freeze(Object.defineProperty(decision, CHARGE, { value: Object.freeze([]) }))
 }
 
-/** The store has said nothing yet. */
-const NOT_KNOWN: Verdict = { allowed: true, atMs: Number.NaN, parts: [] }
-
-/** As `OPEN`, for a request whose units the store may take later all the same. */
-export function openDecision(charge: readonly NamedPart[], giveBack: GiveBack): Decision {
-  const { limit, remaining, resetAfterMs, retryAfterMs, moreAfterMs, policy: name } = OPEN
-  const figures = { name, limit, windowMs: 0, cost: 0, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
-  return new ChargeDecision(charge, NOT_KNOWN, figures, OPEN.parts, 'open', giveBack)
-}
-
 /** Gives back what a decision took, once; with names, what these limits took. */
 export function redeem(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
   return (decision as Redeemable)[REDEEM]?.(limits)

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { isDisconnectedError } from '../keys/disconnected.js'
 import { addressOfSocket } from '../keys/source-address.js'
 import { fallbackStoreOf } from '../resilience/fallback-store.js'
-import { CircuitOpenError, StoreTimeoutError } from '../resilience/guarded-store.js'
+import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
 import type { Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
@@ -26,11 +26,11 @@ import {
   type LimiterEvents,
 } from './events.js'
 import { type Health, healthOf } from './health.js'
-import type { LimiterOptions, StoreErrorChoice } from './options.js'
+import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { readForgotten, readParts } from './resolve-charge.js'
-import { decideWithoutStore, type Replacement } from './store-failure.js'
+import { decideWithoutStore } from './store-failure.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -82,33 +82,13 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     timeoutMs,
     denyCacheMs,
     lease: lease && { ...lease, onNotGivenBack },
-    onChange: (state, cause) => {
-      if (state === 'closed') isUnnotedTold = false
-      emitStoreState(events, state, cause)
-    },
+    onChange: (state, cause) => emitStoreState(events, state, cause),
   })
   const fallback = fallbackStoreOf(settings.store)
-  const replacement: Replacement = {
-    store,
-    fallback,
-    share,
-    onUnnoted,
-    onNotGivenBack,
-  }
-  let isUnnotedTold = false
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitLimitsLost(events, error))
 
   function onNotGivenBack(error: unknown): void {
     emitRefundFailed(events, error, CLOSED)
-  }
-
-  /** Once for each time that the store is away. */
-  function onUnnoted(): void {
-    if (isUnnotedTold) return
-    isUnnotedTold = true
-    const message =
-      'too many clients came while it was away: it will not be charged with all that was let through'
-    emitLimitsLost(events, new StoreError(store.name, message))
   }
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -148,18 +128,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decided(parts: readonly NamedPart[], verdict: Verdict): Decision {
-    const { source = 'store' } = verdict
-    if (fallback.isOwing && source === 'store') settle()
-    return decisionOf(parts, verdict, source, giveBack)
+    return decisionOf(parts, verdict, verdict.source ?? 'store', giveBack)
   }
 
   function giveBack(names: readonly string[] | undefined, parts: readonly NamedPart[], verdict: Verdict) {
     const refunds = refundsByName(parts, verdict, names)
     return refunds.length === 0 ? undefined : store.refund(refunds)
-  }
-
-  function settle(): Promise<void> {
-    return fallback.settle((error) => emitStoreError(events, error))
   }
 
   function ask(parts: readonly NamedPart[], arrivedMs?: number): MaybePromise<Verdict> | StoreError {
@@ -176,12 +150,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject,
   ): MaybePromise<Decision> {
     if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // why it is not asked was told before
-    const answer = error instanceof StoreTimeoutError ? (error.answer as Promise<Verdict>) : undefined
-    const decideBy = (choice: StoreErrorChoice) => decideWithoutStore(replacement, choice, parts, answer)
-    return whenChosen(
-      () => chooseOnStoreError(error, subject),
-      decideBy,
-      () => decideBy('deny'),
+    return thenMaybe(chooseOnStoreError(error, subject), (choice) =>
+      decideWithoutStore({ fallback, share }, choice, parts),
     )
   }
 
@@ -203,14 +173,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     peek: (subject) => decideFor(subject, 0),
     refund: (decision, options) => redeem(decision, options?.limits),
     forget,
-    health: async () => {
-      const health = await healthOf(store, healthKey)
-      if (health.isHealthy) settle()
-      return health
-    },
+    health: () => healthOf(store, healthKey),
     close: async () => {
       unsubscribe?.()
-      await ended(Promise.all([store.settled(), settle()]), timeoutMs)
+      await ended(store.settled(), timeoutMs)
       await ended(Promise.resolve(close()), timeoutMs)
     },
     events,
@@ -221,25 +187,6 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 function refuseDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error
-}
-
-/** As the choice is made; where that throws, so does this, and the request is refused. */
-function whenChosen(
-  choose: () => MaybePromise<StoreErrorChoice>,
-  decideBy: (choice: StoreErrorChoice) => Decision,
-  refuse: () => void,
-): MaybePromise<Decision> {
-  const refused = (thrown: unknown): never => {
-    refuse()
-    throw thrown
-  }
-  let choice: MaybePromise<StoreErrorChoice>
-  try {
-    choice = choose()
-  } catch (thrown) {
-    return refused(thrown)
-  }
-  return isPromise(choice) ? choice.then(decideBy, refused) : decideBy(choice)
 }
 
 /** Waits for an end, `timeoutMs` at the most. */

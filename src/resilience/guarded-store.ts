@@ -14,8 +14,6 @@ export interface GuardedStore {
   /** What is asked of it since `sinceMs` (of `performance.now()`, default now) has so much less time. */
   charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
-  /** Gives back what it took by an answer that came too late. It has just answered, so it is asked whatever its state is. */
-  refundLate(refunds: readonly Refund[]): MaybePromise<void>
   forget(held: readonly KeyedPolicy[]): MaybePromise<void>
   /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
   settled(): Promise<void>
@@ -213,7 +211,6 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
     state: () => fuse.state,
     charge: (wanted, sinceMs) => asked(charging, wanted, sinceMs),
     refund: (refunds) => asked(refunding, refunds),
-    refundLate: (refunds) => asked(refunding, refunds, undefined, NO_TURN),
     forget: (held) => asked(forgetting, held),
     settled: async () => {
       await Promise.allSettled(underWay)
@@ -226,9 +223,6 @@ interface Question<Wanted, Answer, Result> {
   readonly ask: (wanted: Wanted) => MaybePromise<Answer>
   readonly read: (answer: Answer, wanted: Wanted) => Result
 }
-
-/** Of no turn of the breaker. */
-const NO_TURN: Turn = 0
 
 function nothing(): void {}
 

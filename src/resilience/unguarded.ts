@@ -23,7 +23,6 @@ export function unguarded(store: MemoryStore): GuardedStore {
       }
     },
     refund,
-    refundLate: refund,
     forget: store.forget,
     settled: async () => {},
   }
