@@ -1,0 +1,10 @@
+/** The rooms whose decisions mutation tests hold: their sources, and the tests that need no server. */
+export const ROOMS = {
+  policies: { sources: 'src/policies', tests: ['test/unit/policies', 'test/properties'] },
+  keys: { sources: 'src/keys', tests: ['test/unit/keys', 'test/e2e/hostile-addresses'] },
+  http: { sources: 'src/http', tests: ['test/unit/http', 'test/e2e'] },
+  limiter: { sources: 'src/limiter', tests: ['test/unit/limiter', 'test/unit/options', 'test/e2e'] },
+  resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
+  memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory', 'test/unit/stores/shared'] },
+  login: { sources: 'src/login', tests: ['test/unit/login'] },
+}
