@@ -90,7 +90,6 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
 }
 
 interface Numbers {
-  /** 0 = nobody is banned, and denials do not count: units that were let through are taken all the same. */
   readonly after: number
   readonly withinMs: number
   readonly restarts: boolean
@@ -100,7 +99,6 @@ interface Numbers {
 function makeBan(inner: Policy, numbers: Numbers): Policy {
   const { after, withinMs, restarts, bansMs } = numbers
   const longestMs = bansMs.at(-1) as number
-  let overdrawn: Policy | undefined
 
   function recordIn(state: State | undefined): Record {
     if (state === undefined) return CLEAN
@@ -116,9 +114,9 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const own = ownState(state)
     const record = recordIn(state)
-    if (after > 0 && cost > 0 && bannedForMs(record, nowMs) > 0) return denyBanned(own, record, nowMs, cost)
+    if (cost > 0 && bannedForMs(record, nowMs) > 0) return denyBanned(own, record, nowMs, cost)
     const step = inner.take(own, nowMs, cost)
-    if (step.allowed || after === 0) {
+    if (step.allowed) {
       return figures(step, own, record, nowMs, step.next && stateOf(step.next, record))
     }
     const next = struck(record, nowMs)
@@ -168,8 +166,8 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
     next: State | undefined,
   ): Step {
     const resetAfterMs = Math.max(step.resetAfterMs, forgottenAfterMs(record, nowMs))
-    const endsAfterMs = after > 0 ? bannedForMs(record, nowMs) : 0
-    const counted = !step.allowed && after > 0 && next !== undefined ? { isCounted: true as const } : {}
+    const endsAfterMs = bannedForMs(record, nowMs)
+    const counted = !step.allowed && next !== undefined ? { isCounted: true as const } : {}
     if (endsAfterMs === 0) return { ...step, ...counted, resetAfterMs, next }
     const atEnd = inner.take(own, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
@@ -200,7 +198,7 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
 
   const { kind, name, limit, windowMs, width, params } = inner
   const filledUp = Array.from({ length: INNER_PARAMS }, (_, i) => params[i] ?? 0)
-  const policy: Policy = Object.freeze({
+  return Object.freeze({
     kind: `ban-${kind as BaseKind}` as const,
     name,
     limit,
@@ -209,11 +207,6 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
     params: Object.freeze([...filledUp, after, withinMs, restarts ? 1 : 0, ...bansMs]),
     take,
     refund,
-    overdrawing() {
-      overdrawn ??= after === 0 ? policy : makeBan(inner.overdrawing(), { ...numbers, after: 0 })
-      return overdrawn
-    },
     scaled: (share: number) => makeBan(inner.scaled(share), numbers),
   })
-  return policy
 }

@@ -26,14 +26,10 @@ const OPTIONS = {
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
   const { limit, name = `${limit}-in-a-row` } = readOptions('consecutive', options, OPTIONS)
-  return makeConsecutive(name, limit, 0)
+  return makeConsecutive(name, limit)
 }
 
-/** A count that may go beyond its quota by up to `overdraft`. */
-function makeConsecutive(name: string, quota: number, overdraft: number): Policy {
-  const limit = quota + overdraft
-  let overdrawn: Policy | undefined
-
+function makeConsecutive(name: string, limit: number): Policy {
   function take(state: State | undefined, _nowMs: number, cost: number): Step {
     const count = state === undefined ? 0 : (state[0] as number)
     const allowed = cost === 0 || count + cost <= limit
@@ -51,7 +47,7 @@ function makeConsecutive(name: string, quota: number, overdraft: number): Policy
     return count > cost ? [count - cost] : undefined
   }
 
-  const policy: Policy = Object.freeze({
+  return Object.freeze({
     kind: 'consecutive' as const,
     name,
     limit,
@@ -60,11 +56,6 @@ function makeConsecutive(name: string, quota: number, overdraft: number): Policy
     params: Object.freeze([limit]),
     take,
     refund,
-    overdrawing() {
-      overdrawn ??= overdraft > 0 ? policy : makeConsecutive(name, quota, quota)
-      return overdrawn
-    },
-    scaled: (share: number) => makeConsecutive(name, shareOf(quota, share), 0),
+    scaled: (share: number) => makeConsecutive(name, shareOf(limit, share)),
   })
-  return policy
 }

@@ -22,14 +22,11 @@ const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, window, name } = readOptions('fixedWindow', options, OPTIONS)
-  return makeFixedWindow(name ?? windowName(limit, window), limit, window, 0)
+  return makeFixedWindow(name ?? windowName(limit, window), limit, window)
 }
 
-/** A window in which up to `overdraft` units may be counted beyond its quota. */
-function makeFixedWindow(name: string, quota: number, windowMs: number, overdraft: number): Policy {
-  const limit = quota + overdraft
+function makeFixedWindow(name: string, limit: number, windowMs: number): Policy {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
-  let overdrawn: Policy | undefined
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const nowIndex = indexOf(nowMs)
@@ -63,7 +60,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
     return count > cost ? [index, count - cost] : undefined
   }
 
-  const policy: Policy = Object.freeze({
+  return Object.freeze({
     kind: 'fixed-window' as const,
     name,
     limit,
@@ -72,12 +69,7 @@ function makeFixedWindow(name: string, quota: number, windowMs: number, overdraf
     params: Object.freeze([limit, windowMs]),
     take,
     refund,
-    overdrawing() {
-      overdrawn ??= overdraft > 0 ? policy : makeFixedWindow(name, quota, windowMs, quota)
-      return overdrawn
-    },
-    prepaid: overdraft > 0 ? undefined : prepaidInSlice(indexOf),
-    scaled: (share: number) => makeFixedWindow(name, shareOf(quota, share), windowMs, 0),
+    prepaid: prepaidInSlice(indexOf),
+    scaled: (share: number) => makeFixedWindow(name, shareOf(limit, share), windowMs),
   })
-  return policy
 }

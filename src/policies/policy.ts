@@ -37,7 +37,6 @@ export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'con
  *    the policy's documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
  * 7. Rates are kept within 0.2 % over the long run. A factory refuses numbers for which they would not be.
- * 8. A state may be overdrawn, by up to a whole `limit` (see `overdrawing`): then nothing is left, and the times tell when there is.
  */
 export interface Policy {
   readonly kind: BaseKind | `ban-${BaseKind}`
@@ -60,11 +59,6 @@ export interface Policy {
    * that the state was fresh before.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
-  /**
-   * The policy by which units are taken that were let through already, from the same states: it goes on when nothing is left, until
-   * `limit` units more are taken than there were. Its own `limit` is twice this one's.
-   */
-  overdrawing(): Policy
   /** How units of it are held that are taken ahead of their use; absent where they cannot be. */
   readonly prepaid?: Prepaid | undefined
   /**
@@ -104,7 +98,7 @@ export function isPolicy(value: unknown): value is Policy {
     typeof policy === 'object' &&
     policy !== null &&
     typeof policy.take === 'function' &&
-    typeof policy.overdrawing === 'function' &&
+    typeof policy.refund === 'function' &&
     typeof policy.scaled === 'function' &&
     Array.isArray(policy.params) &&
     Number.isInteger(policy.width)

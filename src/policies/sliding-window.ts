@@ -37,24 +37,16 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
   const { limit, window, name, slices } = readOptions('slidingWindow', options, OPTIONS)
-  return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices, 0)
+  return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices)
 }
 
 /*
  * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all arithmetic is on
- * whole numbers, whatever the window and the number of slices. Up to `overdraft` units may be counted beyond the quota.
+ * whole numbers, whatever the window and the number of slices.
  */
-function makeSlidingWindow(
-  name: string,
-  quota: number,
-  windowMs: number,
-  slices: number,
-  overdraft: number,
-): Policy {
+function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
   const sliceTicks = windowMs
-  const limit = quota + overdraft
   const indexOf = (atMs: number) => Math.floor((Math.floor(atMs) * slices) / sliceTicks)
-  let overdrawn: Policy | undefined
 
   /** A state as seen at one moment: its counters, copied, moved to the slice of now. */
   interface View {
@@ -140,7 +132,7 @@ function makeSlidingWindow(
     return used(view(next, nowMs)) === 0 ? undefined : next
   }
 
-  const policy: Policy = Object.freeze({
+  return Object.freeze({
     kind: 'sliding-window' as const,
     name,
     limit,
@@ -149,12 +141,7 @@ function makeSlidingWindow(
     params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,
-    overdrawing() {
-      overdrawn ??= overdraft > 0 ? policy : makeSlidingWindow(name, quota, windowMs, slices, quota)
-      return overdrawn
-    },
-    prepaid: overdraft > 0 ? undefined : prepaidInSlice(indexOf),
-    scaled: (share: number) => makeSlidingWindow(name, shareOf(quota, share), windowMs, slices, 0),
+    prepaid: prepaidInSlice(indexOf),
+    scaled: (share: number) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
   })
-  return policy
 }

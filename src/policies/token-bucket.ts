@@ -45,8 +45,7 @@ const MAX_RATE_ERROR = 0.002
  * 10,000 a second, less in proportion at lower rates. Rates that rounding would change by more than 0.2 %
  * are refused: none up to 16,384 a second, and above that most.
  *
- * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket twice: a bucket may be
- * overdrawn by as much as it holds, and nothing tells the two apart.
+ * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
  *
  * **Refunds** give back what the refill has not given back yet. Had the bucket been full at some moment since the taking,
  * the units would have come back by then; so at most the time is given back that was left until the bucket would have been
@@ -58,7 +57,7 @@ const MAX_RATE_ERROR = 0.002
 export function tokenBucket(options: TokenBucketOptions): Policy {
   const { capacity, refill, every, name, intervalMs } = readOptions('tokenBucket', options, OPTIONS)
   const fallback = `${refill}-in-${shortDuration(every)}${capacity === refill ? '' : `-burst-${capacity}`}`
-  return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill, 0)
+  return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill)
 }
 
 interface Rate {
@@ -87,33 +86,23 @@ function onGrid(exactMs: number, option: string, value: number): number {
   throw wrongOption('tokenBucket', option, must, value, fix)
 }
 
-/** A bucket from which up to `overdraft` tokens may be taken that it does not hold. */
-function makeTokenBucket(
-  name: string,
-  capacity: number,
-  intervalMs: number,
-  windowMs: number,
-  overdraft: number,
-): Policy {
+function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
   const spanMs = capacity * intervalMs // from empty to full: windowMs, on the grid
-  const limit = capacity + overdraft
-  const roomMs = limit * intervalMs
-  let overdrawn: Policy | undefined
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const now = Math.floor(nowMs * GRID) / GRID
     const owedMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
-    const debtMs = Math.min(owedMs, 2 * spanMs) // more than that comes from a clock that was ahead
+    const debtMs = Math.min(owedMs, spanMs) // more than that comes from a clock that was ahead
     const afterMs = debtMs + cost * intervalMs
     if (cost === 0) return figures(true, debtMs, 0, undefined)
-    if (afterMs <= roomMs) return figures(true, afterMs, 0, [now + afterMs])
-    const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : afterMs - roomMs
-    return figures(false, debtMs, retryAfterMs, owedMs > 2 * spanMs ? [now + 2 * spanMs] : undefined)
+    if (afterMs <= spanMs) return figures(true, afterMs, 0, [now + afterMs])
+    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
+    return figures(false, debtMs, retryAfterMs, owedMs > spanMs ? [now + spanMs] : undefined)
   }
 
   function figures(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
-    const remaining = Math.max(0, Math.floor((roomMs - debtMs) / intervalMs))
-    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (limit - remaining - 1) * intervalMs
+    const remaining = Math.floor((spanMs - debtMs) / intervalMs)
+    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (capacity - remaining - 1) * intervalMs
     return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
   }
 
@@ -126,29 +115,24 @@ function makeTokenBucket(
   ): State | undefined {
     const giveMs = Math.floor(Math.min(cost * intervalMs, resetAtMs - nowMs) * GRID) / GRID
     if (giveMs <= 0) return state
-    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + 2 * spanMs) - giveMs
+    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + spanMs) - giveMs
     return fullAtMs <= nowMs ? undefined : [fullAtMs]
   }
 
-  const policy: Policy = Object.freeze({
+  return Object.freeze({
     kind: 'token-bucket' as const,
     name,
-    limit,
+    limit: capacity,
     windowMs,
     width: 1,
-    params: Object.freeze(overdraft > 0 ? [capacity, intervalMs, overdraft] : [capacity, intervalMs]),
+    params: Object.freeze([capacity, intervalMs]),
     take,
     refund,
-    overdrawing() {
-      overdrawn ??= overdraft > 0 ? policy : makeTokenBucket(name, capacity, intervalMs, windowMs, capacity)
-      return overdrawn
-    },
-    prepaid: overdraft > 0 ? undefined : prepaidRefill(intervalMs, capacity),
+    prepaid: prepaidRefill(intervalMs, capacity),
     scaled(share: number) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs, 0)
+      return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs)
     },
   })
-  return policy
 }

@@ -100,21 +100,6 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
         expect(figures(await takeOne(store, 'key', policy, 0))).toEqual(fresh)
       }),
     )
-
-    test(
-      'does not keep the store from being charged with what was let through',
-      using(async ({ store }) => {
-        const policy = banning(policyOf(3))
-        await takeOne(store, 'key', policy, 2)
-        for (let i = 0; i < 2; i++) await takeOne(store, 'key', policy, 2)
-        expect(await takeOne(store, 'key', policy.overdrawing(), 3)).toMatchObject({
-          allowed: true,
-          remaining: 1,
-        })
-        expect(await takeOne(store, 'key', policy.overdrawing(), 2)).toMatchObject({ allowed: false })
-        expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
-      }),
-    )
   })
 
   test(

@@ -6,7 +6,6 @@ import { testExpiry } from './expiry.js'
 import { testKeys } from './key-names.js'
 import { type ConformanceSetup, usingStores } from './kit.js'
 import { testManyParts } from './many-parts.js'
-import { testOverdraft } from './overdraft.js'
 import { testReturns } from './returns.js'
 
 export type { Capabilities, ConformanceSetup, StoreUnderTest } from './kit.js'
@@ -19,7 +18,6 @@ export function describeStoreConformance(name: string, setup: ConformanceSetup):
     testManyParts(using)
     testBatches(using, setup.capabilities)
     testReturns(using)
-    testOverdraft(using)
     testBans(using, setup.capabilities)
     testKeys(using, setup.capabilities)
     testExpiry(using, setup.capabilities)

@@ -23,7 +23,7 @@ const bucket = fc
     return {
       policy,
       most: (elapsedMs) => numbers.capacity + Math.floor(elapsedMs / intervalMs),
-      longestLockoutMs: 2 * numbers.capacity * intervalMs,
+      longestLockoutMs: numbers.capacity * intervalMs,
     }
   })
 

@@ -1,5 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Charge, Part, Verdict } from '../store.js'
+import type { Charge, Verdict } from '../store.js'
 import { StoreError } from '../store-error.js'
 import type { Counters } from './counters.js'
 import {
@@ -21,16 +21,14 @@ export interface Counted {
 
 /** What is counted for charges: all that may be allowed, and no more than may be allowed in all. */
 export function wantedBy(works: readonly ChargeOrLook[]): number {
+  const { limit } = policyOf(works[0] as ChargeOrLook)
   let wanted = 0
-  let most = 0 // an overdrawing policy allows more than its fellows
   for (const work of works) {
     if (!('charge' in work)) continue
-    const { limit } = (work.charge[0] as Part).policy
     const cost = costOf(work.charge)
     if (cost <= limit) wanted += cost
-    most = Math.max(most, limit)
   }
-  return Math.min(most, wanted)
+  return Math.min(limit, wanted)
 }
 
 /** Decides on what others have counted. Where nothing could be counted, what would be allowed is refused. */
@@ -43,17 +41,25 @@ export function decideOn(
   nowMs: number,
 ): readonly Result[] {
   const policy = policyOf(works[0] as ChargeOrLook)
-  const most = policy.overdrawing().limit // others may have counted more, and not yet given it back
-  const state = counters.stateOf(slice, [Math.min(before + next, most), ...older])
+  const counts = [before + next, ...older]
+  const newest = Math.min(before + next, policy.limit) // others may have counted more, and not yet given it back
+  const state = counters.stateOf(slice, [newest, ...older])
   const results = noRoom ? workUnwritten(state, works, nowMs, noRoom) : workOn(state, works, nowMs).results
-  const isSettled = !results.some(isDenial) || !isOver(policy, state, nowMs)
+  const isSettled =
+    !results.some(isDenial) || !isOver(policy, (those) => counters.stateOf(slice, those), counts, nowMs)
   return (isSettled ? results : results.map(tentative)) as Result[]
 }
 
-/** Whether more is counted than there is, so that some of it is about to be given back. */
-function isOver(policy: Policy, state: State, nowMs: number): boolean {
-  const overdrawing = policy.overdrawing()
-  return overdrawing.limit - overdrawing.take(state, nowMs, 0).remaining > policy.limit
+/** Whether nothing would be left with one unit less either: then some of the units are about to be given back. */
+function isOver(
+  policy: Policy,
+  stateOf: (counts: readonly number[]) => State,
+  counts: readonly number[],
+  nowMs: number,
+): boolean {
+  const newest = counts.findIndex((count) => count > 0)
+  const oneLess = counts.map((count, i) => (i === newest ? count - 1 : count))
+  return policy.take(stateOf(oneLess), nowMs, 0).remaining === 0
 }
 
 function tentative(result: KeyResult): KeyResult {

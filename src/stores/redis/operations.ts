@@ -19,7 +19,7 @@ const together = () => undefined
 
 /**
  * Charges of one part go by policy, since a script for one policy does a charge in little more than half the time. Those whose key
- * a charge of several parts names too, or one of another policy (an overdrawing one), go together, to be decided in order.
+ * a charge of several parts names too, or one of another policy, go together, to be decided in order.
  */
 function policiesAmong(charges: readonly Charge[]): ((charge: Charge) => unknown) | undefined {
   const policy = charges[0]?.[0]?.policy

@@ -35,7 +35,6 @@ interface Step {
   readonly policy: number
   readonly share: number
   readonly how: 'alone' | 'together' | 'set'
-  readonly isOverdraft: boolean
   readonly ahead: number
 }
 
@@ -43,7 +42,6 @@ const step: fc.Arbitrary<Step> = fc.record({
   policy: fc.nat(POLICIES.length - 1),
   share: fc.nat(1005),
   how: fc.constantFrom('alone', 'alone', 'alone', 'together', 'set'),
-  isOverdraft: fc.boolean(),
   ahead: fc.oneof(
     fc.integer({ min: -3, max: 3 }),
     fc.double({ min: -2, max: 2, noNaN: true }),
@@ -103,9 +101,8 @@ async function compare(steps: readonly Step[]): Promise<void> {
   const store = postgresStore(pool)
   const model = new Map<string, State>()
   let nowMs = Date.now()
-  for (const { policy: at, share, how, ahead, isOverdraft } of steps) {
-    const usual = POLICIES[at] as Policy
-    const policy = isOverdraft ? usual.overdrawing() : usual
+  for (const { policy: at, share, how, ahead } of steps) {
+    const policy = POLICIES[at] as Policy
     const wanted = part(`key:${at}`, policy, share % (policy.limit + 3))
     if (how === 'set') {
       const state = stateFrom(policy, nowMs, ahead, share)

@@ -45,7 +45,6 @@ interface Taking {
   readonly owner: string
   readonly policy: number
   readonly share: number
-  readonly isOverdraft?: boolean
 }
 
 type Step =
@@ -58,12 +57,11 @@ const taking: fc.Arbitrary<Taking> = fc.record({
   share: fc.nat(100),
 })
 /** Costs from a look to 2 above the limit. */
-function partOf({ owner, policy: at, share, isOverdraft }: Taking): Part {
-  const usual = POLICIES[at] as Policy
-  const policy = isOverdraft ? usual.overdrawing() : usual
+function partOf({ owner, policy: at, share }: Taking): Part {
+  const policy = POLICIES[at] as Policy
   return part(`${owner}:${at}`, policy, share % (policy.limit + 3))
 }
-const single = fc.tuple(taking, fc.boolean()).map(([one, isOverdraft]) => [{ ...one, isOverdraft }])
+const single = taking.map((one) => [one])
 const several = fc.array(taking, { minLength: 1, maxLength: 4 })
 const oneKeyTwice = taking.map((one) => [one, { ...one, share: one.share >> 1 }])
 const charge = fc.oneof(single, several, oneKeyTwice)

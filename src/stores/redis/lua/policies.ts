@@ -28,24 +28,23 @@ export const LUA_MATH = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
 
 const TOKEN_BUCKET: LuaPolicy = {
-  params: ['capacity', 'interval', 'overdraft'],
+  params: ['capacity', 'interval'],
   numbers: ['full_at'],
   once: `
     local at = floor(now * 4096) / 4096
-    local room = (capacity + (overdraft or 0)) * interval -- overdraft is how far it may be overdrawn
-    local most = 2 * capacity * interval -- more than that comes from a clock that was ahead
-    local grid = capacity * interval / 16`,
+    local span = capacity * interval -- from empty to full; more than that comes from a clock that was ahead
+    local grid = span / 16`,
   take: `
     local owed = full_at > at and full_at - at or 0
-    local after = (owed > most and most or owed) + cost * interval
-    allowed = cost == 0 or after <= room
-    changed = allowed and cost > 0 or not allowed and owed > most
-    if changed then full_at = at + (allowed and after or most) end`,
+    local after = (owed > span and span or owed) + cost * interval
+    allowed = cost == 0 or after <= span
+    changed = allowed and cost > 0 or not allowed and owed > span
+    if changed then full_at = at + (allowed and after or span) end`,
   refund: `
     local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
     give = floor(give * 4096) / 4096
     changed = give > 0
-    if changed then full_at = min(full_at, at + most) - give end
+    if changed then full_at = min(full_at, at + span) - give end
     is_fresh = full_at <= now`,
   expiry: `
     local spans = full_at / grid
@@ -157,7 +156,7 @@ function banFrom(inner: LuaPolicy): LuaPolicy {
     once: '',
     take: `
     local at, longest = p[2] - 4, p[#p] -- denials, until when they count, the last ban's number, until when it lasts
-    if p[6] > 0 and cost > 0 and state[at + 4] > now then
+    if cost > 0 and state[at + 4] > now then
       do
         local cost = huge -- so much is never allowed: what a clock left behind is put right
         ${take}
@@ -169,7 +168,7 @@ function banFrom(inner: LuaPolicy): LuaPolicy {
     else
       do ${take}
       end
-      if not allowed and p[6] > 0 then
+      if not allowed then
         local counts = state[at + 2] > now
         local strikes = counts and state[at + 1] + 1 or 1
         changed = true

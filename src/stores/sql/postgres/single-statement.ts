@@ -25,10 +25,8 @@ const GRID = 4096
 /** State: when the bucket will be full, on the policy's grid. $4 is how long the cost takes to come back, $5 how long the rest. */
 function tokenBucketTaking(): Taking {
   return {
-    numbersOf: ([capacity = 0, intervalMs = 0, overdraft = 0], cost) => {
-      return [cost * intervalMs, (capacity + overdraft - cost) * intervalMs]
-    },
-    keptMs: ([capacity = 0, intervalMs = 0, overdraft = 0]) => (capacity + overdraft) * intervalMs,
+    numbersOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
+    keptMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
     first: `ARRAY[floor(${NOW} * ${GRID}) / ${GRID} + $4::float8]`,
     next: 'ARRAY[greatest(excluded.state[1], t.state[1] + $4::float8)]',
     isAllowed: 't.state[1] + $4::float8 <= excluded.state[1] + $5::float8',
