@@ -45,13 +45,13 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** Makes the hashes of identities in keys HMAC-SHA-256, addresses included. At least 16 characters. */
   secret?: string
   /**
-   * What to do when the store cannot tell: `'allow'` (the default), `'deny'` (the middleware answers 503), `'local'` (this process's
-   * memory stands in, and the store is charged with what it let through when it is back), or a function that says which.
+   * What to do when the store cannot decide: `'allow'` (the default), `'deny'` (the middleware answers 503), `'local'` (this process
+   * decides in its memory, by its `share` of each limit), or a function that returns one of these.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
   /**
-   * Which share of each limit this process has while its memory stands in for the store: above 0, at most 1. With four processes 1/4.
-   * Default 1.
+   * With `onStoreError: 'local'`: the part of each limit that this process may admit while the store is down, above 0, at most 1.
+   * With four processes 1/4. Default 1.
    */
   share?: number
   /**

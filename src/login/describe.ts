@@ -14,7 +14,7 @@ export interface Described {
 }
 
 const WHEN_STORE_FAILS: Readonly<Record<string, string>> = {
-  local: 'each process counts in its own memory, and the store is charged with that later',
+  local: 'each process counts in its own memory',
   deny: 'attempts are refused with status 503',
   allow: 'attempts are let through without limits',
 }

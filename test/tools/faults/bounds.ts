@@ -5,8 +5,8 @@ import type { Outcome } from './run-fault.js'
 const TIMEOUT_MS = 100
 const LATE_BY_MS = 20
 const RECOVERS_WITHIN_MS = 2000
-/** Which part of the limits a process hands out by itself while it decides locally. */
-const SHARE = 1
+/** The application is one process, whose fallback has all of each limit. */
+const PROCESSES_TIMES_SHARE = 1
 /** A pool opens more connections when it is busy; these are what drivers open at the most by default. */
 const POOL = 10
 /** Timers that drivers keep for their connections. */
@@ -30,9 +30,9 @@ export function brokenBounds(outcome: Outcome, forgivenMs = 0): string[] {
   ]
 }
 
-/** The most that a client may be let through: its promise, once more for each loss of counts, and the local share. */
+/** The most that a client may be admitted: its policy's bound, once more for each loss of counts, and the fallback's share of it. */
 export function mostAllowed({ admitted: { promise }, choice, fault }: Outcome): number {
-  const local = choice === 'local' || choice === 'function' ? SHARE : 0
+  const local = choice === 'local' || choice === 'function' ? PROCESSES_TIMES_SHARE : 0
   return promise * (1 + (fault.losses ?? 0) + local)
 }
 

@@ -22,13 +22,14 @@ const MOST_UNITS = 3
 
 const { target, run }: SoakSettings = JSON.parse(process.argv[2] ?? '')
 const opened = openTarget(target)
-/** Units that each client was let through with, less what was given back. */
+/** Units that the store admitted for each client, less what was refunded. */
 const kept = new Map<string, number>()
 const counts = {
   requests: 0,
   bySource: {} as Record<string, number>,
+  /** Sent in charges to the store, less what it admitted in time: it may have taken these, or not. */
   outcomesUnknown: 0,
-  givenBackUnknown: 0,
+  refundsUnknown: 0,
 }
 const crashes: string[] = []
 let isOver = false
@@ -48,7 +49,7 @@ const limit = rateLimit<Request, Response>({
 const { limiter } = limit
 limiter.events.on('storeError', () => undefined)
 limiter.events.on('refundFailed', () => {
-  counts.givenBackUnknown += MOST_UNITS
+  counts.refundsUnknown += MOST_UNITS
 })
 
 const app = express()
@@ -57,10 +58,12 @@ app.use(limit, ({ rateLimit: decision, headers, method }, res) => {
   const source = decision?.source ?? 'none'
   counts.requests++
   counts.bySource[source] = (counts.bySource[source] ?? 0) + 1
-  const isFailed = counts.requests % 10 === 0 // given back
+  const isFailed = counts.requests % 10 === 0 // refunded
   const units = method === 'POST' ? MOST_UNITS : 1
-  if (!isFailed) kept.set(client, (kept.get(client) ?? 0) + units)
-  else if (source === 'local') counts.givenBackUnknown += units // nowhere, where its debt has been charged meanwhile
+  if (source === 'store') {
+    counts.outcomesUnknown -= units
+    if (!isFailed) kept.set(client, (kept.get(client) ?? 0) + units)
+  }
   setTimeout(() => res.status(isFailed ? 404 : 200).end('done'), WORK_MS)
 })
 const server = app.listen(0, '127.0.0.1')
@@ -73,23 +76,19 @@ const workers = Array.from({ length: WORKERS }, async (_, i) => {
   for (let sent = i; !isOver; sent += 7) if (!(await send(sent))) await pause(AFTER_ERROR_MS)
 })
 
-process.on('message', async (question: 'memory' | 'reconcile') => {
-  process.send?.(question === 'memory' ? memory() : await reconcile())
-  if (question === 'reconcile') process.disconnect()
+process.on('message', async (question: 'memory' | 'count') => {
+  process.send?.(question === 'memory' ? memory() : await count())
+  if (question === 'count') process.disconnect()
 })
 process.send?.('ready')
 
-/** Notes what the store was asked and nobody knows the outcome of: charges of requests and of debts. */
+/** Counts the units that are sent to the store in charges. */
 function watched(store: Store): Store {
   return {
     ...store,
-    async charge(charges) {
-      try {
-        return await store.charge(charges)
-      } catch (error) {
-        for (const { cost } of charges.flat()) counts.outcomesUnknown += cost
-        throw error
-      }
+    charge(charges) {
+      for (const { cost } of charges.flat()) counts.outcomesUnknown += cost
+      return store.charge(charges)
     },
   }
 }
@@ -115,11 +114,11 @@ function memory(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** What the store has counted of each client, against what was let through. */
-async function reconcile(): Promise<SoakCounts> {
+/** Compares what the store has counted of each client with what it admitted. */
+async function count(): Promise<SoakCounts> {
   isOver = true
   await Promise.all(workers)
-  await pause(1500) // what could not be charged yet is charged now
+  await pause(1500) // late answers
   let charged = 0
   let under = 0
   for (let client = 0; client < CLIENTS; client++) {

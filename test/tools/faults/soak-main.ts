@@ -26,7 +26,7 @@ const HEAD =
 
 function rowOf(outcome: SoakOutcome): string {
   const { store, seconds, faults, requests, bySource, admitted, charged, under, heapMb } = outcome
-  const { outcomesUnknown, givenBackUnknown } = outcome
+  const { outcomesUnknown, refundsUnknown } = outcome
   const cells: [string | number, number][] = [
     [Math.round(seconds), 7],
     [faults, 6],
@@ -35,9 +35,9 @@ function rowOf(outcome: SoakOutcome): string {
     [admitted, 8],
     [charged, 8],
     [charged - admitted + under, 5],
-    [outcomesUnknown + givenBackUnknown, 7],
+    [outcomesUnknown + refundsUnknown, 7],
     [under, 5],
-    [givenBackUnknown, 7],
+    [refundsUnknown, 7],
     [Math.max(...heapMb).toFixed(1), 7],
     [growthMb(heapMb).toFixed(1), 9],
   ]

@@ -24,7 +24,7 @@ async function keepsPromises(scene: Scene): Promise<void> {
 }
 
 const caseOf = (scene: Scene): Case => [
-  `with a fault every few seconds, all that is let through is charged, once, and memory stays flat: ${scene.store}`,
+  `with a fault every few seconds the store charges what it admits, once, and memory stays flat: ${scene.store}`,
   () => keepsPromises(scene),
 ]
 

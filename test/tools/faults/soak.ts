@@ -15,19 +15,19 @@ export interface SoakSettings {
   readonly run: string
 }
 
-/** What an application counted itself, and what the store has counted for it, in units. */
+/** What an application counted itself, and what the store has counted for it, in units. What the fallback admits counts in neither. */
 export interface SoakCounts {
   readonly requests: number
   readonly bySource: Readonly<Record<string, number>>
-  /** Let through, less what was given back. */
+  /** Admitted by the store, less what was refunded. */
   readonly admitted: number
   readonly charged: number
   /** What of `admitted` the store has not counted, summed over the clients. */
   readonly under: number
-  /** Of so many units nobody knows whether the store has counted them. */
+  /** Units of charges that failed or were answered too late: what the store took for them stays taken. */
   readonly outcomesUnknown: number
-  /** At most so many units were given back to nobody, or to a client that is counted as if they were not. */
-  readonly givenBackUnknown: number
+  /** Units of refunds that failed. */
+  readonly refundsUnknown: number
   readonly crashes: readonly string[]
 }
 
@@ -92,7 +92,7 @@ export async function soak(scene: Scene, { seconds, bundled }: SoakOptions): Pro
     }
     await until('the server answers', () => stage.answers().then(() => true))
     await pause(CALM_MS)
-    const counted = (await ask(child, 'reconcile')) as SoakCounts
+    const counted = (await ask(child, 'count')) as SoakCounts
     const hasEnded = await Promise.race([exited.then(() => true), pause(3000, false, { ref: false })])
     return { store: scene.store, seconds, faults, heapMb, hasEnded, ...counted }
   } finally {
@@ -103,11 +103,10 @@ export async function soak(scene: Scene, { seconds, bundled }: SoakOptions): Pro
 
 /** What an outcome breaks of what is promised. */
 export function brokenPromises(outcome: SoakOutcome): string[] {
-  const { admitted, charged, under, outcomesUnknown, givenBackUnknown, heapMb, crashes, hasEnded } = outcome
+  const { admitted, charged, under, outcomesUnknown, refundsUnknown, heapMb, crashes, hasEnded } = outcome
   const broken = [...new Set(crashes)]
-  if (under > givenBackUnknown) broken.push(`${under} units let through are not charged`)
-  if (charged - admitted > outcomesUnknown + givenBackUnknown)
-    broken.push(`${charged} charged of ${admitted}`)
+  if (under > refundsUnknown) broken.push(`${under} units admitted are not charged`)
+  if (charged - admitted > outcomesUnknown + refundsUnknown) broken.push(`${charged} charged of ${admitted}`)
   if (growthMb(heapMb) > 3) broken.push(`memory grows: ${heapMb.map(Math.round).join(' ')} MB`)
   if (!hasEnded) broken.push('it does not end by itself')
   return broken
@@ -121,7 +120,7 @@ export function growthMb(heapMb: readonly number[]): number {
   return Math.min(...last) - Math.max(...middle)
 }
 
-async function ask(child: ChildProcess, question: 'memory' | 'reconcile'): Promise<unknown> {
+async function ask(child: ChildProcess, question: 'memory' | 'count'): Promise<unknown> {
   child.send(question)
   return messageOf(child)
 }

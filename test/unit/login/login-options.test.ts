@@ -145,7 +145,7 @@ test('a guard describes its limits', () => {
     '- A browser that logged in to the account within 90 days is counted apart from all others, and not by its address; in a row, all such browsers of an account are counted together.',
     '- A success clears the failures of its account, and takes back its own from the address.',
     '- Refused attempts are answered alike, with status 429, whether there is such an account or not, and told to come back in 30 minutes.',
-    '- While the store is out of reach, each process counts in its own memory, and the store is charged with that later.',
+    '- While the store is out of reach, each process counts in its own memory.',
   ])
 })
 
