@@ -12,8 +12,9 @@ let errors: string[] = []
 const listen = Server.prototype.listen
 Server.prototype.listen = function listenOnFreePort(this: Server, ...args: unknown[]) {
   servers.add(this)
+  this.once('close', () => servers.delete(this))
   const callback = args.find((arg) => typeof arg === 'function') as (() => void) | undefined
-  return Reflect.apply(listen, this, [0, '127.0.0.1', callback])
+  return Reflect.apply(listen, this, [0, callback]) // without a host, since supertest wants the port at once
 }
 
 process.on('uncaughtException', tell)
