@@ -22,7 +22,7 @@ const MAX_CHARGES = 256
 /** One batch is on its way while the next one is gathered. */
 const MAX_IN_FLIGHT = 2
 /** But where the server is far away, more are on their way: who comes waits no longer than this for others. */
-const PATIENCE_MS = 3
+const STALL_TIMEOUT_MS = 3
 
 /** The two ways to decide work on keys. */
 export interface KeyDecider {
@@ -69,7 +69,7 @@ export function decideByKey(counted: Counting, swapped: Swapping, now: () => num
           })
         }
       }),
-    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, patienceMs: PATIENCE_MS },
+    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS },
   )
 
   return { decide, swapInTurn }

@@ -1,5 +1,5 @@
 import { show, wrongKind } from '../../util/validate.js'
-import { spreadCharges } from '../shared/cross-shard.js'
+import { crossShardCharge } from '../shared/cross-shard.js'
 import { checkRefunds } from '../shared/validate.js'
 import type { KeyedPolicy, Part, Refund, Store } from '../store.js'
 import { StoreError } from '../store-error.js'
@@ -66,12 +66,11 @@ export function memcachedStore(client: MemcachedClient): Store {
     )
   }
 
-  const chargeKeys = spreadCharges({
-    placeOf: (key) => key,
-    take: (charges) => decide(charges.map((charge) => ({ charge }))),
-    look: (charges) => decide(charges.map((look) => ({ look }))),
+  const chargeKeys = crossShardCharge({
+    shardOf: (key) => key,
+    charge: (charges) => decide(charges.map((charge) => ({ charge }))),
     refund,
-    onNotGivenBack: tellNotGivenBack,
+    onRefundFailed: tellNotGivenBack,
   })
 
   return {

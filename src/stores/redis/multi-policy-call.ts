@@ -14,19 +14,6 @@ export function chargeCall(charges: readonly Charge[]): ScriptCall<Verdict> {
   return callFor(CHARGE, places, wanted, (read) => charges.map((charge) => decide(charge, read)))
 }
 
-/** A call that takes nothing, and tells of each charge alone what it would find. */
-export function lookCall(charges: readonly Charge[]): ScriptCall<Verdict> {
-  const places = new Places()
-  const peeks = charges.map((charge) => charge.map((part) => ({ ...part, cost: 0 })))
-  const wanted = peeks.map((peek) => peek.flatMap((part) => places.of(part)))
-  return callFor(CHARGE, places, wanted, (read) =>
-    charges.map((charge, i) => {
-      const verdict = decide(charge, { ...read, states: new Map(read.states) })
-      return 'allowed' in verdict && verdict.allowed ? decide(peeks[i] as Charge, read) : verdict
-    }),
-  )
-}
-
 /** The call that gives units back. */
 export function refundCall(refunds: readonly Refund[]): ScriptCall<true> {
   const places = new Places()

@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
-import { chargeCall, lookCall, refundCall } from './multi-policy-call.js'
+import { chargeCall, refundCall } from './multi-policy-call.js'
 import { packedPolicy } from './policy-codec.js'
 import type { ScriptCall } from './script-call.js'
 import { onePolicyCall } from './single-policy-call.js'
@@ -43,13 +43,6 @@ export const TAKING: Work<Charge, Verdict> = {
   keyOf: firstKey,
   kindsAmong: policiesAmong,
   callFor: (charges) => onePolicyCall(charges) ?? chargeCall(charges),
-}
-
-/** Takes nothing, and tells what charges would find. */
-export const LOOKING: Work<Charge, Verdict> = {
-  keyOf: firstKey,
-  kindsAmong: together,
-  callFor: lookCall,
 }
 
 /** Gives units back. */

@@ -1,13 +1,13 @@
 import { wrongKind } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { batcher, type Send } from '../shared/batcher.js'
-import { spreadCharges } from '../shared/cross-shard.js'
+import { crossShardCharge } from '../shared/cross-shard.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Store } from '../store.js'
 import { checkPolicies } from './check-policies.js'
 import { isClusterClient, isRedisClient, type RedisClient, type RedisClusterClient } from './client.js'
 import { clusterCourier } from './cluster-transport.js'
-import { LOOKING, REFUNDING, TAKING } from './operations.js'
+import { REFUNDING, TAKING } from './operations.js'
 import { runScript } from './script-runner.js'
 import { serverCourier } from './server-transport.js'
 import { asStoreError, type Courier } from './transport.js'
@@ -17,7 +17,7 @@ const MAX_KEYS = 256
 /** One batch is decided while the next one is on its way. They go over one connection, so the order is kept. */
 const MAX_IN_FLIGHT = 2
 /** But where the server is far away, more are on their way: who comes waits no longer than this for others. */
-const PATIENCE_MS = 3
+const STALL_TIMEOUT_MS = 3
 
 /**
  * Keeps states in Redis or Valkey, for any number of processes: one script call decides a whole batch of charges.
@@ -41,14 +41,15 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
     throw wrongKind('redisStore', 'client', 'an ioredis client', client, mend)
   }
   const courier = isClusterClient(client) ? clusterCourier(client) : serverCourier(client)
-  const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT, patienceMs: PATIENCE_MS }
+  const bounds = { maxWeight: MAX_KEYS, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS }
   const byCharge = { ...bounds, weigh: ({ length }: Charge) => length }
   const take = batcher(runScript(courier, TAKING), byCharge)
-  const look = batcher(runScript(courier, LOOKING), byCharge)
   const refund = noAnswer(batcher(runScript(courier, REFUNDING), bounds))
   const forget = noAnswer(batcher(unlinkBy(courier), bounds))
   const { placeOf } = courier
-  const charge = placeOf ? spreadCharges({ placeOf, take, look, refund, onNotGivenBack }) : take
+  const charge = placeOf
+    ? crossShardCharge({ shardOf: placeOf, charge: take, refund, onRefundFailed: onNotGivenBack })
+    : take
   return {
     name: 'redis',
     charge: checkedBy((charges) => {

@@ -1,73 +1,73 @@
-/** What goes together. */
+/** What may go in one batch. */
 export interface PickOptions<Item> {
-  /** The most weight that goes together. A single item that weighs more goes alone. */
+  /** The largest weight of a batch. An item that weighs more goes alone. */
   readonly maxWeight: number
   readonly weigh: (item: Item) => number
-  /** What an item has to itself while it is decided; nothing where items never stand in each other's way. */
-  readonly holds?: ((item: Item) => readonly string[]) | undefined
+  /** Returns what an item locks while its batch is in flight. Left out where items never conflict. */
+  readonly lockKeys?: ((item: Item) => readonly string[]) | undefined
 }
 
-/** Picks what goes together next, in order, and remembers what is held by what is on its way. */
-export interface Picker<Item> {
-  /** So many items at most, and those that stay behind. */
-  pick(waiting: readonly Item[], most: number): [batch: Item[], rest: Item[]]
-  /** To be called when a batch is done. */
+/** Picks batches, and remembers what those in flight have locked. */
+export interface BatchPicker<Item> {
+  /** Returns the next batch, of `maxItems` items as a rule, and the items that stay behind, both in order. */
+  pick(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]]
+  /** Unlocks what a batch has locked. */
   release(batch: readonly Item[]): void
 }
 
-export function picker<Item>({ maxWeight, weigh, holds }: PickOptions<Item>): Picker<Item> {
-  return holds === undefined ? first(maxWeight, weigh) : free(maxWeight, weigh, holds)
+export function batchPicker<Item>({ maxWeight, weigh, lockKeys }: PickOptions<Item>): BatchPicker<Item> {
+  return lockKeys ? lockingPicker(maxWeight, weigh, lockKeys) : inOrderPicker(maxWeight, weigh)
 }
 
-/** Takes the first ones. */
-function first<Item>(maxWeight: number, weigh: (item: Item) => number): Picker<Item> {
+function inOrderPicker<Item>(maxWeight: number, weigh: (item: Item) => number): BatchPicker<Item> {
   return {
-    pick(waiting, most) {
+    pick(waiting, maxItems) {
       let weight = 0
-      let to = 0
-      while (to < waiting.length && to < most) {
-        weight += weigh(waiting[to] as Item)
-        if (weight > maxWeight && to > 0) break
-        to++
+      let end = 0
+      while (end < waiting.length && end < maxItems) {
+        weight += weigh(waiting[end] as Item)
+        if (weight > maxWeight && end > 0) break
+        end++
       }
-      return [waiting.slice(0, to), waiting.slice(to)]
+      return [waiting.slice(0, end), waiting.slice(end)]
     },
     release() {},
   }
 }
 
-/** Takes the first ones that need nothing which another batch holds, or which an item needs that stays behind before them. */
-function free<Item>(
+/**
+ * An item stays behind where it needs a key that a batch in flight has locked, or one that an earlier item left behind
+ * needs: items of one key keep their order. An item all of whose keys this batch locks joins it beyond `maxItems`, since
+ * it would have to wait for the batch anyway.
+ */
+function lockingPicker<Item>(
   maxWeight: number,
   weigh: (item: Item) => number,
-  holds: (item: Item) => readonly string[],
-): Picker<Item> {
-  const held = new Set<string>()
+  lockKeys: (item: Item) => readonly string[],
+): BatchPicker<Item> {
+  const locked = new Set<string>()
   return {
-    pick(waiting, most) {
+    pick(waiting, maxItems) {
       const batch: Item[] = []
       const rest: Item[] = []
-      const own = new Set<string>()
-      const awaited = new Set<string>()
+      const ownKeys = new Set<string>()
+      const keysOfRest = new Set<string>()
       let weight = 0
       for (const item of waiting) {
-        const needs = holds(item)
-        const isFree = !needs.some((name) => held.has(name) || awaited.has(name))
-        const isWelcome = batch.length < most || needs.every((name) => own.has(name)) // it would have to wait for this batch
-        if (isFree && isWelcome && (batch.length === 0 || weight + weigh(item) <= maxWeight)) {
-          batch.push(item)
-          weight += weigh(item)
-          for (const name of needs) own.add(name)
-        } else {
-          rest.push(item)
-          for (const name of needs) awaited.add(name)
-        }
+        const keys = lockKeys(item)
+        const isFree = !keys.some((key) => locked.has(key) || keysOfRest.has(key))
+        const isDue = batch.length < maxItems || keys.every((key) => ownKeys.has(key))
+        const fits = batch.length === 0 || weight + weigh(item) <= maxWeight
+        const joins = isFree && isDue && fits
+        if (joins) weight += weigh(item)
+        ;(joins ? batch : rest).push(item)
+        for (const key of keys) (joins ? ownKeys : keysOfRest).add(key)
       }
-      for (const name of own) held.add(name)
+      for (const key of ownKeys) locked.add(key)
       return [batch, rest]
     },
     release(batch) {
-      for (const item of batch) for (const name of holds(item)) held.delete(name)
+      for (const item of batch) for (const key of lockKeys(item)) locked.delete(key)
     },
   }
 }

@@ -1,56 +1,53 @@
-import { patience } from '../../resilience/patience.js'
-import { picker } from './batch-picker.js'
+import { batchPicker } from './batch-picker.js'
 
-/** How a batcher gathers. */
+/** How a batcher forms batches. */
 export interface BatcherOptions<Item> {
-  /** The most weight that goes together. A single item that weighs more goes alone. */
+  /** The largest weight of a batch. An item that weighs more goes alone. */
   readonly maxWeight: number
-  /** What an item weighs. Default: every item weighs 1. */
+  /** Returns the weight of an item. Default: every item weighs 1. */
   readonly weigh?: (item: Item) => number
-  /** The most batches that are on their way at once, not counting those that are stuck. */
+  /** The most batches in flight at once. A stalled batch no longer counts. */
   readonly maxInFlight: number
-  /**
-   * What an item has to itself while it is decided, such as rows. Items that need what an earlier batch holds wait until that is
-   * done, so that batches on their way never stand in each other's way. Default: nothing.
-   */
-  readonly holds?: (item: Item) => readonly string[]
-  /**
-   * How long a batch keeps others from leaving, in milliseconds; then it is held to be stuck. Default: four times as long as the last
-   * one took, within bounds.
-   */
-  readonly patienceMs?: number
-  /** The most batches that may be stuck at once, and with some that are stuck, those on their way included. Default: any number. */
-  readonly maxStuck?: number
+  /** Returns what an item locks, such as rows. No two unanswered batches lock the same key. Default: nothing. */
+  readonly lockKeys?: (item: Item) => readonly string[]
+  /** How long a batch without any answer holds up others, in milliseconds; then it has stalled. Default 50. */
+  readonly stallTimeoutMs?: number
+  /** The most batches without any answer at once, stalled ones included. Default: no limit. */
+  readonly maxUnanswered?: number
 }
 
 /**
- * Sends a batch, and answers each of its items by its place as soon as its answer is known: an `Error` rejects the call that the
- * item came with. Rejecting rejects all that have no answer yet with the same reason.
+ * Sends a batch. Calls `answer` for each item as soon as its outcome is known, by the item's index: an `Error` rejects
+ * the call that the item came with. A rejection is the outcome of all items that have no answer yet.
  */
 export type Send<Item, Answer> = (
   items: readonly Item[],
-  answer: (place: number, answer: Answer | Error) => void,
+  answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
-/** An item, and who waits for its answer. */
+/** An item without an answer, and the promise of its caller. */
 interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: [Answer]) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** Fewer items than this are not split to have more batches on their way. */
-const MIN_SHARE = 16
+/** A batch without any answer. */
+interface Flight {
+  readonly sentAtMs: number
+}
+
+/** Batches smaller than this are not split to have more of them in flight. */
+const MIN_SPLIT = 16
 
 /**
- * Stands before a remote store: items of one turn of the event loop, and those that come while batches are on their way,
- * go together, in the order of their arrival. While nothing is on its way, a batch leaves as soon as the code that runs now is
- * done, so that a lone caller waits for nothing else; what the rest of the turn brings goes in the next batch, at the end of
- * the turn. Many items are split evenly over the batches that may be on their way, so that this process and the server
- * work at the same time.
+ * Returns a function that sends items in batches and resolves with their answers, in order. Items that arrive within
+ * one turn of the event loop, or while enough batches are in flight, go together in the order of arrival. With no
+ * batch in flight, one leaves as soon as the current code has run, so that a lone caller waits for nothing else. Many
+ * items are split evenly over the batches that may be in flight: this process and the server work at the same time.
  *
- * A batch is on its way until the first of its items is answered. Where one part of a store is stuck (a node of a cluster that
- * hangs), the other items of a batch are answered all the same, and so are later batches. Nothing is ever sent twice.
+ * A batch is in flight until the first of its items has an answer. So where a part of a store hangs (one node of a
+ * cluster), the other items of the batch and later batches are answered all the same. Nothing is ever sent twice.
  */
 export function batcher<Item, Answer>(
   send: Send<Item, Answer>,
@@ -58,26 +55,24 @@ export function batcher<Item, Answer>(
     maxWeight,
     maxInFlight,
     weigh = () => 1,
-    holds,
-    patienceMs,
-    maxStuck = Number.POSITIVE_INFINITY,
+    lockKeys,
+    stallTimeoutMs = 50,
+    maxUnanswered = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
-  const { pick, release } = picker<Waiting<Item, Answer>>({
+  const { pick, release } = batchPicker<Waiting<Item, Answer>>({
     maxWeight,
     weigh: ({ item }) => weigh(item),
-    holds: holds && (({ item }) => holds(item)),
+    lockKeys: lockKeys && (({ item }) => lockKeys(item)),
   })
-  const patient = patience(patienceMs)
   let waiting: Waiting<Item, Answer>[] = []
-  /** When each has left, in order. */
-  const inFlight = new Map<symbol, number>()
-  const stuck = new Set<symbol>()
+  const inFlight = new Set<Flight>() // the oldest first
+  const stalled = new Set<Flight>()
   let isScheduled = false
-  let isWatched = false
+  let isWatching = false
 
   /** How many batches may leave now. */
-  const room = () => Math.min(maxInFlight, maxStuck - stuck.size) - inFlight.size
+  const room = () => Math.min(maxInFlight, maxUnanswered - stalled.size) - inFlight.size
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -92,56 +87,53 @@ export function batcher<Item, Answer>(
 
   function flush(): void {
     isScheduled = false
-    const share = Math.max(MIN_SHARE, Math.ceil(waiting.length / Math.max(1, room())))
+    const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room())))
     while (waiting.length > 0 && room() > 0) {
-      const [batch, rest] = pick(waiting, share)
-      if (batch.length === 0) return // those that wait do so for what is on its way
+      const [batch, rest] = pick(waiting, maxItems)
+      if (batch.length === 0) return // all that wait need a lock of a batch in flight
       waiting = rest
       deliver(batch)
     }
     schedule()
   }
 
-  /** Lets those that wait go when a batch has not been answered for a while. */
+  /** Lets waiting items leave once the oldest batch has stalled. */
   function watch(): void {
-    if (isWatched) return
-    const [oldestLeftAtMs] = inFlight.values()
-    if (oldestLeftAtMs === undefined) return
-    isWatched = true
-    setTimeout(look, Math.max(1, oldestLeftAtMs + patient.ms - performance.now()))
+    const [oldest] = inFlight
+    if (isWatching || oldest === undefined) return
+    isWatching = true
+    setTimeout(findStalled, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
-  function look(): void {
-    isWatched = false
-    const longAgoMs = performance.now() - patient.ms
-    for (const [flight, leftAtMs] of inFlight) {
-      if (leftAtMs > longAgoMs) break
+  function findStalled(): void {
+    isWatching = false
+    const stalledSinceMs = performance.now() - stallTimeoutMs
+    for (const flight of inFlight) {
+      if (flight.sentAtMs > stalledSinceMs) break
       inFlight.delete(flight)
-      stuck.add(flight)
+      stalled.add(flight)
     }
     schedule()
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    const flight = Symbol('batch')
-    const leftAtMs = performance.now()
-    inFlight.set(flight, leftAtMs)
-    let isOnItsWay = true
+    const flight = { sentAtMs: performance.now() }
+    inFlight.add(flight)
+    let isAnswered = false
     const land = () => {
-      if (!isOnItsWay) return
-      isOnItsWay = false
+      if (isAnswered) return
+      isAnswered = true
       inFlight.delete(flight)
-      stuck.delete(flight)
+      stalled.delete(flight)
       schedule()
     }
     try {
       await send(
         batch.map(({ item }) => item),
-        (place, answer) => {
-          const { resolve, reject } = batch[place] as Waiting<Item, Answer>
+        (index, answer) => {
+          const { resolve, reject } = batch[index] as Waiting<Item, Answer>
           if (answer instanceof Error) reject(answer)
           else resolve([answer])
-          if (isOnItsWay) patient.learn(performance.now() - leftAtMs)
           land()
         },
       )
@@ -150,7 +142,7 @@ export function batcher<Item, Answer>(
     }
     release(batch)
     land()
-    schedule()
+    schedule() // for items that waited for its locks
   }
 
   function enqueue(item: Item): Promise<[Answer]> {

@@ -1,141 +1,160 @@
 import { groupBy } from '../../util/group-by.js'
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
-import { KeyCounts } from './key-counts.js'
 import { refundsOf } from './refunds.js'
 
-/** The parts of a charge whose keys share a place, and where in the whole charge they stand. */
-interface Leg {
-  readonly charge: Charge
-  readonly positions: readonly number[]
+/** How a store decides charges whose keys share a shard: a place that can be charged all or nothing. */
+export interface Shards {
+  shardOf(key: string): unknown
+  charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
+  refund: Store['refund']
+  /** Reports that a charge was denied or failed, and that what it had taken before could not be refunded. */
+  onRefundFailed(reason: unknown): void
 }
 
-/** What a store can do with charges whose keys share a place. */
-export interface Places {
-  placeOf(key: string): unknown
-  take(charges: readonly Charge[]): Promise<readonly Verdict[]>
-  /** Takes nothing, and tells what the charges would find. */
-  look(charges: readonly Charge[]): Promise<readonly Verdict[]>
-  refund: Store['refund']
-  /** Tells that what a charge took before it was denied or failed could not be given back. */
-  onNotGivenBack(reason: unknown): void
+/** The parts of a charge whose keys share a shard, and their indexes in the charge. */
+interface Piece {
+  readonly charge: Charge
+  readonly indexes: readonly number[]
 }
 
 /**
- * Decides charges whose keys may live in several places, where nothing sees them all. A charge goes from place to place, in
- * the order of its parts, and takes at each what it wants there, all or nothing. Where one denies, or does not answer, what was
- * taken before is given back.
+ * Returns a function that decides charges whose keys may live in several shards. A charge goes from shard to shard, in
+ * the order of its parts, and is all or nothing in each. Where one denies, or fails, what was taken before is refunded.
  *
- * So never more than a limit is admitted. But while a charge is on its way, up to its cost may be taken that it then gives
- * back, and others may be denied for that meanwhile. Where giving back fails, it stays taken until it is refilled.
+ * So never more than a limit is admitted. But until a charge has been through all shards, it may hold units that it
+ * then gives back, and others may be denied for them: such denials are tentative. Units whose refund fails stay taken.
  */
-export function spreadCharges(places: Places): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
+export function crossShardCharge(
+  shards: Shards,
+): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
   const underWay = new KeyCounts()
 
-  /** A charge of one place may be denied for what one that is on its way through several is about to give back. */
-  async function takeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
-    const isDoubtful = charges.map((charge) => underWay.hasAny(charge)) // what sets out later comes later
-    const verdicts = await places.take(charges)
+  async function chargeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
+    const isContended = charges.map((charge) => underWay.hasAny(charge)) // a charge that starts later comes later
+    const verdicts = await shards.charge(charges)
     return verdicts.map((verdict, i) =>
-      verdict.allowed || !isDoubtful[i] ? verdict : { ...verdict, isTentative: true },
+      verdict.allowed || !isContended[i] ? verdict : { ...verdict, isTentative: true },
     )
   }
 
-  async function takeAtSeveral(charge: Charge, legs: readonly Leg[]): Promise<Verdict> {
+  async function chargeAcross(charge: Charge, pieces: readonly Piece[]): Promise<Verdict> {
     underWay.add(charge)
     try {
-      return await goThrough(legs, places)
+      return await chargeInTurn(pieces, shards)
     } finally {
       underWay.remove(charge)
     }
   }
 
   return (charges) => {
-    const legs = charges.map((charge) => legsOf(charge, places))
-    if (legs.every(({ length }) => length === 1)) {
-      return underWay.isEmpty ? places.take(charges) : takeBesideOthers(charges)
-    }
-    return Promise.all(charges.map((charge, i) => takeAtSeveral(charge, legs[i] as Leg[])))
+    const pieces = charges.map((charge) => piecesOf(charge, shards))
+    if (pieces.some(({ length }) => length !== 1))
+      return Promise.all(charges.map((charge, i) => chargeAcross(charge, pieces[i] as Piece[])))
+    return underWay.isEmpty ? shards.charge(charges) : chargeBesideOthers(charges)
   }
 }
 
-function legsOf(charge: Charge, { placeOf }: Places): Leg[] {
-  if (charge.length === 1) return [{ charge, positions: [0] }]
-  const byPlace = groupBy(charge.keys(), (i) => placeOf((charge[i] as Part).key))
-  return Array.from(byPlace.values(), (positions): Leg => {
-    return { charge: positions.map((i) => charge[i] as Part), positions }
+function piecesOf(charge: Charge, { shardOf }: Shards): Piece[] {
+  if (charge.length === 1) return [{ charge, indexes: [0] }]
+  const byShard = groupBy(charge.keys(), (i) => shardOf((charge[i] as Part).key))
+  return Array.from(byShard.values(), (indexes) => {
+    return { charge: indexes.map((i) => charge[i] as Part), indexes }
   })
 }
 
-async function goThrough(legs: readonly Leg[], places: Places): Promise<Verdict> {
+async function chargeInTurn(pieces: readonly Piece[], shards: Shards): Promise<Verdict> {
   const verdicts: Verdict[] = []
   const taken: Refund[] = []
-  for (const { charge } of legs) {
-    const verdict = await takeLeg(charge, places, taken)
-    verdicts.push(verdict)
-    if (!verdict.allowed) return deny(legs, verdicts, taken, places)
-    taken.push(...refundsOf(charge, verdict))
-  }
-  return {
-    allowed: true,
-    atMs: verdicts[0]?.atMs ?? 0,
-    parts: inOrderOfCharge(legs, verdicts.map(withOwnTimes)),
-  }
-}
-
-/** Each part carries the time at which its place took it: a window may have ended between two places. */
-function withOwnTimes(verdict: Verdict): Verdict {
-  return { ...verdict, parts: verdict.parts.map((part) => ({ ...part, atMs: verdict.atMs })) }
-}
-
-async function takeLeg(charge: Charge, places: Places, taken: readonly Refund[]): Promise<Verdict> {
-  try {
-    const [verdict] = await places.take([charge])
-    return verdict as Verdict
-  } catch (error) {
-    await giveBack(taken, places)
+  const refundAndThrow = async (error: unknown) => {
+    await refundTaken(taken, shards)
     throw error
   }
+  for (const { charge } of pieces) {
+    const [verdict] = (await shards.charge([charge]).catch(refundAndThrow)) as [Verdict]
+    if (!verdict.allowed) return deny(pieces, verdicts.length, verdict, taken, shards)
+    verdicts.push(verdict)
+    taken.push(...refundsOf(charge, verdict))
+  }
+  // A window may end between two shards, so each part carries its own time.
+  const parts = verdicts.map(({ atMs, parts }) => parts.map((part) => ({ ...part, atMs })))
+  return { allowed: true, atMs: verdicts[0]?.atMs ?? 0, parts: inChargeOrder(pieces, parts) }
 }
 
-async function giveBack(taken: readonly Refund[], places: Places): Promise<void> {
+async function refundTaken(taken: readonly Refund[], { refund, onRefundFailed }: Shards): Promise<void> {
   if (taken.length === 0) return
   try {
-    await places.refund(taken)
+    await refund(taken)
   } catch (reason) {
-    places.onNotGivenBack(reason)
+    onRefundFailed(reason)
   }
 }
 
-/** The figures of a denied charge are those of the leg that denied, and how the others stand when all is given back. */
+/** Refunds what was taken. Returns the figures of the denying piece, and those of the others after the refund. */
 async function deny(
-  legs: readonly Leg[],
-  verdicts: readonly Verdict[],
+  pieces: readonly Piece[],
+  deniedAt: number,
+  { atMs, parts }: Verdict,
   taken: readonly Refund[],
-  places: Places,
+  shards: Shards,
 ): Promise<Verdict> {
-  await giveBack(taken, places)
-  const deniedAt = verdicts.length - 1
-  const denied = verdicts[deniedAt] as Verdict
-  const all = await Promise.all(legs.map((leg, i) => (i === deniedAt ? denied : lookAt(leg, places))))
-  return { allowed: false, isTentative: true, atMs: denied.atMs, parts: inOrderOfCharge(legs, all) }
+  await refundTaken(taken, shards)
+  const all = await Promise.all(
+    pieces.map(({ charge }, i) => (i === deniedAt ? parts : peek(charge, shards))),
+  )
+  return { allowed: false, isTentative: true, atMs, parts: inChargeOrder(pieces, all) }
 }
 
-/** Of a place that does not answer no figures are known; that the charge is denied is known all the same. */
-async function lookAt({ charge }: Leg, places: Places): Promise<Verdict> {
+/** Without an answer no figures are known; the charge is denied all the same. */
+async function peek(charge: Charge, shards: Shards): Promise<readonly PartVerdict[]> {
   try {
-    const [verdict] = await places.look([charge])
-    return verdict as Verdict
+    const [verdict] = (await shards.charge([charge.map((part) => ({ ...part, cost: 0 }))])) as [Verdict]
+    return verdict.parts.map((figures, i) => withCost(charge[i] as Part, figures))
   } catch {
-    return { allowed: true, atMs: 0, parts: charge.map(({ policy }) => policy.take(undefined, 0, 0)) }
+    return charge.map(({ policy }) => policy.take(undefined, 0, 0))
   }
 }
 
-function inOrderOfCharge(legs: readonly Leg[], verdicts: readonly Verdict[]): PartVerdict[] {
+/** Returns a peek's figures for the cost that was not charged. `retryAfterMs` is then a lower bound. */
+function withCost({ policy, cost }: Part, figures: PartVerdict): PartVerdict {
+  if (cost <= figures.remaining) return figures
+  const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
+  return { ...figures, allowed: false, retryAfterMs }
+}
+
+function inChargeOrder(
+  pieces: readonly Piece[],
+  partsOfPieces: readonly (readonly PartVerdict[])[],
+): PartVerdict[] {
   const parts: PartVerdict[] = []
-  legs.forEach(({ positions }, at) => {
-    positions.forEach((position, i) => {
-      parts[position] = verdicts[at]?.parts[i] as PartVerdict
+  pieces.forEach(({ indexes }, piece) => {
+    indexes.forEach((index, i) => {
+      parts[index] = partsOfPieces[piece]?.[i] as PartVerdict
     })
   })
   return parts
+}
+
+/** How many charges name each key. */
+class KeyCounts {
+  readonly #counts = new Map<string, number>()
+
+  get isEmpty(): boolean {
+    return this.#counts.size === 0
+  }
+
+  add(charge: Charge): void {
+    for (const { key } of charge) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  remove(charge: Charge): void {
+    for (const { key } of charge) {
+      const left = (this.#counts.get(key) ?? 0) - 1
+      if (left > 0) this.#counts.set(key, left)
+      else this.#counts.delete(key)
+    }
+  }
+
+  hasAny(charge: Charge): boolean {
+    return charge.some(({ key }) => this.#counts.has(key))
+  }
 }

@@ -79,9 +79,9 @@ export function sqlStore(database: Database): SqlStore {
     {
       maxWeight: MAX_ROWS,
       maxInFlight: MAX_IN_FLIGHT,
-      maxStuck: MAX_STUCK,
+      maxUnanswered: MAX_STUCK,
       weigh: weightOf,
-      holds: namesHeldBy,
+      lockKeys: namesHeldBy,
     },
   )
 

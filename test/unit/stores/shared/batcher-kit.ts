@@ -2,20 +2,20 @@ import { type BatcherOptions, batcher, type Send } from '../../../../src/stores/
 
 export type Answers = readonly (string | Error)[]
 
-/** A `send` that answers all of a batch at once. */
+/** A `send` that answers all items of a batch at once. */
 export function whole<Item, Answer>(
   send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
 ): Send<Item, Answer> {
   return async (items, answer) => {
     const answers = await send(items)
-    answers.forEach((each, place) => {
-      answer(place, each)
+    answers.forEach((each, index) => {
+      answer(index, each)
     })
   }
 }
 
-/** A batcher that is asked one item at a time. */
-export function asker<Item, Answer>(
+/** A batcher that takes one item at a time. */
+export function oneAtATime<Item, Answer>(
   send: Send<Item, Answer>,
   options: BatcherOptions<Item>,
 ): (item: Item) => Promise<Answer> {
@@ -27,7 +27,7 @@ export function asker<Item, Answer>(
   }
 }
 
-/** A `send` whose batches are answered by hand. */
+/** A `send` whose batches a test answers. */
 export function byHand() {
   const batches: (readonly number[])[] = []
   const pending: { answer(answers?: Answers): void; fail(reason: unknown): void }[] = []
@@ -38,7 +38,7 @@ export function byHand() {
     })
   const at = (i: number) => {
     const found = pending[i]
-    if (found === undefined) throw new Error(`batch ${i} was not sent`)
+    if (found === undefined) throw new Error(`batch ${i} has not left`)
     return found
   }
   return { send: whole(send), batches, at }

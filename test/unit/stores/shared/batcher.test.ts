@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
 import { until } from '../../../support/servers/wait.js'
-import { asker, byHand, whole } from './batcher-kit.js'
+import { byHand, oneAtATime, whole } from './batcher-kit.js'
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
 
-test('the items of the code that runs now go together, in order, as soon as it is done', async () => {
+test('items of the code that runs now leave together, in order, as soon as it has run', async () => {
   const { send, batches, at } = byHand()
-  const ask = asker(send, WIDE)
+  const ask = oneAtATime(send, WIDE)
   const answers = [ask(1), ask(2)]
   await Promise.resolve()
   answers.push(ask(3))
@@ -18,9 +18,9 @@ test('the items of the code that runs now go together, in order, as soon as it i
   expect(await Promise.all(answers)).toEqual(['1', '2', '3'])
 })
 
-test('what the rest of the turn brings goes together when the turn ends', async () => {
+test('items of the rest of the turn leave together when the turn ends', async () => {
   const { send, batches } = byHand()
-  const ask = asker(send, WIDE)
+  const ask = oneAtATime(send, WIDE)
   ask(1)
   await new Promise<void>((resolve) => process.nextTick(resolve))
   ask(2)
@@ -31,7 +31,7 @@ test('what the rest of the turn brings goes together when the turn ends', async 
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-test('many items are split evenly over the batches that may be on their way, few are not', async () => {
+test('many items are split evenly over the batches that may be in flight, few are not', async () => {
   const { send, batches, at } = byHand()
   const ask = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
   ask(Array.from({ length: 101 }, (_, i) => i))
@@ -49,9 +49,9 @@ test('many items are split evenly over the batches that may be on their way, few
   expect(few.batches).toEqual([[1, 2, 3]])
 })
 
-test('a turn with more items than fit makes several batches, in order', async () => {
+test('items of one turn that exceed maxWeight leave in several batches, in order', async () => {
   const { send, batches } = byHand()
-  const ask = asker(send, { maxWeight: 3, maxInFlight: 100 })
+  const ask = oneAtATime(send, { maxWeight: 3, maxInFlight: 100 })
   for (let i = 0; i < 8; i++) ask(i)
   await turn()
   expect(batches).toEqual([
@@ -61,9 +61,9 @@ test('a turn with more items than fit makes several batches, in order', async ()
   ])
 })
 
-test('items that come while enough batches are on their way wait for one to return, and then go together', async () => {
+test('items that arrive while enough batches are in flight wait for one to land, and then leave together', async () => {
   const { send, batches, at } = byHand()
-  const ask = asker(send, { maxWeight: 100, maxInFlight: 2 })
+  const ask = oneAtATime(send, { maxWeight: 100, maxInFlight: 2 })
   for (const item of [1, 2, 3, 4]) {
     ask(item)
     await turn()
@@ -82,10 +82,10 @@ test('items that come while enough batches are on their way wait for one to retu
   expect(batches).toEqual([[1], [2], [3, 4], [5]])
 })
 
-test('never are more batches on their way than allowed', async () => {
+test('there are never more batches in flight than maxInFlight', async () => {
   let inFlight = 0
   let most = 0
-  const ask = asker(
+  const ask = oneAtATime(
     whole(async (items: readonly number[]) => {
       most = Math.max(most, ++inFlight)
       await turn()
@@ -101,7 +101,7 @@ test('never are more batches on their way than allowed', async () => {
 
 test('an error among the answers rejects its item alone', async () => {
   const { send, at } = byHand()
-  const ask = asker(send, WIDE)
+  const ask = oneAtATime(send, WIDE)
   const answers = Promise.allSettled([ask(1), ask(2), ask(3)])
   await turn()
   const reason = new RangeError('two')
@@ -115,7 +115,7 @@ test('an error among the answers rejects its item alone', async () => {
 
 test('a batch that fails rejects all of its items with the reason, and the others go on', async () => {
   const { send, batches, at } = byHand()
-  const ask = asker(send, { maxWeight: 2, maxInFlight: 2 })
+  const ask = oneAtATime(send, { maxWeight: 2, maxInFlight: 2 })
   const answers = Promise.allSettled([1, 2, 3, 4, 5].map(ask))
   await turn()
   const reason = new Error('gone')
@@ -134,9 +134,9 @@ test('a batch that fails rejects all of its items with the reason, and the other
   expect(batches).toEqual([[1, 2], [3, 4], [5]])
 })
 
-test('a send that throws is one that fails', async () => {
+test('a send that throws rejects its items with the reason', async () => {
   const reason = new Error('no client')
-  const ask = asker<number, string>(
+  const ask = oneAtATime<number, string>(
     () => {
       throw reason
     },
@@ -145,10 +145,10 @@ test('a send that throws is one that fails', async () => {
   for (const item of [1, 2]) await expect(ask(item)).rejects.toBe(reason)
 })
 
-test('20,000 items in one tick are each sent once and answered once', async () => {
+test('each of 20,000 items in one tick is sent once and answered once', async () => {
   const sent: number[] = []
   let largest = 0
-  const ask = asker(
+  const ask = oneAtATime(
     whole(async (items: readonly number[]) => {
       sent.push(...items)
       largest = Math.max(largest, items.length)
@@ -168,7 +168,7 @@ test('20,000 items in one tick are each sent once and answered once', async () =
   expect(wrong).toEqual([])
 })
 
-test('items of one call are answered together, in order, whatever batches they go in', async () => {
+test('a call resolves with the answers of its items in order, whatever batches they left in', async () => {
   const { send, batches, at } = byHand()
   const ask = batcher(send, { maxWeight: 2, maxInFlight: 100 })
   const answers = ask([1, 2, 3])
@@ -189,7 +189,7 @@ test('a call rejects when one of its items does', async () => {
   await expect(answers).rejects.toBe(reason)
 })
 
-test('batches are bounded by weight, and an item that weighs more goes alone', async () => {
+test('batches are bounded by weight, and an item that weighs more leaves alone', async () => {
   const { send, batches } = byHand()
   const ask = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
   ask([4, 6, 1, 9, 1, 30, 2, 2])
@@ -197,10 +197,10 @@ test('batches are bounded by weight, and an item that weighs more goes alone', a
   expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
 })
 
-test('items are answered one by one, and the next batch goes when the first of them is', async () => {
+test('items are answered one by one, and the next batch leaves when the first of them is', async () => {
   const answers: ((place: number, answer: string) => void)[] = []
   const batches: (readonly number[])[] = []
-  const ask = asker<number, string>(
+  const ask = oneAtATime<number, string>(
     (items, answer) => {
       batches.push(items)
       answers.push(answer)
@@ -219,18 +219,18 @@ test('items are answered one by one, and the next batch goes when the first of t
   expect(await third).toBe('three')
 })
 
-test('batches that are stuck hold up the others for a moment only', async () => {
+test('stalled batches hold up the others for a moment only', async () => {
   const { send, batches, at } = byHand()
-  const ask = asker(send, { maxWeight: 1, maxInFlight: 2 })
+  const ask = oneAtATime(send, { maxWeight: 1, maxInFlight: 2 })
   const calls = [1, 2, 3, 4, 5].map(ask)
   await turn()
   expect(batches).toEqual([[1], [2]])
-  await until('the next ones go', () => batches.length === 4)
+  await until('the next batches leave', () => batches.length === 4)
   expect(batches).toEqual([[1], [2], [3], [4]])
   for (const i of [0, 1]) at(i).answer()
   expect(await Promise.all(calls.slice(0, 2))).toEqual(['1', '2'])
   await turn()
-  expect(batches).toHaveLength(4) // two are on their way still
+  expect(batches).toHaveLength(4) // two are still in flight
   at(3).answer()
   expect(await calls[3]).toBe('4')
   await turn()
