@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { BreakerState } from '../resilience/circuit-breaker.js'
-import type { StoreError } from '../stores/store-error.js'
-import { show } from '../util/validate.js'
+import { messageOf, type StoreError } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision } from './decision.js'
 
@@ -56,7 +55,7 @@ export function emitRefundFailed<Subject>(events: Events<Subject>, error: unknow
   if (emit(events, 'refundFailed', [error, decision])) return
   warnOnce(
     'HEADGATE_REFUND_FAILED',
-    `headgate: units could not be given back (${textOf(error)}). ${mend('refundFailed')}`,
+    `headgate: units could not be given back (${messageOf(error)}). ${mend('refundFailed')}`,
   )
 }
 
@@ -73,15 +72,10 @@ export function emit<Events extends Record<keyof Events, unknown[]>, Name extend
   } catch (error) {
     warnOnce(
       'HEADGATE_LISTENER_FAILED',
-      `headgate: a listener to '${name}' threw (${textOf(error)}). Mend the listener.`,
+      `headgate: a listener to '${name}' threw (${messageOf(error)}). Mend the listener.`,
     )
     return true
   }
-}
-
-/** What an error says, for a message. */
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : show(error)
 }
 
 function mend(event: string): string {

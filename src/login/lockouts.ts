@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { chargeOf, type Decision, type NamedPart } from '../limiter/decision.js'
-import { textOf } from '../limiter/events.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { KeyedPolicy, Store } from '../stores/store.js'
+import { messageOf } from '../stores/store-error.js'
 import { RecentMap } from '../util/recent-map.js'
 import { timeout } from '../util/timeout.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -99,7 +99,7 @@ async function safely(work: () => unknown): Promise<void> {
   try {
     await work()
   } catch (error) {
-    const message = `headgate: onLockout threw (${textOf(error)}). The account is locked all the same.`
+    const message = `headgate: onLockout threw (${messageOf(error)}). The account is locked all the same.`
     warnOnce('HEADGATE_LOCKOUT_FAILED', message)
   }
 }

@@ -1,8 +1,7 @@
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
+import { asStoreError, messageOf, StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { timeout } from '../util/timeout.js'
-import { show } from '../util/validate.js'
 import { type BreakerState, breaker, type OnBreakerChange, type Turn } from './circuit-breaker.js'
 import { validateVerdict } from './validate-verdict.js'
 
@@ -150,7 +149,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
       if (!isOverdue) throw failure(turn, cause)
       const overdue = new StoreTimeoutError(
         store.name,
-        textOf(cause),
+        messageOf(cause),
         answer.then((late) => read(late, wanted)),
       )
       if (givenMs === timeoutMs) throw failure(turn, overdue)
@@ -200,7 +199,7 @@ export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOpt
   }
 
   function failure(turn: Turn, cause: unknown): StoreError {
-    const error = asStoreError(store, cause)
+    const error = asStoreError(store.name, cause)
     if (error.answered) fuse.succeeded(turn)
     else fuse.failed(turn, error, error instanceof StoreTimeoutError)
     return error
@@ -225,14 +224,3 @@ interface Question<Wanted, Answer, Result> {
 }
 
 function nothing(): void {}
-
-/** What a store threw, as those who ask it are told. */
-export function asStoreError(store: Store, cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause
-  return new StoreError(store.name, textOf(cause), { cause })
-}
-
-function textOf(cause: unknown): string {
-  if (cause instanceof Error) return cause.message
-  return typeof cause === 'string' ? cause : `it threw ${show(cause)}`
-}

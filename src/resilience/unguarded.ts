@@ -1,6 +1,7 @@
 import type { MemoryStore } from '../stores/memory/memory-store.js'
 import type { Refund, Verdict } from '../stores/store.js'
-import { asStoreError, type GuardedStore } from './guarded-store.js'
+import { asStoreError } from '../stores/store-error.js'
+import type { GuardedStore } from './guarded-store.js'
 
 /** Memory as a guarded store: it answers at once, so it is asked without ado. What a clock or a policy of the user's throws is a `StoreError`. */
 export function unguarded(store: MemoryStore): GuardedStore {
@@ -8,7 +9,7 @@ export function unguarded(store: MemoryStore): GuardedStore {
     try {
       store.refund(refunds)
     } catch (cause) {
-      throw asStoreError(store, cause)
+      throw asStoreError(store.name, cause)
     }
   }
 
@@ -19,7 +20,7 @@ export function unguarded(store: MemoryStore): GuardedStore {
       try {
         return store.charge([charge])[0] as Verdict
       } catch (cause) {
-        throw asStoreError(store, cause)
+        throw asStoreError(store.name, cause)
       }
     },
     refund,

@@ -1,3 +1,5 @@
+import { show } from '../util/validate.js'
+
 /** The mark of store errors, also of those that another copy of this package made. */
 const STORE_ERROR = Symbol.for('headgate.StoreError')
 
@@ -31,4 +33,23 @@ export class StoreError extends Error {
     if (this !== StoreError) return super[Symbol.hasInstance](value)
     return value instanceof Error && STORE_ERROR in value
   }
+}
+
+/** Returns what a store, its client or a server threw as a `StoreError`; a `StoreError` is returned as it is. */
+export function asStoreError(
+  store: string,
+  cause: unknown,
+  { hint, answered = false }: { hint?: string | undefined; answered?: boolean } = {},
+): StoreError {
+  if (cause instanceof StoreError) return cause
+  const message = messageOf(cause)
+  return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, answered })
+}
+
+/** Returns the message of whatever was thrown: of an `AggregateError` (one for each address of a host) the first one's. */
+export function messageOf(thrown: unknown): string {
+  const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
+  const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown
+  if (first instanceof Error) return first.message
+  return typeof first === 'string' ? first : `${show(first)} was thrown`
 }

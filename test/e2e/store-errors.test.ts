@@ -34,7 +34,7 @@ const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
   ],
   ['answers nonsense later', () => storeThat(async () => [{}]), /sound verdict$/],
   ['rejects with a string', () => storeThat(() => Promise.reject('ECONNRESET')), /^faulty: ECONNRESET$/],
-  ['rejects with nothing', () => storeThat(() => Promise.reject()), /^faulty: it threw undefined$/],
+  ['rejects with nothing', () => storeThat(() => Promise.reject()), /^faulty: undefined was thrown$/],
   [
     'answers with a thenable that throws',
     () =>

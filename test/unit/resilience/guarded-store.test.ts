@@ -87,9 +87,9 @@ const thrown: [string, unknown, string][] = [
   ['an error', new Error('connection refused'), 'fake: connection refused'],
   ['a type error', new TypeError('x is not a function'), 'fake: x is not a function'],
   ['a string', 'connection refused', 'fake: connection refused'],
-  ['undefined', undefined, 'fake: it threw undefined'],
-  ['null', null, 'fake: it threw null'],
-  ['a symbol', Symbol('why'), 'fake: it threw Symbol(why)'],
+  ['undefined', undefined, 'fake: undefined was thrown'],
+  ['null', null, 'fake: null was thrown'],
+  ['a symbol', Symbol('why'), 'fake: Symbol(why) was thrown'],
 ]
 
 describe.each(thrown)('%s as the reason', (_what, cause, message) => {
