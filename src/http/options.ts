@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressTest, addressList } from '../keys/address-list.js'
-import { readerAmong } from '../keys/by-ip.js'
 import type { AddressReader } from '../keys/source-address.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
-import type { Entry } from '../limiter/parse-limits.js'
+import { addressReaderOf, type Entry } from '../limiter/parse-limits.js'
 import {
   LIMITER_ROWS,
   LIMITER_RULES,
@@ -152,14 +151,11 @@ function addressRules(
   { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
 ): AddressRules | undefined {
   if (allow === undefined && block === undefined) return undefined
-  const read = readerAmong(
-    owner,
-    entries.flatMap(({ keys }) => keys),
-  )
+  const read = addressReaderOf(owner, entries)
   return {
     read,
-    isBlocked: addressList(owner, 'block', block ?? [], read.networks),
-    isAllowed: addressList(owner, 'allow', allow ?? [], read.networks),
+    isBlocked: addressList(owner, 'block', block ?? [], read.embeddings),
+    isAllowed: addressList(owner, 'allow', allow ?? [], read.embeddings),
   }
 }
 

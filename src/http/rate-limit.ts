@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isDisconnectedError } from '../keys/disconnected.js'
-import { addressOfSocket, type SourceAddress } from '../keys/source-address.js'
+import type { SourceAddress } from '../keys/address.js'
+import { isDisconnectedError, rememberPeerAddress } from '../keys/connection.js'
 import { CLOSED, type Decision } from '../limiter/decision.js'
 import { type Limiter, limiterFrom } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -85,7 +85,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     try {
       if (skip === undefined) return gate(req, res, next)
       const skipped = skip(req, res)
-      if (isPromise(skipped)) addressOfSocket(req) // read while it is there: Node.js then remembers it
+      if (isPromise(skipped)) rememberPeerAddress(req)
       return thenMaybe(skipped, (skips) => (skips ? true : gate(req, res, next)))
     } catch (error) {
       next(asError(owner, error))
@@ -108,7 +108,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (seenBefore(req, rateLimitMiddleware)) return true
     if (!enforce || isMalformed === undefined) return decide(req, res, next)
     const malformed = isMalformed(req)
-    if (isPromise(malformed)) addressOfSocket(req) // as above
+    if (isPromise(malformed)) rememberPeerAddress(req)
     return thenMaybe(malformed, (isSo) =>
       isSo ? refuse(req, res, 'malformed', 400) : decide(req, res, next),
     )

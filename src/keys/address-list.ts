@@ -1,55 +1,46 @@
 import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
-import { type Address, parseAddress, parseAsWritten } from './address.js'
-import { EMBEDDING_NETWORKS, type EmbeddingNetwork, embeddingNetworkOf, ipv4Within } from './embedded-ipv4.js'
-import type { SourceAddress } from './source-address.js'
+import { type Address, parseAddress, parseAsWritten, type SourceAddress } from './address.js'
+import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
-/** Whether an address is in a list. No address is in none. */
+/** Returns whether an address is in a list. `undefined` is in none. */
 export type AddressTest = (source: SourceAddress | undefined) => boolean
 
 /**
- * Compiles a list of addresses and CIDR ranges, v4 and v6, into a test. An entry within one of `networks` is
- * read as the IPv4 range that it embeds, since that is what source addresses are read as.
- * Throws a `TypeError` that names the entry which is neither.
+ * Creates a test from a list of addresses and CIDR ranges, v4 and v6. An entry within the network of an
+ * embedding is read as the IPv4 range in it, since that is how source addresses are read. Throws a
+ * `TypeError` that names the entry which is neither.
  */
 export function addressList(
   owner: string,
   option: string,
   entries: unknown,
-  networks: readonly EmbeddingNetwork[] = EMBEDDING_NETWORKS,
+  embeddings: readonly Embedding[] = EMBEDDINGS,
 ): AddressTest {
   if (!Array.isArray(entries)) {
-    throw wrongOption(
-      owner,
-      option,
-      'an array of addresses and CIDR ranges',
-      entries,
-      `Did you mean ${option}: ['10.0.0.0/8']?`,
-    )
+    const fix = `Did you mean ${option}: ['10.0.0.0/8']?`
+    throw wrongOption(owner, option, 'an array of addresses and CIDR ranges', entries, fix)
   }
-  const ranges = entries.map((entry) => readRange(owner, option, entry, networks))
+  const ranges = entries.map((entry) => {
+    const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
+    return readRange(must, entry, embeddings)
+  })
   return function isListed(source) {
     const address = typeof source === 'string' ? parseAddress(source) : source
     return address !== undefined && ranges.some((range) => contains(range, address))
   }
 }
 
-type Range = readonly [Address, number]
+type Range = readonly [Address, prefix: number]
 
-function readRange(
-  owner: string,
-  option: string,
-  entry: unknown,
-  networks: readonly EmbeddingNetwork[],
-): Range {
+function readRange(must: string, entry: unknown, embeddings: readonly Embedding[]): Range {
   const [text = '', bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
   const address = rest.length > 0 ? undefined : parseAsWritten(text)
   const prefix = address && readPrefix(bits, address.kind() === 'ipv4' ? 32 : 128)
-  const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
   if (address === undefined || prefix === undefined)
     throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
   if (address instanceof ipaddr.IPv4) return [address, prefix]
-  const embedding = embeddingNetworkOf(address, networks)
+  const embedding = embeddingOf(address, embeddings)
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
   if (range !== undefined) return range
   throw new TypeError(
@@ -63,21 +54,21 @@ function readPrefix(bits: string | undefined, width: number): number | undefined
 }
 
 /**
- * Returns the range of IPv4 addresses that a range within a network embeds; `undefined` where the prefix
- * ends outside of the IPv4 address. So it does in a whole network such as 2002::/16, which would be every
- * IPv4 address; only ::ffff:0:0/96 means that.
+ * Returns the range of IPv4 addresses that a range within an embedding's network embeds; `undefined` where
+ * the prefix ends outside of the IPv4 address. So it does in a whole network such as 2002::/16, which would
+ * be every IPv4 address; only ::ffff:0:0/96 means that.
  */
-function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: EmbeddingNetwork): Range | undefined {
-  const isMapped = address.isIPv4MappedAddress()
-  if (prefix < embedding.prefix && embedding.prefix < 96) return [address, prefix] // holds more than the network
+function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: Embedding): Range | undefined {
+  const [, networkPrefix] = embedding.network
+  if (prefix < networkPrefix && networkPrefix < 96) return [address, prefix] // holds more than the network
   const ipv4Prefix = prefix === 128 ? 32 : prefix - embedding.ipv4At
-  if (ipv4Prefix < (isMapped ? 0 : 1) || ipv4Prefix > 32) return undefined
-  const ipv4 = ipv4Within(address, embedding)
+  if (ipv4Prefix < (address.isIPv4MappedAddress() ? 0 : 1) || ipv4Prefix > 32) return undefined
+  const ipv4 = embeddedIpv4(address, embedding)
   return ipv4 === undefined ? [address, prefix] : [ipv4, ipv4Prefix]
 }
 
 /**
- * By `kind()`, since the address may come from a second copy of ipaddr.js, of whose classes it is no
+ * Compares by `kind()`: the address may come from a second copy of ipaddr.js, of whose classes it is no
  * instance here.
  */
 function contains([network, prefix]: Range, address: Address): boolean {

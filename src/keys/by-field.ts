@@ -31,7 +31,7 @@ const OPTIONS = {
 }
 
 /**
- * Identifies by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a
+ * Identifies a client by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a
  * nested one. Only strings and finite numbers are somebody's key. Everything else (arrays, objects,
  * booleans, inherited properties, an empty string, more than 1024 characters) is limited as malformed
  * input, per source address; so are names with invisible characters (control, format, private-use,
@@ -49,7 +49,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {
-    if (asRequest(subject).body === undefined) tellUnparsed(subject, name)
+    if (asRequest(subject).body === undefined) warnIfUnparsed(subject, name)
     const value = read(subject)
     if (value === undefined && missing === 'skip') return undefined
     if (typeof value === 'string') return normalizeName(value, normalize) ?? null
@@ -62,31 +62,30 @@ function checkFieldName(name: unknown): void {
   throw wrongOption('byField', 'name', 'the name of a body field', name, "Did you mean byField('username')?")
 }
 
-/** Reads a field of the body as it came, `'user.name'` a nested one; `undefined` where it is missing. */
+/**
+ * Creates a function that returns a field of the body as it came, for `'user.name'` a nested one; `undefined`
+ * where it is missing.
+ */
 export function fieldReader(name: string): (subject: unknown) => unknown {
   const path = name.split('.')
-  return (subject) => fieldOf(asRequest(subject).body, path)
+  return (subject) => path.reduce(ownProperty, asRequest(subject).body)
 }
 
-function fieldOf(body: unknown, path: readonly string[]): unknown {
-  let value = body
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
-    value = (value as Record<string, unknown>)[step]
-  }
-  return value
+function ownProperty(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as Record<string, unknown>)[name]
 }
 
-/** Types that the usual parsers parse: of others there may be no body though a parser is there. */
+/** The types that the usual parsers parse; a body of another type stays unparsed beside a parser. */
 const PARSED_TYPES = /json|x-www-form-urlencoded|multipart/i
 
-function tellUnparsed(subject: unknown, name: string): void {
+function warnIfUnparsed(subject: unknown, name: string): void {
   const length = headerOf(subject, 'content-length')
   const hasBody = length === undefined ? headerOf(subject, 'transfer-encoding') !== undefined : length !== '0'
   if (!hasBody || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
   warnOnce(
     'HEADGATE_NO_BODY',
-    `headgate: byField('${name}') found no parsed body, so nobody can tell whose request it is. Put a body parser in ` +
+    `headgate: byField('${name}') found no parsed body, so the name is unknown. Put a body parser in ` +
       'front, such as express.urlencoded() or express.json().',
   )
 }

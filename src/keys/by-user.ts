@@ -3,7 +3,8 @@ import { callback, readOptions } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { optionalFunction } from '../util/validate.js'
-import { byIp, readsAddressLike } from './by-ip.js'
+import { readsAddressLike } from './address-key.js'
+import { byIp } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 
 /** What happens to requests without a user. */
@@ -42,20 +43,18 @@ export function byUser<Subject>(
 
   function userKey(subject: unknown): MaybePromise<unknown> {
     return thenMaybe(read(subject), (user): MaybePromise<unknown> => {
-      if (user === undefined || user === null)
-        return thenMaybe(anonymous(subject), (key) => tagged('anonymous', key))
-      return tagged('user', user)
+      if (user !== undefined && user !== null) return tagged('user', user)
+      return thenMaybe(anonymous(subject), (key) => tagged('anonymous', key))
     })
   }
 
-  readsAddressLike(userKey, anonymous)
-  return userKey
+  return readsAddressLike(userKey, anonymous)
 }
 
-/** Sets users and anonymous clients apart; what can be nobody's key stays what it is. */
+/** Returns a key that sets users and anonymous clients apart; what can be nobody's key as it is. */
 function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
-  const fits = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
-  return fits ? `${kind}:${key}` : key
+  const isName = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
+  return isName ? `${kind}:${key}` : key
 }
 
 function userOf(subject: unknown): unknown {

@@ -2,10 +2,8 @@ import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
 
 /** An IPv6 network whose addresses embed the IPv4 address of the client. */
-export interface EmbeddingNetwork {
-  readonly network: ipaddr.IPv6
-  /** The length of the network's prefix. */
-  readonly prefix: number
+export interface Embedding {
+  readonly network: readonly [ipaddr.IPv6, prefix: number]
   /** The bit at which the IPv4 address begins. */
   readonly ipv4At: number
   /** Whether the bits of the IPv4 address are inverted. */
@@ -14,52 +12,42 @@ export interface EmbeddingNetwork {
   readonly isPublic?: true
 }
 
+const network = (cidr: string) => ipaddr.IPv6.parseCIDR(cidr)
+
 /** The networks that are the same everywhere. */
-export const EMBEDDING_NETWORKS: readonly EmbeddingNetwork[] = [
-  embedding('::ffff:0:0', 96, 96), // IPv4-mapped, as sockets write it (RFC 4291 §2.5.5.2)
-  embedding('64:ff9b::', 96, 96, { isPublic: true }), // NAT64 (RFC 6052 §2.1)
-  embedding('2002::', 16, 16, { isPublic: true }), // 6to4 (RFC 3056 §2)
+export const EMBEDDINGS: readonly Embedding[] = [
+  // IPv4-mapped, as sockets write it (RFC 4291 §2.5.5.2).
+  { network: network('::ffff:0:0/96'), ipv4At: 96 },
+  // NAT64 (RFC 6052 §2.1).
+  { network: network('64:ff9b::/96'), ipv4At: 96, isPublic: true },
+  // 6to4 (RFC 3056 §2).
+  { network: network('2002::/16'), ipv4At: 16, isPublic: true },
   // Teredo: the server's address comes first, the client's last (RFC 4380 §4).
-  embedding('2001::', 32, 96, { isPublic: true, isInverted: true }),
+  { network: network('2001::/32'), ipv4At: 96, isPublic: true, isInverted: true },
 ]
 
-function embedding(
-  network: string,
-  prefix: number,
-  ipv4At: number,
-  rest: Pick<EmbeddingNetwork, 'isInverted' | 'isPublic'> = {},
-): EmbeddingNetwork {
-  return { network: ipaddr.IPv6.parse(network), prefix, ipv4At, ...rest }
-}
-
 /**
- * Returns the networks above, and before them those of an operator's own NAT64 translators.
- * Throws a `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the
- * IPv4 address.
+ * Returns the networks above, and before them those of an operator's own NAT64 translators. Throws a
+ * `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the IPv4
+ * address.
  */
-export function embeddingNetworks(owner: string, nat64: unknown): readonly EmbeddingNetwork[] {
-  if (nat64 === undefined) return EMBEDDING_NETWORKS
-  if (!Array.isArray(nat64)) {
-    const fix = "Did you mean nat64: ['2001:db8:64::/96']?"
-    throw wrongOption(owner, 'nat64', 'an array of IPv6 prefixes of 96 bits', nat64, fix)
-  }
-  return [...nat64.map((entry) => readPrefix(owner, entry)), ...EMBEDDING_NETWORKS]
+export function embeddingsWith(owner: string, nat64: unknown): readonly Embedding[] {
+  if (nat64 === undefined) return EMBEDDINGS
+  if (Array.isArray(nat64)) return [...nat64.map((entry) => nat64Embedding(owner, entry)), ...EMBEDDINGS]
+  const fix = "Did you mean nat64: ['2001:db8:64::/96']?"
+  throw wrongOption(owner, 'nat64', 'an array of IPv6 prefixes of 96 bits', nat64, fix)
 }
 
-function readPrefix(owner: string, entry: unknown): EmbeddingNetwork {
-  const [, network] = typeof entry === 'string' ? (/^([\da-f:.]+)\/96$/i.exec(entry) ?? []) : []
-  if (network !== undefined && ipaddr.IPv6.isValid(network)) return embedding(network, 96, 96)
-  throw new TypeError(
-    `${owner}: nat64 must hold IPv6 prefixes of 96 bits, got ${show(entry)}. Write such as '2001:db8:64::/96'.`,
-  )
+function nat64Embedding(owner: string, entry: unknown): Embedding {
+  if (typeof entry === 'string' && /^[\da-f:.]+\/96$/i.test(entry) && ipaddr.IPv6.isValidCIDR(entry))
+    return { network: network(entry), ipv4At: 96 }
+  const must = `${owner}: nat64 must hold IPv6 prefixes of 96 bits, got ${show(entry)}.`
+  throw new TypeError(`${must} Write such as '2001:db8:64::/96'.`)
 }
 
-/** Returns the network of these in which `address` lies. */
-export function embeddingNetworkOf(
-  address: ipaddr.IPv6,
-  networks: readonly EmbeddingNetwork[],
-): EmbeddingNetwork | undefined {
-  return networks.find(({ network, prefix }) => address.match(network, prefix))
+/** Returns the embedding in whose network `address` lies. */
+export function embeddingOf(address: ipaddr.IPv6, embeddings: readonly Embedding[]): Embedding | undefined {
+  return embeddings.find(({ network: [first, prefix] }) => address.match(first, prefix))
 }
 
 const NOT_GLOBAL: readonly string[] = [
@@ -77,13 +65,11 @@ const NOT_GLOBAL: readonly string[] = [
  * embeds one that is not global, which RFC 3056 §2 and RFC 6052 §3.1 forbid: whoever sent it would pass for
  * an address of the operator's own network.
  */
-export function ipv4Within(address: ipaddr.IPv6, embedding: EmbeddingNetwork): ipaddr.IPv4 | undefined {
-  const ipv4 = embeddedIpv4(address, embedding)
-  return embedding.isPublic && NOT_GLOBAL.includes(ipv4.range()) ? undefined : ipv4
-}
-
-/** Returns the IPv4 address that an address of this network embeds. */
-function embeddedIpv4(address: ipaddr.IPv6, { ipv4At, isInverted }: EmbeddingNetwork): ipaddr.IPv4 {
+export function embeddedIpv4(
+  address: ipaddr.IPv6,
+  { ipv4At, isInverted, isPublic }: Embedding,
+): ipaddr.IPv4 | undefined {
   const octets = address.toByteArray().slice(ipv4At / 8, ipv4At / 8 + 4)
-  return new ipaddr.IPv4(isInverted ? octets.map((octet) => octet ^ 0xff) : octets)
+  const ipv4 = new ipaddr.IPv4(isInverted ? octets.map((octet) => octet ^ 0xff) : octets)
+  return isPublic && NOT_GLOBAL.includes(ipv4.range()) ? undefined : ipv4
 }

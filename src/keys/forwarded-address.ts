@@ -5,8 +5,8 @@ import { warnOnce } from '../util/warn-once.js'
 import { isPlainIpv4, parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
-import { isDisconnected } from './disconnected.js'
-import type { EmbeddingNetwork } from './embedded-ipv4.js'
+import { isDisconnected, peerAddress } from './connection.js'
+import type { Embedding } from './embedded-ipv4.js'
 import { headerOf } from './key.js'
 
 /**
@@ -34,36 +34,31 @@ export interface ForwardedOptions {
   from?: readonly string[]
 }
 
-/**
- * Reads the address that somebody in front of the server reports; `undefined` where nobody is believed.
- * `peer` is the socket's.
- */
-export type ForwardedReader = (subject: unknown, peer: string | undefined) => string | undefined
+/** Returns the client's address as somebody in front of the server reports it; `undefined` without a report. */
+export type ForwardedReader = (subject: unknown) => string | undefined
 
 /**
- * Returns the reader that the options call for, or `undefined` without any. Throws a `TypeError` for wrong
- * options.
+ * Creates the reader that the options call for, or returns `undefined` without any. Throws a `TypeError` for
+ * wrong options.
  */
 export function forwardedReader(
   owner: string,
   { trustProxy, header, from }: ForwardedOptions,
-  networks: readonly EmbeddingNetwork[],
+  embeddings: readonly Embedding[],
 ): ForwardedReader | undefined {
   if (header === undefined && from === undefined)
-    return trustProxy === undefined ? undefined : addressBehind(owner, trustProxy)
-  if (trustProxy === undefined) return addressInHeader(owner, header, from, networks)
+    return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy)
+  if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
     `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
   )
 }
 
-type Trust = ReturnType<typeof proxyAddr.compile>
-
-function addressBehind(owner: string, trustProxy: TrustProxy): ForwardedReader {
-  const countsHops = typeof trustProxy === 'number'
-  const trust = countsHops ? trustHops(owner, trustProxy) : compileTrust(owner, trustProxy)
-  return function addressBehindProxies(subject, peer) {
-    if (peer === undefined && !countsHops) return undefined // by number, a proxy on a Unix socket is one, too
+function addressBehindProxies(owner: string, trustProxy: TrustProxy): ForwardedReader {
+  const trust = compileTrust(owner, trustProxy)
+  return function forwardedFor(subject) {
+    const peer = peerAddress(subject)
+    if (peer === undefined && typeof trustProxy !== 'number') return undefined // by number, a Unix socket is one, too
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
     // All that proxy-addr reads.
@@ -72,40 +67,27 @@ function addressBehind(owner: string, trustProxy: TrustProxy): ForwardedReader {
   }
 }
 
-/** Counts from the server to the client, as Express does. */
-function trustHops(owner: string, hops: number): Trust {
-  if (Number.isInteger(hops) && hops >= 1) return (_address, index) => index < hops
-  throw wrongTrust(owner, hops, 'Did you mean trustProxy: 1?')
-}
-
-function compileTrust(owner: string, trustProxy: string | readonly string[]): Trust {
+function compileTrust(owner: string, trustProxy: TrustProxy): ReturnType<typeof proxyAddr.compile> {
+  if (typeof trustProxy === 'number' && Number.isInteger(trustProxy) && trustProxy >= 1)
+    return (_address, index) => index < trustProxy // counts from the server to the client, as Express does
   try {
-    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...trustProxy]
-    if (entries.some(isNumber)) throw new TypeError('proxy-addr takes such as 1 for the address 0.0.0.1')
-    return proxyAddr.compile(entries)
+    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...(trustProxy as string[])]
+    // proxy-addr takes such as '1' for the address 0.0.0.1.
+    if (!entries.some((entry) => /^\d+$/.test(entry))) return proxyAddr.compile(entries)
   } catch {
-    const meant = isNumber(trustProxy) ? '1' : "['loopback', '10.0.0.0/8']"
-    throw wrongTrust(owner, trustProxy, `Did you mean trustProxy: ${meant}?`)
+    // Reported below, with the fix.
   }
-}
-
-function isNumber(value: unknown): boolean {
-  return value === true || (typeof value === 'string' && /^\d+$/.test(value))
-}
-
-function wrongTrust(owner: string, trustProxy: unknown, suggestion: string): TypeError {
-  const isOff = trustProxy === false || trustProxy === null
-  const fix = isOff ? 'Leave trustProxy out to trust no proxy.' : suggestion
-  const must =
-    "the number of proxies (at least 1), or their addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal'"
-  return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
+  const must = 'the number of proxies (at least 1), or their addresses and CIDR ranges'
+  const fix =
+    "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy."
+  throw wrongOption(owner, 'trustProxy', must, trustProxy, fix)
 }
 
 function addressInHeader(
   owner: string,
   header: unknown,
   from: unknown,
-  networks: readonly EmbeddingNetwork[],
+  embeddings: readonly Embedding[],
 ): ForwardedReader {
   const fix = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
@@ -114,18 +96,18 @@ function addressInHeader(
     const must = 'one that holds the address alone'
     throw wrongOption(owner, 'header', must, header, 'Use trustProxy: 1, the number of proxies, for a list.')
   }
-  if (from === undefined) throw wrongOption(owner, 'from', 'given with header', from, fix)
-  if (Array.isArray(from) && from.length === 0)
-    throw wrongOption(owner, 'from', 'at least one address or CIDR range', from, fix)
-  const isBelieved = addressList(owner, 'from', from, networks)
-  return function addressByHeader(subject, peer) {
+  if (!Array.isArray(from) || from.length === 0)
+    throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
+  const isBelieved = addressList(owner, 'from', from, embeddings)
+  return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
-    if (peer === undefined || !isBelieved(parseAddress(peer, networks))) {
+    const peer = peerAddress(subject)
+    if (peer === undefined || !isBelieved(parseAddress(peer, embeddings))) {
       if (peer !== undefined || !isDisconnected(subject)) warnUnbelieved(name, peer)
       return undefined
     }
-    if (!isPlainIpv4(address) && parseAddress(address, networks) === undefined) warnUnreadable(name)
+    if (!isPlainIpv4(address) && parseAddress(address, embeddings) === undefined) warnUnreadable(name)
     return address
   }
 }

@@ -1,17 +1,21 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
-import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
-import { isAddressKey } from './by-ip.js'
+import { isAddressKey } from './address-key.js'
 import type { KeyFunction } from './key.js'
 
-/** Reads one identity at rest from a subject: bounded, printable, without blanks; `undefined` = not limited. */
+/**
+ * Returns the identity of a subject as it is stored: bounded, printable, without blanks; `undefined` where
+ * the limit does not apply.
+ */
 export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
 
 /**
- * Joins key functions into one identity. What they return is hashed (SHA-256, or HMAC-SHA-256 with `secret`, to 128 bits:
- * RFC 2104 §5 allows half), each part by itself, so that `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by
- * `byIp` stay readable without a secret. One part that is `undefined` makes the whole `undefined`. Values that can be
- * nobody's key share a bucket per source address, which `source` reads.
+ * Creates the reader that joins key functions into one identity. What they return is hashed (SHA-256, or
+ * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
+ * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
+ * that is `undefined` makes the whole `undefined`. Values that can be nobody's key share a bucket per source
+ * address, which `source` returns.
  */
 export function identityReader(
   keys: readonly KeyFunction[],
@@ -19,8 +23,8 @@ export function identityReader(
   secret: string | undefined,
 ): IdentityReader {
   const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
-  const first = readers[0] as IdentityReader
-  if (readers.length === 1) return first
+  const [first] = readers
+  if (first !== undefined && readers.length === 1) return first
   return (subject) =>
     thenMaybe(
       readAll(readers, (read) => read(subject)),
@@ -38,19 +42,25 @@ function partReader(
   secret: string | undefined,
 ): IdentityReader {
   if (isAddressKey(key) && secret === undefined) return key as IdentityReader
-  const hashed = lastHash(key)
-  return (subject) =>
-    thenMaybe(key(subject), (value) => {
-      if (value === undefined) return undefined
-      if (isKey(value)) return hashed(value, secret)
-      warnOfObject(key, value)
-      return hash(`malformed:${source(subject)}`, secret)
-    })
+  const memo = memoOf(key)
+
+  function identify(value: unknown, subject: unknown): string | undefined {
+    if (value === undefined) return undefined
+    if (isKey(value)) return hashOnce(memo, value, secret)
+    warnOfObject(key, value)
+    return hash(`malformed:${source(subject)}`, secret)
+  }
+
+  return (subject) => {
+    const value = key(subject)
+    if (!isPromise(value)) return identify(value, subject)
+    return Promise.resolve(value).then((known) => identify(known, subject))
+  }
 }
 
 const MAX_LENGTH = 1024
 
-/** Whether a value can be somebody's key. */
+/** Returns whether a value can be somebody's key. */
 export function isKey(value: unknown): value is string | number | bigint {
   if (typeof value === 'string')
     return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
@@ -69,28 +79,31 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   )
 }
 
-/** Hashes what a key function gave, once where several limits of a request ask for it. */
-type Hashed = (value: string | number | bigint, secret: string | undefined) => string
-
-const hashedBy = new WeakMap<KeyFunction<unknown>, Hashed>()
-
-function lastHash(key: KeyFunction<unknown>): Hashed {
-  let lastValue: unknown
-  let lastSecret: string | undefined
-  let last: string | undefined
-  const hashed: Hashed = (value, secret) => {
-    if (last !== undefined && value === lastValue && secret === lastSecret) return last
-    lastValue = value
-    lastSecret = secret
-    last = hashedValue(value, secret)
-    return last
-  }
-  const known = hashedBy.get(key) ?? hashed
-  hashedBy.set(key, known)
-  return known
+/** The last hash of a key function, since several limits of one request may share the function. */
+interface HashMemo {
+  value: string | number | bigint | undefined
+  secret: string | undefined
+  hash: string
 }
 
-/** What stands in keys for a value that a key function gave. */
+const memos = new WeakMap<KeyFunction<unknown>, HashMemo>()
+
+function memoOf(key: KeyFunction<unknown>): HashMemo {
+  const memo = memos.get(key) ?? { value: undefined, secret: undefined, hash: '' }
+  memos.set(key, memo)
+  return memo
+}
+
+function hashOnce(memo: HashMemo, value: string | number | bigint, secret: string | undefined): string {
+  if (value !== memo.value || secret !== memo.secret) {
+    memo.hash = hashedValue(value, secret)
+    memo.value = value
+    memo.secret = secret
+  }
+  return memo.hash
+}
+
+/** Returns what stands in keys for a value that a key function returned. */
 export function hashedValue(value: string | number | bigint, secret: string | undefined): string {
   return hash(`value:${value}`, secret)
 }

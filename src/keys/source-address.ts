@@ -1,21 +1,18 @@
 import { warnOnce } from '../util/warn-once.js'
-import { type Address, isPlainIpv4, parseAddress } from './address.js'
-import { DisconnectedError, isDisconnected } from './disconnected.js'
-import { type EmbeddingNetwork, embeddingNetworks } from './embedded-ipv4.js'
+import { isPlainIpv4, parseAddress, type SourceAddress } from './address.js'
+import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
+import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
 
-/** A source address: a plain IPv4 address as text, which is the common case, or any other one parsed. */
-export type SourceAddress = string | Address
-
 /**
- * Reads the address that a request came from; `undefined` where there is none, such as on a Unix socket.
+ * Returns the address that a request came from; `undefined` where there is none, such as on a Unix socket.
  * Throws a `DisconnectedError` where the connection is gone.
  */
 export interface AddressReader {
   (subject: unknown): SourceAddress | undefined
-  /** The networks whose addresses it reads as the IPv4 address that they embed. */
-  readonly networks: readonly EmbeddingNetwork[]
+  /** The networks whose addresses it reads as the IPv4 address in them. */
+  readonly embeddings: readonly Embedding[]
 }
 
 /** How source addresses are read. */
@@ -28,83 +25,61 @@ export interface AddressOptions extends ForwardedOptions {
 }
 
 /**
- * Makes the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust proxy',
- * …)`; elsewhere the socket's address. With `trustProxy` it is what the `proxy-addr` package finds behind
- * trusted proxies, with `header` what that holds. What is no address falls back to the socket's.
+ * Creates the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust
+ * proxy', …)`; elsewhere the socket's address. With `trustProxy` it is what the `proxy-addr` package finds
+ * behind trusted proxies, with `header` what that holds. What is no address falls back to the socket's.
  *
  * Emits a process warning once when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding
  * header arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
  */
 export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
-  const networks = embeddingNetworks(owner, options.nat64)
-  const forwarded = forwardedReader(owner, options, networks)
+  const embeddings = embeddingsWith(owner, options.nat64)
+  const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressAddress
 
-  function expressOrSocketAddress(subject: unknown): SourceAddress | undefined {
-    return readable(expressAddress(subject), networks) ?? readable(addressOfSocket(subject), networks)
-  }
-
-  function forwardedOrSocketAddress(subject: unknown): SourceAddress | undefined {
-    const peer = addressOfSocket(subject)
-    return readable(forwarded?.(subject, peer), networks) ?? readable(peer, networks)
-  }
-
-  const read = forwarded === undefined ? expressOrSocketAddress : forwardedOrSocketAddress
   function sourceAddress(subject: unknown): SourceAddress | undefined {
-    const address = read(subject)
+    const address =
+      readAddress(reportedAddress(subject), embeddings) ?? readAddress(peerAddress(subject), embeddings)
     if (address === undefined && isDisconnected(subject)) throw new DisconnectedError()
     return address
   }
-  return Object.assign(sourceAddress, { networks })
+
+  return Object.assign(sourceAddress, { embeddings })
 }
 
 /** How a server that listens on `::` writes IPv4 addresses (RFC 4291 §2.5.5.2). */
 const MAPPED = '::ffff:'
 
-function readable(
-  text: string | undefined,
-  networks: readonly EmbeddingNetwork[],
-): SourceAddress | undefined {
+function readAddress(text: string | undefined, embeddings: readonly Embedding[]): SourceAddress | undefined {
   if (text === undefined || isPlainIpv4(text)) return text
   if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
-  return parseAddress(text, networks)
+  return parseAddress(text, embeddings)
 }
 
 function expressAddress(subject: unknown): string | undefined {
   const { ip, app } = asRequest(subject)
-  if (app !== undefined) lookAtTrust(subject, app)
-  else if (ip === undefined) lookForForwarding(subject)
+  const trustsProxy = app === undefined ? ip !== undefined : trustsAnyProxy(app)
+  if (!trustsProxy) warnIfForwarded(subject)
   return typeof ip === 'string' ? ip : undefined
 }
 
-/**
- * The peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection closed unless it was
- * read before: Node.js remembers it then.
- */
-export function addressOfSocket(subject: unknown): string | undefined {
-  const { socket } = asRequest(subject)
-  if (typeof socket !== 'object' || socket === null) return undefined
-  const { remoteAddress } = socket as { remoteAddress?: unknown }
-  return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
-}
+/** Express applications that trust a proxy: the setting is looked up until it is one. */
+const trustingApps = new WeakSet<object>()
 
-/** Express applications whose trust was looked at and is neither everything nor nothing. */
-const soundApps = new WeakSet<object>()
-
-function lookAtTrust(subject: unknown, app: unknown): void {
-  if (typeof app !== 'function' || soundApps.has(app)) return
+function trustsAnyProxy(app: unknown): boolean {
+  if (typeof app !== 'function' || trustingApps.has(app)) return true
   const trust: unknown = (app as unknown as { get(name: string): unknown }).get('trust proxy')
-  if (trust === true) {
-    soundApps.add(app)
+  if (trust === false || trust === undefined || trust === 0) return false
+  trustingApps.add(app)
+  if (trust === true)
     warnOnce(
       'HEADGATE_TRUSTS_EVERY_PROXY',
       "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For, and every client " +
         "can choose its own bucket. Set the number of proxies in front, such as app.set('trust proxy', 1), or their addresses.",
     )
-  } else if (trust === false || trust === undefined || trust === 0) lookForForwarding(subject)
-  else soundApps.add(app)
+  return true
 }
 
-function lookForForwarding(subject: unknown): void {
+function warnIfForwarded(subject: unknown): void {
   if (headerOf(subject, 'x-forwarded-for') === undefined && headerOf(subject, 'forwarded') === undefined)
     return
   warnOnce(

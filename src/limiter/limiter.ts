@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { isDisconnectedError } from '../keys/disconnected.js'
-import { addressOfSocket } from '../keys/source-address.js'
+import { isDisconnectedError, rememberPeerAddress } from '../keys/connection.js'
 import { fallbackStoreOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
@@ -111,7 +110,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return refuseDisconnected(error)
     }
     if (!isPromise(parts)) return decide(parts, subject)
-    addressOfSocket(subject) // read while it is there: Node.js then remembers it for a request that is aborted meanwhile
+    rememberPeerAddress(subject)
     const arrivedMs = performance.now()
     return parts.then((read) => decide(read, subject, arrivedMs), refuseDisconnected)
   }

@@ -1,6 +1,8 @@
-import { defaultKey, readerAmong, sourceIdentity } from '../keys/by-ip.js'
+import { addressReaderAmong } from '../keys/address-key.js'
+import { defaultKey } from '../keys/by-ip.js'
 import { type IdentityReader, identityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
+import type { AddressReader } from '../keys/source-address.js'
 import { storageKeys } from '../keys/storage-key.js'
 import { entryHint } from '../options/hints/entry-hint.js'
 import { optional, readOptions } from '../options/option-table.js'
@@ -172,10 +174,12 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
   throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
-/** Tells whose malformed input it is: by the address, read as the first key that reads one was told to. */
-export function sourceOf(owner: string, keys: readonly KeyFunction[]): (subject: unknown) => string {
-  const read = readerAmong(owner, keys)
-  return (subject) => sourceIdentity(read(subject))
+/** Returns how the source address of a subject is read: as the first key that reads one does. */
+export function addressReaderOf(owner: string, entries: readonly Entry[]): AddressReader {
+  return addressReaderAmong(
+    owner,
+    entries.flatMap(({ keys }) => keys),
+  )
 }
 
 /** Checks a policy, or takes a function that gives one: what it gives is checked when it does. */

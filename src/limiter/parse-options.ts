@@ -1,3 +1,4 @@
+import { addressKey } from '../keys/by-ip.js'
 import { foreignHintWithin, goesInto } from '../options/hints/foreign-hint.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
@@ -10,7 +11,14 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { bindLimit, ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit, sourceOf } from './parse-limits.js'
+import {
+  addressReaderOf,
+  bindLimit,
+  ENTRIES_RULE,
+  type Entry,
+  LIMIT_ROWS,
+  type Limit,
+} from './parse-limits.js'
 
 /** A limiter's options, read and checked. */
 export interface LimiterSettings {
@@ -68,10 +76,7 @@ export function readLimiterOptions<Subject>(
 export function limiterSettings(owner: string, read: Read, denyCache: Duration): LimiterSettings {
   const { name, prefix, secret, entries, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const source = sourceOf(
-    owner,
-    entries.flatMap(({ keys }) => keys),
-  )
+  const source = addressKey(addressReaderOf(owner, entries))
   const context = { keyHead, secret, source, share: read.share }
   return {
     limits: entries.map((entry) => bindLimit(context, entry, name)),

@@ -132,35 +132,31 @@ test('trustProxy: [] trusts nobody', () => {
   expect(byIp({ trustProxy: [] })(request)).toBe('127.0.0.1')
 })
 
-const LIST = "Did you mean trustProxy: ['loopback', '10.0.0.0/8']?"
-const HOPS = 'Did you mean trustProxy: 1?'
-const OFF = 'Leave trustProxy out to trust no proxy.'
-
 test.each<[unknown, string]>([
-  ['everybody', LIST],
-  ['', LIST],
-  ['10.0.0.0/33', LIST],
-  ['loopback;10.0.0.0/8', LIST],
-  [['loopback', ''], LIST],
-  [['10.0.0.256'], LIST],
-  [[7], LIST],
-  [['1'], LIST],
-  [null, OFF],
-  [{}, LIST],
-  [false, OFF],
-  [true, HOPS],
-  ['1', HOPS],
-  ['12', HOPS],
-  [0, HOPS],
-  [-1, HOPS],
-  [1.5, HOPS],
-  [Number.NaN, HOPS],
-  [Number.POSITIVE_INFINITY, HOPS],
-])('trustProxy: %j is an error that says what to write', (trustProxy, fix) => {
+  ['everybody', '"everybody"'],
+  ['', '""'],
+  ['10.0.0.0/33', '"10.0.0.0/33"'],
+  ['loopback;10.0.0.0/8', '"loopback;10.0.0.0/8"'],
+  [['loopback', ''], 'an array of 2'],
+  [['10.0.0.256'], 'an array of 1'],
+  [[7], 'an array of 1'],
+  [['1'], 'an array of 1'],
+  [null, 'null'],
+  [{}, 'an object'],
+  [false, 'false'],
+  [true, 'true'],
+  ['1', '"1"'],
+  ['12', '"12"'],
+  [0, '0'],
+  [-1, '-1'],
+  [1.5, '1.5'],
+  [Number.NaN, 'NaN'],
+  [Number.POSITIVE_INFINITY, 'Infinity'],
+])('trustProxy: %j is an error that says what to write', (trustProxy, shown) => {
   const make = () => byIp({ trustProxy: trustProxy as string })
   expect(make).toThrow(TypeError)
   expect(make).toThrow(
-    "byIp: trustProxy must be the number of proxies (at least 1), or their addresses, CIDR ranges, 'loopback', 'linklocal' or 'uniquelocal', got ",
+    `byIp: trustProxy must be the number of proxies (at least 1), or their addresses and CIDR ranges, got ${shown}. ` +
+      "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy.",
   )
-  expect(make).toThrow(fix)
 })

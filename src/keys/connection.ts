@@ -1,0 +1,48 @@
+import { asRequest } from './key.js'
+
+/**
+ * Returns the peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection
+ * has closed unless the address was read before: Node.js remembers it then.
+ */
+export function peerAddress(subject: unknown): string | undefined {
+  const { socket } = asRequest(subject)
+  if (typeof socket !== 'object' || socket === null) return undefined
+  const { remoteAddress } = socket as { remoteAddress?: unknown }
+  return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
+}
+
+/** Makes Node.js remember the peer's address, for a request that has to wait and may be aborted meanwhile. */
+export function rememberPeerAddress(subject: unknown): void {
+  peerAddress(subject)
+}
+
+/** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
+export function isDisconnected(subject: unknown): boolean {
+  const { socket, stream } = asRequest(subject)
+  return isDestroyed(stream) || isDestroyed(socket)
+}
+
+function isDestroyed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (value as { destroyed?: unknown }).destroyed === true
+}
+
+const CODE = 'HEADGATE_DISCONNECTED'
+
+/**
+ * Thrown where the address of a request is needed, its connection is gone, and the address was not read
+ * before. Such a request is refused and not charged: nobody reads the answer, and a bucket for all of them
+ * would be a second quota.
+ */
+export class DisconnectedError extends Error {
+  override readonly name = 'DisconnectedError'
+  readonly code = CODE
+
+  constructor() {
+    super("headgate: the request's connection is closed, and its address is not known")
+  }
+}
+
+/** Returns whether an error is a `DisconnectedError`, also one of another copy of this package. */
+export function isDisconnectedError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === CODE
+}
