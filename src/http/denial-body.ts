@@ -11,16 +11,11 @@ export interface DenialBody {
 /** Why a request is not let through. */
 export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
 
-/** What of a decision a client may be told: a whole one, or less. */
-export type Told = Pick<Decision, 'retryAfterMs' | 'parts'>
-
-interface Wording {
-  readonly type: string
-  readonly title: string
-}
+/** The figures of a decision that a body shows: all of them, or fewer. */
+export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 
 /** Problem types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457 §4.2.1). */
-const WORDINGS: Readonly<Record<DenialReason, Wording>> = {
+const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
   limited: {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Too many requests',
@@ -33,26 +28,28 @@ const WORDINGS: Readonly<Record<DenialReason, Wording>> = {
   malformed: { type: 'about:blank', title: 'Bad request' },
 }
 
-/** What a denied request is told: a problem document (RFC 9457) for clients that take JSON, else a line of plain text. */
+/** Returns a problem document (RFC 9457) for clients that prefer JSON, else a line of plain text. */
 export function denialBody(
   reason: DenialReason,
   status: number,
-  told: Told | undefined,
+  figures: DenialFigures | undefined,
   accept: string | undefined,
 ): DenialBody {
-  const { type, title } = WORDINGS[reason]
-  const detail = whenToRetry(told)
-  if (!takesJson(accept))
-    return { contentType: 'text/plain; charset=utf-8', text: `${title}.${detail && ` ${detail}`}\n` }
-  const violated =
-    reason === 'limited' && told && told.parts.length > 0
-      ? { 'violated-policies': violatedPolicies(told) }
-      : {}
-  const problem = { type, title, status, ...(detail && { detail }), ...violated }
+  const { type, title } = PROBLEMS[reason]
+  const detail = figures && retryAdvice(figures.retryAfterMs)
+  if (!prefersJson(accept)) return messageBody(`${title}.${detail ? ` ${detail}` : ''}\n`)
+  const violated = figures?.parts.filter(({ allowed }) => !allowed).map(({ name }) => name) ?? []
+  const problem = {
+    type,
+    title,
+    status,
+    ...(detail && { detail }),
+    ...(violated.length > 0 && { 'violated-policies': violated }),
+  }
   return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
 }
 
-/** The user's own message: a string as plain text, anything else as JSON; throws for what JSON cannot hold. */
+/** Returns a message as a body: a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
 export function messageBody(message: string | object): DenialBody {
   if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
   const text: string | undefined = JSON.stringify(message)
@@ -60,14 +57,10 @@ export function messageBody(message: string | object): DenialBody {
   return { contentType: 'application/json; charset=utf-8', text }
 }
 
-function whenToRetry(told: Told | undefined): string {
-  if (told === undefined || told.retryAfterMs === Number.POSITIVE_INFINITY) return ''
-  const seconds = wholeSeconds(told.retryAfterMs)
+function retryAdvice(retryAfterMs: number): string | undefined {
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return undefined
+  const seconds = wholeSeconds(retryAfterMs)
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
-}
-
-function violatedPolicies({ parts }: Told): string[] {
-  return parts.filter(({ allowed }) => !allowed).map(({ name }) => name)
 }
 
 /** In order of our preference: a client that takes anything, such as curl, gets text. */
@@ -84,7 +77,7 @@ const MAX_ACCEPT_LENGTH = 300
  * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may
  * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` is answered in text.
  */
-function takesJson(accept: string | undefined): boolean {
+function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false
   if (!/json|application\/\*/i.test(accept)) return false
   const types = accept.replace(/;\s*charset=[^;,]*/gi, '') // a parameter that JSON does not have (RFC 8259 §11), often sent

@@ -1,14 +1,62 @@
+import type { ServerResponse } from 'node:http'
 import type { Decision, PartDecision } from '../limiter/decision.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
 
+/** Which rate limit headers a response carries. */
+export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
+
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
+/** Returns the headers that describe a decision. */
+type HeaderWriter = (decision: Decision) => HeaderList
+
 /**
- * `X-RateLimit-Limit`, `-Remaining` and `-Reset`, which have no standard. `-Reset` tells when the whole quota is back,
- * in whole seconds, rounded up; it is left out where time alone brings nothing back.
+ * Creates the function that returns the rate limit headers of a response: none where no store decided.
+ * `isFirst` says that the request has passed no other limiter, so that there are no headers to merge with.
+ */
+export function rateLimitHeaders(
+  style: HeaderStyle,
+  reset: ResetFormat,
+): (res: ServerResponse, decision: Decision, isFirst: boolean) => HeaderList {
+  if (style === 'none') return () => []
+  const write = headerWriter(style, reset)
+  return function headersOf(res, decision, isFirst) {
+    if (decision.parts.length === 0) return []
+    return isFirst ? write(decision) : merge(res, decision, write(decision))
+  }
+}
+
+function headerWriter(style: Exclude<HeaderStyle, 'none'>, reset: ResetFormat): HeaderWriter {
+  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
+  if (style === 'legacy') return legacy
+  const draft = draftHeaders()
+  return style === 'draft' ? draft : (decision) => legacy(decision).concat(draft(decision))
+}
+
+/**
+ * Merges headers with those of earlier limiters on a route: the legacy ones describe the limiter that denies,
+ * or else is nearest to exhaustion; those of the draft are lists, and are appended.
+ */
+function merge(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
+  const earlier = res.getHeader('X-RateLimit-Remaining')
+  const isNearest = earlier === undefined || !allowed || remaining < Number(earlier)
+  if (isNearest) res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
+  const merged: HeaderList = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i] as string, headers[i + 1] as string]
+    const list = name.startsWith('X-') ? undefined : res.getHeader(name)
+    if (list !== undefined) merged.push(name, `${list}, ${value}`)
+    else if (isNearest || !name.startsWith('X-')) merged.push(name, value)
+  }
+  return merged
+}
+
+/**
+ * Returns `X-RateLimit-Limit`, `-Remaining` and `-Reset`, which have no standard. `-Reset` is when the whole
+ * quota is back, in whole seconds, rounded up; it is left out where the quota does not come back with time.
  */
 export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderList {
   const { resetAfterMs } = decision
@@ -20,18 +68,16 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
   return ['X-RateLimit-Limit', limit, 'X-RateLimit-Remaining', remaining, 'X-RateLimit-Reset', resetAt]
 }
 
-/** Tells a decision in headers. */
-export type HeaderWriter = (decision: Decision) => HeaderList
-
 /**
- * Makes the writer of `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists
- * (RFC 9651) with an item for each limit. `t` is the time until more quota, not until all of it. Names need no escaping:
- * options admit only letters, digits, dots, dashes and underscores. The policies are written when they are others than before.
+ * Creates the writer of `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10,
+ * structured-field Lists (RFC 9651) with an item for each limit. `t` is the time until more quota, not until
+ * all of it. Names need no escaping: options admit only letters, digits, dots, dashes and underscores. The
+ * text of the policies is kept until a decision has other ones.
  */
 export function draftHeaders(): HeaderWriter {
   let known: readonly PartDecision[] = []
   let policies = ''
-  return function tellDraft({ parts }) {
+  return function writeDraft({ parts }) {
     if (!haveSamePolicies(parts, known)) {
       known = parts
       policies = listOf(parts, policyItem)
@@ -64,26 +110,21 @@ function seconds(parameter: string, durationMs: number): string {
   return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${wholeSeconds(durationMs)}`
 }
 
-/** The largest integer that a structured field can hold (RFC 9651 §3.3.1); one beyond makes clients drop the field. */
-const MAX_SF_INTEGER = 999_999_999_999_999
-
+/** Returns at most the largest integer of a structured field (RFC 9651 §3.3.1): beyond it clients drop the field. */
 function sfInteger(value: number): number {
-  return Math.min(value, MAX_SF_INTEGER)
+  return Math.min(value, 999_999_999_999_999)
 }
 
 /**
- * Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of
- * doubles.
+ * Returns `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3), where waiting helps at all, and
+ * `Cache-Control: no-store`, since a 429 must not be stored by a cache (RFC 6585 §4).
  */
-export function wholeSeconds(durationMs: number): number {
-  return Math.ceil(Math.round(durationMs * 1000) / 1e6)
-}
-
-/**
- * `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3), where waiting helps at all, and `Cache-Control: no-store`,
- * since a 429 must not be stored by a cache (RFC 6585 §4).
- */
-export function denialHeaders({ retryAfterMs }: Decision): HeaderList {
+export function denialHeaders({ retryAfterMs }: Pick<Decision, 'retryAfterMs'>): HeaderList {
   if (retryAfterMs === Number.POSITIVE_INFINITY) return ['Cache-Control', 'no-store']
   return ['Cache-Control', 'no-store', 'Retry-After', String(wholeSeconds(retryAfterMs))]
+}
+
+/** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of doubles. */
+export function wholeSeconds(durationMs: number): number {
+  return Math.ceil(Math.round(durationMs * 1000) / 1e6)
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type AddressTest, addressList } from '../keys/address-list.js'
-import type { AddressReader } from '../keys/source-address.js'
+import { addressList } from '../keys/address-list.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import { addressReaderOf, type Entry } from '../limiter/parse-limits.js'
@@ -15,9 +14,8 @@ import { callback, optional, readOptions, type Settings, withDefault } from '../
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, whole, wrongOption } from '../util/validate.js'
 import { type DenialBody, messageBody } from './denial-body.js'
-import type { ResetFormat } from './headers.js'
-import { type Count, givingBackUncounted, type OnAllowed } from './refund-uncounted.js'
-import type { HeaderStyle } from './respond.js'
+import type { HeaderStyle, ResetFormat } from './headers.js'
+import { type Count, type OnAllowed, refundUncounted } from './refund-uncounted.js'
 
 /** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
 export type Next = (error?: unknown) => void
@@ -26,8 +24,8 @@ export type Next = (error?: unknown) => void
 export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count` function throws
- * comes when the response is over, and is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count`
+ * function throws comes when the response is over, and is emitted as `refundFailed`.
  */
 export interface RateLimitOptions<Req extends IncomingMessage, Res extends ServerResponse>
   extends LimiterOptions<Req> {
@@ -35,15 +33,15 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /** Addresses and CIDR ranges that pass unlimited and uncounted. */
   allow?: readonly string[]
-  /** Addresses and CIDR ranges that are answered 403. Looked at before `allow`. */
+  /** Addresses and CIDR ranges that are answered 403. Goes before `allow`. */
   block?: readonly string[]
   /**
-   * What counts. `'failed'` and `'successful'` take before the handler runs, and give back once the response has finished
-   * with the other outcome (failed = status 400 and up), or with what a function decides. A client that hangs up before
-   * the answer gets nothing back. Default `'all'`.
+   * Which requests count. `'failed'` and `'successful'` charge a request before its handler runs, and refund
+   * it once the response has finished with the other outcome (failed = status 400 and up); a function
+   * decides by the response. A client that hangs up before the answer stays charged. Default `'all'`.
    */
   count?: Count<Req, Res>
-  /** Which headers tell the client its quota. Default `'legacy'` (`X-RateLimit-*`). `Retry-After` is on every 429. */
+  /** Which headers show the client its quota. Default `'legacy'` (`X-RateLimit-*`). `Retry-After` is on every 429. */
   headers?: HeaderStyle
   /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
@@ -57,32 +55,22 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   mode?: 'enforce' | 'report'
 }
 
-/** Which requests the limiter leaves alone or turns away unasked, by address. */
-export interface AddressRules {
-  readonly read: AddressReader
-  readonly isBlocked: AddressTest
-  readonly isAllowed: AddressTest
-}
+/** Returns which of the options `allow` and `block` holds the address of a request. Throws a `DisconnectedError`. */
+export type AddressRule = (subject: unknown) => 'allow' | 'block' | undefined
 
 /** The options of `rateLimit`, read and checked. */
-export interface MiddlewareSettings<Req, Res> {
+export interface MiddlewareSettings<Req, Res>
+  extends Pick<MiddlewareRead, 'headers' | 'resetFormat' | 'statusCode' | 'message'> {
   readonly limiter: LimiterSettings
   readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
-  readonly addresses: AddressRules | undefined
-  /** What is done with a request that is let through, in report mode also where it is denied, and with its response. */
-  readonly onAllowed: OnAllowed<Req, Res> | undefined
-  readonly headers: HeaderStyle
-  readonly resetFormat: ResetFormat
-  readonly onLimited: OnLimited<Req, Res> | undefined
-  /** Which requests are answered 400 before anything is charged. */
+  readonly addressRule: AddressRule | undefined
+  /** Returns whether a request is answered 400 before anything is charged. */
   readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
-  readonly statusCode: number
-  readonly message: DenialBody | undefined
+  /** Called for a request that is let through, in report mode also where it is denied. */
+  readonly onAllowed: OnAllowed<Req, Res> | undefined
+  readonly onLimited: OnLimited<Req, Res> | undefined
   readonly enforce: boolean
 }
-
-/** The default `denyCache` where units are given back as a rule, perhaps by another process. */
-const SHORT_DENY_CACHE = '100ms'
 
 /** How the options of `rateLimit` are read. */
 export const MIDDLEWARE_ROWS = {
@@ -99,27 +87,26 @@ export const MIDDLEWARE_ROWS = {
   mode: withDefault('enforce', choice('enforce', 'report')),
 }
 
-/** Reads and checks the options of `rateLimit`. Throws a `TypeError` that names the option and the mend. */
+type MiddlewareRead = Settings<typeof MIDDLEWARE_ROWS>
+
+/** Reads and checks the options of `rateLimit`. Throws a `TypeError` that names the option and the fix. */
 export function readMiddlewareOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   options: RateLimitOptions<Req, Res>,
 ): MiddlewareSettings<Req, Res> {
   const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, hint: foreignHint }
   const read = readOptions(owner, options, table)
-  const { count = 'all' } = options
-  const onAllowed = count === 'all' ? undefined : givingBackUncounted(count)
+  const { count = 'all', skip, onLimited } = options
   return {
-    skip: options.skip,
-    addresses: addressRules(owner, read),
-    onAllowed,
-    headers: read.headers,
-    resetFormat: read.resetFormat,
-    onLimited: options.onLimited,
+    ...read,
+    skip,
+    addressRule: addressRule(owner, read),
     isMalformed: undefined,
-    statusCode: read.statusCode,
-    message: read.message,
+    onAllowed: count === 'all' ? undefined : refundUncounted(count),
+    onLimited,
     enforce: read.mode === 'enforce',
-    limiter: limiterSettings(owner, read, onAllowed === undefined ? '1s' : SHORT_DENY_CACHE),
+    // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
+    limiter: limiterSettings(owner, read, count === 'all' ? '1s' : '100ms'),
   }
 }
 
@@ -140,25 +127,23 @@ function readMessage(owner: string, option: string, message: unknown): DenialBod
   throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
 }
 
-/** Checks a list of addresses. It is compiled when it is known which networks the key reads as IPv4. */
+/** Checks a list of addresses. `addressRule` compiles it, for the networks that the key reads as IPv4. */
 function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
   addressList(owner, option, entries)
   return entries as readonly string[]
 }
 
-function addressRules(
+function addressRule(
   owner: string,
-  { allow, block, entries }: Pick<Settings<typeof MIDDLEWARE_ROWS>, 'allow' | 'block'> & EntriesRead,
-): AddressRules | undefined {
-  if (allow === undefined && block === undefined) return undefined
+  { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
+): AddressRule | undefined {
+  if (allow.length + block.length === 0) return undefined
   const read = addressReaderOf(owner, entries)
-  return {
-    read,
-    isBlocked: addressList(owner, 'block', block ?? [], read.embeddings),
-    isAllowed: addressList(owner, 'allow', allow ?? [], read.embeddings),
+  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
+  const isBlocked = addressList(owner, 'block', block, read.embeddings)
+  return (subject) => {
+    const address = read(subject)
+    if (mode === 'enforce' && isBlocked(address)) return 'block'
+    return isAllowed(address) ? 'allow' : undefined
   }
-}
-
-interface EntriesRead {
-  readonly entries: readonly Entry[]
 }

@@ -4,7 +4,7 @@ import { emitRefundFailed } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
-/** Which responses stay charged; the others are given back. A function returns true for those that count. */
+/** Which responses stay charged; the others are refunded. A function returns true for those that count. */
 export type Count<Req, Res> =
   | 'all'
   | 'failed'
@@ -15,32 +15,27 @@ export type Count<Req, Res> =
 export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, decision: Decision) => void
 
 /**
- * Gives back what a request took, once its response has finished with an outcome that does not count. A response that
- * never finishes, since the client hung up, stays charged: else hanging up would be a way around. Node.js'
- * HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent; it has
- * been ended only where `writableEnded` says so.
+ * Refunds a request once its response has finished with an outcome that does not count. A response that never
+ * finishes, since the client hung up, stays charged: else hanging up would be a way around. Node.js' HTTP/2
+ * compatibility response emits `finish` on every close, with status 200 if nothing was sent; it has been
+ * ended only where `writableEnded` says so.
  */
-export function givingBackUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
-  count: Count<Req, Res>,
+export function refundUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
+  count: Exclude<Count<Req, Res>, 'all'>,
 ): OnAllowed<Req, Res> {
+  function counts(req: Req, res: Res): MaybePromise<boolean> {
+    if (typeof count === 'function') return count(req, res)
+    return (count === 'failed') === res.statusCode >= 400
+  }
+
   return (limiter, req, res, decision) => {
     res.once('finish', async () => {
       if (!res.writableEnded) return
       try {
-        if (!(await counts(count, req, res))) await limiter.refund(decision)
+        if (!(await counts(req, res))) await limiter.refund(decision)
       } catch (error) {
         emitRefundFailed(limiter.events, error, decision)
       }
     })
   }
-}
-
-function counts<Req, Res extends ServerResponse>(
-  count: Count<Req, Res>,
-  req: Req,
-  res: Res,
-): MaybePromise<boolean> {
-  if (typeof count === 'function') return count(req, res)
-  const failed = res.statusCode >= 400
-  return count === 'failed' ? failed : count === 'all' || !failed
 }

@@ -1,67 +1,15 @@
-import type { ServerResponse } from 'node:http'
-import type { Decision } from '../limiter/decision.js'
-import type { DenialBody } from './denial-body.js'
-import {
-  draftHeaders,
-  type HeaderList,
-  type HeaderWriter,
-  legacyHeaders,
-  type ResetFormat,
-} from './headers.js'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { headerOf } from '../keys/key.js'
+import { warnOnce } from '../util/warn-once.js'
+import { type DenialBody, type DenialFigures, type DenialReason, denialBody } from './denial-body.js'
+import type { HeaderList } from './headers.js'
 
-/** Which rate limit headers a response carries. */
-export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
-
-/**
- * Makes what tells the rate limit headers that a response is to carry after a decision: none where no store was asked.
- * `isFirst` = no limiter was passed before, so that there are no earlier headers to look at.
- */
-export function decisionHeaders(
-  style: HeaderStyle,
-  reset: ResetFormat,
-): (res: ServerResponse, decision: Decision, isFirst: boolean) => HeaderList {
-  if (style === 'none') return () => []
-  const write = headerWriter(style, reset)
-  return function headersOf(res, decision, isFirst) {
-    if (decision.parts.length === 0) return []
-    return isFirst ? write(decision) : merged(res, decision, write(decision))
-  }
-}
-
-function headerWriter(style: Exclude<HeaderStyle, 'none'>, reset: ResetFormat): HeaderWriter {
-  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
-  if (style === 'legacy') return legacy
-  const draft = draftHeaders()
-  return style === 'draft' ? draft : (decision) => legacy(decision).concat(draft(decision))
-}
-
-/**
- * With several limiters on a route, the legacy headers show the one that denies, or else is nearest to exhaustion; the
- * draft's are lists, and add up.
- */
-function merged(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
-  const shown = res.getHeader('X-RateLimit-Remaining')
-  const isNearest = shown === undefined || !allowed || remaining < Number(shown)
-  if (isNearest) res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
-  const kept: HeaderList = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i] as string, headers[i + 1] as string]
-    if (!name.startsWith('X-')) kept.push(name, appended(res.getHeader(name), value))
-    else if (isNearest) kept.push(name, value)
-  }
-  return kept
-}
-
-function appended(earlier: unknown, value: string): string {
-  return earlier === undefined ? value : `${earlier}, ${value}`
-}
-
-/** Sets headers on a response that somebody else will send. */
+/** Sets headers on a response that the application will send. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** Sends a whole answer in one go. Always false: the request does not go on. */
+/** Sends a whole answer in one go. Returns false: the request does not go on. */
 export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
   const byName: Record<string, string> = {} // not the list: on-headers before 1.1 reads a list as one of pairs
   for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string
@@ -70,4 +18,51 @@ export function send(res: ServerResponse, status: number, headers: HeaderList, b
   res.writeHead(status, byName)
   res.end(body.text)
   return false
+}
+
+/**
+ * Answers a request that does not go on, or aborts its response where the application has sent the headers.
+ * Returns false.
+ */
+export function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reason: DenialReason,
+  status: number,
+  headers: HeaderList = [],
+  figures?: DenialFigures,
+): false {
+  if (res.headersSent) return abort(res)
+  return send(res, status, headers, denialBody(reason, status, figures, headerOf(req, 'accept')))
+}
+
+/** What Node.js' HTTP/2 compatibility response has in place of `closed`, `destroyed` and a socket of its own. */
+interface OnHttp2 {
+  readonly stream?: { readonly destroyed: boolean; close(code: number): void }
+}
+
+/** RFC 9113 §7. With NO_ERROR, which `res.destroy()` sends, clients take the part of a body for a whole one. */
+const INTERNAL_ERROR = 0x2
+
+/**
+ * Ends a refused request whose response headers the application has sent, so that neither the request hangs
+ * nor a truncated body passes as a whole one: HTTP/1.1 closes the connection, HTTP/2 the stream. Leaves a
+ * response that has been ended alone. Emits the process warning `HEADGATE_HEADERS_SENT` once. Returns false.
+ */
+export function abort(res: ServerResponse): false {
+  if (res.writableEnded || isClosed(res)) return false
+  warnOnce(
+    'HEADGATE_HEADERS_SENT',
+    'headgate: a request was refused after the headers of its response had been sent, so its connection was closed. ' +
+      'Mount the limiter before whatever sends the response.',
+  )
+  const { stream } = res as OnHttp2
+  if (stream === undefined) res.destroy()
+  else stream.close(INTERNAL_ERROR)
+  return false
+}
+
+/** Returns whether nothing can be sent any more: the connection is closed, or the HTTP/2 stream is. */
+export function isClosed(res: ServerResponse): boolean {
+  return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
 }

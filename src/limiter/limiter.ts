@@ -107,12 +107,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     try {
       parts = readParts(limits, subject, cost)
     } catch (error) {
-      return refuseDisconnected(error)
+      return denyDisconnected(error)
     }
     if (!isPromise(parts)) return decide(parts, subject)
     rememberPeerAddress(subject)
     const arrivedMs = performance.now()
-    return parts.then((read) => decide(read, subject, arrivedMs), refuseDisconnected)
+    return parts.then((read) => decide(read, subject, arrivedMs), denyDisconnected)
   }
 
   function decide(parts: readonly NamedPart[], subject: Subject, arrivedMs?: number): MaybePromise<Decision> {
@@ -182,8 +182,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 }
 
-/** Refuses a request whose address was needed and whose connection is gone. Any other error is thrown on. */
-function refuseDisconnected(error: unknown): Decision {
+/** Returns the denial of a request whose address was needed and whose connection is gone. Throws any other error on. */
+export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error
 }

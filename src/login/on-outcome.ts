@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isClosed } from '../http/connection.js'
+import { isClosed } from '../http/respond.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { beforeHeaders } from './before-headers.js'

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DenialBody } from '../http/denial-body.js'
 import { type HeaderList, wholeSeconds } from '../http/headers.js'
 import type { Next, OnLimited } from '../http/options.js'
-import { refuse } from '../http/refuse.js'
-import { send, setAll } from '../http/respond.js'
+import { refuse, send, setAll } from '../http/respond.js'
 import type { Decision } from '../limiter/decision.js'
 
 /** What a refused attempt is told of when to come back: always the same time, the exact one, or none. */

@@ -14,19 +14,13 @@ import {
 import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Framework, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
+import { gate, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
-import { closeSecureServers, PROTOCOLS, type Protocol, sendAndHangUp } from '../support/protocols.js'
-import { listenForWarnings } from '../unit/keys/warnings.js'
+import { PROTOCOLS, type Protocol } from '../support/protocols.js'
+import { recordWarnings } from '../support/warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(async () => {
-  jest.restoreAllMocks()
-  await closeSecureServers()
-  await closeServers()
-})
+const warnings = recordWarnings()
+afterEach(closeServers)
 
 type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>>
 
@@ -44,17 +38,15 @@ const READING: readonly (readonly [string, Options])[] = [
   ['block, with another key', { key: () => 'ada', block: ['127.0.0.1'] }],
 ]
 
-/** Sends requests that hang up before they get to the limiter. */
-async function sendGone(protocol: Protocol, framework: Framework, limiter: Handler) {
-  const held: (() => void)[] = []
-  const hold: Handler = (_req, _res, next) => held.push(() => next())
+/** Sends requests that hang up before they get to the limiter. Returns how many reach the handler behind it. */
+async function sendGone(protocol: Protocol, framework: Framework, limiter: Handler): Promise<number> {
+  const { handler, open } = gate()
   const reached = jest.fn(sayHello)
-  const endpoint = await protocol.serve(framework.app(hold, limiter, reached as Handler))
+  const endpoint = await protocol.serve(framework.app(handler, limiter, reached as Handler))
   for (let i = 0; i < 3; i++) await sendAndHangUp(endpoint, { method: 'POST' })
-  expect(held).toHaveLength(3)
-  for (const go of held.splice(0)) go()
+  expect(open()).toBe(3)
   await nextTurn()
-  return reached
+  return reached.mock.calls.length
 }
 
 const SERVED = PROTOCOLS.flatMap((protocol) => {
@@ -64,39 +56,34 @@ const SERVED = PROTOCOLS.flatMap((protocol) => {
 
 describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, framework) => {
   test.each(READING)(
-    'a request that is gone before its address is read by %s is refused',
+    'a request that is gone before its address is read by %s is denied, uncharged, and emitted as limited',
     async (_what, by) => {
       const store = promisingStore()
-      const limiter = rateLimit({ store, ...(by.limits ? {} : { limit: 1, window: '1m' }), ...by })
-      const storeErrors = jest.fn()
-      limiter.limiter.events.on('storeError', storeErrors)
-      const reached = await sendGone(protocol, framework, limiter)
-      expect(reached).not.toHaveBeenCalled()
+      const middleware = rateLimit({ store, ...(by.limits ? {} : { limit: 1, window: '1m' }), ...by })
+      const [limited, storeError] = [jest.fn(), jest.fn()]
+      middleware.limiter.events.on('limited', limited).on('storeError', storeError)
+      expect(await sendGone(protocol, framework, middleware)).toBe(0)
       expect(store.charges).toEqual([])
-      expect(storeErrors).not.toHaveBeenCalled()
+      expect(limited.mock.calls.map(([{ source }]) => source)).toEqual(['closed', 'closed', 'closed'])
+      expect(storeError).not.toHaveBeenCalled()
       expect(warnings()).not.toContain('HEADGATE_NO_ADDRESS')
     },
   )
 
-  test('so it is by a guard', async () => {
+  test('a login guard denies a request that is gone before its address is read, and charges nothing', async () => {
     const store = promisingStore()
-    const reached = await sendGone(protocol, framework, loginGuard({ account: () => 'ada', store }))
-    expect(reached).not.toHaveBeenCalled()
+    const guard = loginGuard({ account: () => 'ada', store })
+    expect(await sendGone(protocol, framework, guard)).toBe(0)
     expect(store.charges).toEqual([])
   })
 
-  test('with a key that needs no address it is charged as any other', async () => {
-    const store = promisingStore()
-    const reached = await sendGone(
-      protocol,
-      framework,
-      rateLimit({ limit: 1, window: '1m', store, key: () => 'ada' }),
-    )
-    expect(reached).toHaveBeenCalledTimes(1)
+  test('a request that is gone is charged as any other by a key that needs no address', async () => {
+    const limiter = rateLimit({ limit: 1, window: '1m', store: promisingStore(), key: () => 'ada' })
+    expect(await sendGone(protocol, framework, limiter)).toBe(1)
   })
 })
 
-test('createLimiter refuses such a request, and charges nothing', async () => {
+test('createLimiter denies a request that is gone before its address is read, and charges nothing', async () => {
   const store = promisingStore()
   const options: LimiterOptions<unknown> = { limit: 1, window: '1m', store }
   const limiter = createLimiter(options)
@@ -109,7 +96,7 @@ test('createLimiter refuses such a request, and charges nothing', async () => {
   expect(() => limiter.forget(gone)).toThrow("the request's connection is closed")
 })
 
-test('forget reads the keys of the limits alone that it names', async () => {
+test('forget reads only the keys of the limits that it names', async () => {
   const policy = fixedWindow({ limit: 1, window: '1h' })
   const limiter = createLimiter<{ socket: { destroyed: boolean } }>({
     limits: [

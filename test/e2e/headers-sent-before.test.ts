@@ -1,22 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { loginGuard, memoryStore, type RateLimitOptions, rateLimit } from 'headgate'
-import { refuse } from '../../src/http/refuse.js'
+import { refuse } from '../../src/http/respond.js'
 import { exchange } from '../support/exchange.js'
 import { brokenStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { closeServers } from '../support/http.js'
-import { closeSecureServers, PROTOCOLS } from '../support/protocols.js'
-import { listenForWarnings } from '../unit/keys/warnings.js'
+import { HTTP1, PROTOCOLS } from '../support/protocols.js'
+import { recordWarnings } from '../support/warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(async () => {
-  jest.restoreAllMocks()
-  await closeSecureServers()
-  await closeServers()
-})
+const warnings = recordWarnings()
+afterEach(closeServers)
 
 type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>>
 
@@ -62,16 +55,18 @@ describe.each(PROTOCOLS)('over $name', (protocol) => {
   })
 })
 
-test.each(FRAMEWORKS)('so it does on $name', async ({ app }) => {
-  const reached = jest.fn()
-  const [protocol] = PROTOCOLS
-  const endpoint = await protocol?.serve(app(sendHalf, limiter({}), reached))
-  await expect(endpoint?.send()).rejects.toThrow()
-  expect(reached).not.toHaveBeenCalled()
-  expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
-})
+test.each(FRAMEWORKS)(
+  'a 429 after headers were sent ends the response as broken on $name',
+  async ({ app }) => {
+    const reached = jest.fn()
+    const endpoint = await HTTP1.serve(app(sendHalf, limiter({}), reached))
+    await expect(endpoint.send()).rejects.toThrow()
+    expect(reached).not.toHaveBeenCalled()
+    expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
+  },
+)
 
-test('in report mode the response goes on', async () => {
+test('in report mode a response whose headers were sent goes on', async () => {
   const finish: Handler = (_req, res) => res.end(' and half')
   for (const protocol of PROTOCOLS) {
     const endpoint = await protocol.serve(NODE_HTTP.app(sendHalf, limiter({ mode: 'report' }), finish))

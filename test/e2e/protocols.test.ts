@@ -11,13 +11,11 @@ import {
 import { nextTurn } from '../support/exchange.js'
 import { brokenStore, promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
+import { sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
-import { closeSecureServers, type Endpoint, PROTOCOLS, sendAndHangUp } from '../support/protocols.js'
+import { type Endpoint, PROTOCOLS } from '../support/protocols.js'
 
-afterEach(async () => {
-  await closeSecureServers()
-  await closeServers()
-})
+afterEach(closeServers)
 
 const SERVED = PROTOCOLS.flatMap((protocol) => {
   const frameworks = FRAMEWORKS.filter(({ name }) => !name.startsWith('Express')) // which knows no HTTP/2

@@ -9,25 +9,29 @@ export interface Served {
   readonly server: http.Server
 }
 
-const running = new Set<http.Server>()
+const closing: (() => Promise<void>)[] = []
+
+/** Has `closeServers` run this, too. */
+export function closeWithServers(close: () => Promise<void>): void {
+  closing.push(close)
+}
 
 /** Starts a server; for one test, or where called from `beforeAll` with `closeServers` in `afterAll`. */
 export async function serve(listener: RequestListener): Promise<Served> {
   const server = http.createServer(listener)
-  running.add(server)
+  closeWithServers(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { port: (server.address() as AddressInfo).port, server }
 }
 
-/** Ends all servers, with their connections. */
+/** Closes all servers with their connections, the last first: what was opened on a server is closed before it. */
 export async function closeServers(): Promise<void> {
-  for (const server of running) {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
-  running.clear()
+  for (const close of closing.splice(0).reverse()) await close()
 }
 
 export interface Answer {

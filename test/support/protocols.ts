@@ -1,11 +1,11 @@
 import { type EventEmitter, once } from 'node:events'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type Certificate, makeCertificate } from './certificate.js'
-import { type Answer, type Sent, send, serve } from './http.js'
+import { type Answer, closeWithServers, type Sent, send, serve } from './http.js'
 
 /** A server that runs, and a client that speaks its protocol. */
 export interface Endpoint {
@@ -21,7 +21,7 @@ export interface Protocol {
   serve(listener: RequestListener): Promise<Endpoint>
 }
 
-const HTTP1: Protocol = {
+export const HTTP1: Protocol = {
   name: 'HTTP/1.1',
   async serve(listener) {
     const served = await serve(listener)
@@ -46,7 +46,7 @@ const HTTP2: Protocol = {
     function request({ method = 'GET', path = '/', headers = {} }: Sent) {
       const session = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
       session.on('error', () => undefined)
-      sessions.add(session)
+      closeWithServers(async () => session.destroy())
       const pseudo = { ':method': method, ':path': path, ':authority': 'localhost' }
       return { session, stream: session.request({ ...pseudo, ...headers }, { endStream: false }) }
     }
@@ -102,41 +102,17 @@ const HTTP1_BESIDE_HTTP2: Protocol = {
 
 export const PROTOCOLS: readonly Protocol[] = [HTTP1, HTTP2, HTTP1_BESIDE_HTTP2]
 
-const servers = new Set<http2.Http2SecureServer>()
-const sessions = new Set<http2.ClientHttp2Session>()
 let certificate: Promise<Certificate> | undefined
 
 async function serveSecurely(listener: RequestListener) {
   certificate ??= makeCertificate()
   const server = http2.createSecureServer({ ...(await certificate), allowHTTP1: true })
   server.on('request', listener as never) // the compatibility API: close to node:http's, and of other types
-  servers.add(server)
+  closeWithServers(async () => {
+    server.close()
+    await once(server, 'close')
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { server, port: (server.address() as AddressInfo).port }
-}
-
-/** Ends all servers of HTTP/2, with their sessions; those of HTTP/1.1 end with `closeServers`. */
-export async function closeSecureServers(): Promise<void> {
-  for (const session of sessions) session.destroy()
-  sessions.clear()
-  for (const server of servers) {
-    server.close()
-    await once(server, 'close')
-  }
-  servers.clear()
-}
-
-/** Sends a request and hangs up once the server has it. Resolves when the server knows. */
-export async function sendAndHangUp(
-  endpoint: Endpoint,
-  sent?: Sent,
-): Promise<{ req: IncomingMessage; res: ServerResponse }> {
-  const arrived = once(endpoint.server, 'request')
-  const hangUp = endpoint.start(sent)
-  const [req, res] = (await arrived) as [IncomingMessage, ServerResponse]
-  const closed = once(res, 'close')
-  hangUp()
-  await closed
-  return { req, res }
 }

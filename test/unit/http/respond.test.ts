@@ -2,7 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Decision } from 'headgate'
 import { parseList } from 'structured-headers'
-import { decisionHeaders, type HeaderStyle, send, setAll } from '../../../src/http/respond.js'
+import { type HeaderStyle, rateLimitHeaders } from '../../../src/http/headers.js'
+import { send, setAll } from '../../../src/http/respond.js'
 import { decisionOf, denialOf, partOf } from './decisions.js'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -14,7 +15,7 @@ function response(): ServerResponse {
 /** The headers of a response that passed limiters with these decisions, in order. */
 function headersAfter(style: HeaderStyle, ...decisions: Decision[]) {
   const res = response()
-  const headersOf = decisionHeaders(style, 'delta-seconds')
+  const headersOf = rateLimitHeaders(style, 'delta-seconds')
   decisions.forEach((decision, i) => {
     setAll(res, headersOf(res, decision, i === 0))
   })
@@ -43,7 +44,7 @@ test('a decision without a store sets nothing', () => {
 test('a reset as a time of day counts from now', () => {
   const res = response()
   jest.spyOn(Date, 'now').mockReturnValue(1_790_000_000_500)
-  setAll(res, decisionHeaders('legacy', 'epoch-seconds')(res, loose, true))
+  setAll(res, rateLimitHeaders('legacy', 'epoch-seconds')(res, loose, true))
   jest.restoreAllMocks()
   expect(res.getHeader('X-RateLimit-Reset')).toBe('1790000007')
 })
@@ -93,7 +94,7 @@ test('draft headers of several limiters add up to one valid list', () => {
 test('draft headers add up with what a handler has set', () => {
   const res = response()
   res.setHeader('RateLimit', ['"a";r=1', '"b";r=2'])
-  setAll(res, decisionHeaders('draft', 'delta-seconds')(res, tight, false))
+  setAll(res, rateLimitHeaders('draft', 'delta-seconds')(res, tight, false))
   const names = parseList(res.getHeader('RateLimit') as string).map(([name]) => name)
   expect(names).toEqual(['a', 'b', 'tight'])
 })
