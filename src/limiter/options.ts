@@ -11,17 +11,17 @@ export type StoreErrorChoice = 'allow' | 'deny' | 'local'
 
 /** One of several limits that are decided together, all or nothing. */
 export interface LimitOptions<Subject> {
-  /** What headers, events and keys call this limit. Default: the policy's name. */
+  /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
-  /** A policy, or a function that gives one; `undefined` from it = not limited by this limit. */
+  /** A policy, or a function that returns one; where it returns `undefined`, this limit does not apply. */
   policy: Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
-  /** Who is asking: a key maker, or an array of them joined into one identity. Default `byIp()`, for requests. */
+  /** Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
-  /** What one charge takes, in whole units. Default 1; 0 only looks. */
+  /** The units that one charge takes, a whole number. Default 1; 0 takes nothing and is always allowed. */
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
-/** How a limiter is made. Give `limit` and `window`, or a `policy`, or `limits`. */
+/** The options of a limiter. Give `limit` and `window`, or a `policy`, or `limits`. */
 export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'> {
   /** With `window`: a token bucket of this capacity that refills once per window. */
   limit?: number
@@ -31,46 +31,48 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    */
   window?: Duration
   policy?: LimitOptions<Subject>['policy']
-  /** Several limits, decided together: if one denies, none is charged. */
+  /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
-  /** Where the states live. Default: this process's memory. */
+  /** Where the states live. Default: the memory of this process. */
   store?: Store
   /**
-   * Names the limiter in keys and headers. Limiters of the same name (and prefix, and policy) on the same store share
-   * their state; without a `store`, named limiters share one memory store. An unnamed limiter is alone on its store.
+   * The name of the limiter in keys and headers. Limiters of one name, prefix and policy share their states
+   * on one store; named limiters without a `store` share one memory store. Only one limiter without a name
+   * may use a store.
    */
   name?: string
-  /** What every key begins with. Default `'hg'`. */
+  /** The beginning of every key. Default `'hg'`. */
   prefix?: string
-  /** Makes the hashes of identities in keys HMAC-SHA-256, addresses included. At least 16 characters. */
+  /** Hashes identities in keys by HMAC-SHA-256, addresses included. At least 16 characters. */
   secret?: string
   /**
-   * What to do when the store cannot decide: `'allow'` (the default), `'deny'` (the middleware answers 503), `'local'` (this process
-   * decides in its memory, by its `share` of each limit), or a function that returns one of these.
+   * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (the middleware answers 503);
+   * `'local'` (a fallback store in this process decides, with `share` of the limits); or a function that
+   * returns one of these.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
   /**
-   * With `onStoreError: 'local'`: the part of each limit that this process may admit while the store is down, above 0, at most 1.
-   * With four processes 1/4. Default 1.
+   * The share of each limit that the fallback store of this process grants: above 0, at most 1. With four
+   * processes 1/4. Default 1.
    */
   share?: number
   /**
-   * The longest that a denial by a remote store is answered from this process's memory, before the store is asked again; it never is once
-   * the same cost is allowed again. So it is how long another process's `forget` or refund may take to count here. Default `'1s'`, and
-   * `'100ms'` where units are given back as a rule (`count`); `false` = the store is always asked.
+   * How long a denial from a remote store is cached in this process, and so how long a `forget` or a refund
+   * in another process may take to count here. Never longer than until the same cost is allowed again.
+   * Default `'1s'`, and `'100ms'` where `count` refunds units as a rule; `false` turns it off.
    */
   denyCache?: Duration | false
   /**
-   * Takes units of a key that is charged often from a shared store in blocks, before they are used, and hands them out in this process. Up
-   * to a sixteenth of the limit may lie unused for a moment, of a slow token bucket an eighth. Never more than the limit is admitted; only
-   * where a token bucket is given units back by `refund`, up to a sixteenth more. `{}` for the defaults. For a limiter of one limit. Default: off.
+   * Leases units of a key that is charged often from a shared store, in blocks, and consumes them in this
+   * process. Up to a sixteenth of the limit may be leased and unused for a moment, of a slow token bucket an
+   * eighth. Never admits more than the limit, but for up to a sixteenth after a `refund` to a token bucket.
+   * `{}` for the defaults. For a limiter of one limit. Default: off.
    */
   lease?: LeaseOptions
   /**
-   * The longest that a charge waits for the store, in milliseconds since the limiter got it. Default 100.
+   * How long a charge waits for the store at most, in milliseconds since the limiter got it. Default 100.
    * Async functions among the options (`key`, `cost`, `policy`) use up that time as well, but are not
-   * bounded by it: a charge waits for them as long as they take. Where they leave less than a quarter of
-   * `timeoutMs`, the store is given a quarter all the same.
+   * bounded by it. Where they leave less than a quarter of `timeoutMs`, the store gets a quarter all the same.
    */
   timeoutMs?: number
 }

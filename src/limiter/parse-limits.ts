@@ -1,13 +1,12 @@
 import { addressReaderAmong } from '../keys/address-key.js'
 import { defaultKey } from '../keys/by-ip.js'
-import { type IdentityReader, identityReader } from '../keys/identity.js'
+import type { IdentityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import type { AddressReader } from '../keys/source-address.js'
-import { storageKeys } from '../keys/storage-key.js'
 import { entryHint } from '../options/hints/entry-hint.js'
-import { optional, readOptions } from '../options/option-table.js'
+import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
-import { isPolicy, type Policy, signatureOf } from '../policies/policy.js'
+import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -20,23 +19,14 @@ export interface BoundPolicy {
   readonly name: string
 }
 
-/** One limit, read: what it needs from a subject, as functions. */
+/** A limit as a limiter uses it: functions that read what a charge needs from a subject. */
 export interface Limit {
   readonly readPolicy: (subject: unknown) => MaybePromise<BoundPolicy | undefined>
   readonly readIdentity: IdentityReader
   readonly readCost: (subject: unknown) => MaybePromise<number>
 }
 
-/** What reading a limit needs of the limiter that it belongs to. */
-export interface LimitContext {
-  readonly keyHead: string
-  readonly secret: string | undefined
-  readonly source: (subject: unknown) => string
-  /** The share of each policy by which this process decides while the store is down. */
-  readonly share: number
-}
-
-/** A limit as it was written and checked; `entryName` is set where it is one of several. */
+/** A limit as it was given and checked; `entryName` is set where it is one of several. */
 export interface Entry {
   readonly owner: string
   readonly entryName: string | undefined
@@ -45,36 +35,28 @@ export interface Entry {
   readonly readCost: Limit['readCost']
 }
 
-/** A policy, or a function that gives one. */
+/** A policy, or a function that returns one. */
 export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 
-/** What is read of the options from which a limiter's limits are made. */
-export interface LimitSettings {
-  readonly limit: number | undefined
-  readonly window: number | undefined
-  readonly policy: GivenPolicy | undefined
-  readonly limits: readonly Entry[] | undefined
-  readonly key: readonly KeyFunction[] | undefined
-  readonly cost: Limit['readCost'] | undefined
-}
-
-/** How the options are read from which a limiter's limits are made. */
+/** The options from which a limiter's limits are made. */
 export const LIMIT_ROWS = {
-  limit: optional(wholeNumber),
+  limit: optional(readLimit),
   window: optional(windowMs),
   policy: optional(readPolicy),
-  limits: optional(readSeveral),
+  limits: optional(readEntries),
   key: optional(readKeys),
   cost: optional(readCost),
 }
+
+type LimitSettings = Settings<typeof LIMIT_ROWS>
 
 /** Makes the limits from these options together. */
 export const ENTRIES_RULE = {
   from: ['limit', 'window', 'policy', 'limits', 'key', 'cost'],
   read(owner: string, settings: LimitSettings): readonly Entry[] {
-    const { limits, key, cost } = settings
+    const { limits } = settings
     if (limits === undefined)
-      return [entryOf(owner, undefined, { policy: readSinglePolicy(owner, settings), key, cost })]
+      return [entryOf(owner, undefined, { ...settings, policy: policyOf(owner, settings) })]
     for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
       if (settings[option] === undefined) continue
       throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
@@ -83,36 +65,19 @@ export const ENTRIES_RULE = {
   },
 } as const
 
-/** How one of several limits is read. */
+/** The options of one of several limits. */
 const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
   hint: entryHint,
 }
 
-/** Binds a limit to the keys and the name of its limiter. */
-export function bindLimit(
-  { keyHead, secret, source, share }: LimitContext,
-  { owner, entryName, policy, keys, readCost }: Entry,
-  limiterName: string | undefined,
-): Limit {
-  const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
-  return {
-    readPolicy: policyReader(owner, head, policy, entryName ?? limiterName, share),
-    readIdentity: identityReader(keys, source, secret),
-    readCost,
-  }
+function readLimit(owner: string, option: string, limit: unknown): number {
+  if (typeof limit !== 'function') return wholeNumber(owner, option, limit)
+  const fix = 'Give a function as policy, which returns the policy for a request.'
+  throw wrongOption(owner, option, 'a whole number of at least 1', limit, fix)
 }
 
-function entryOf(
-  owner: string,
-  entryName: string | undefined,
-  { policy, key, cost }: Pick<LimitSettings, 'key' | 'cost'> & { policy: GivenPolicy },
-): Entry {
-  const keys = key ?? [defaultKey() as KeyFunction]
-  return { owner, entryName, policy, keys, readCost: cost ?? (() => 1) }
-}
-
-function readSinglePolicy(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
+function policyOf(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
     throw new TypeError(
@@ -127,45 +92,46 @@ function readSinglePolicy(owner: string, { limit, window, policy }: LimitSetting
   const capacity = wholeNumber(owner, 'limit', limit)
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
-  return readBucket(owner, capacity, window)
-}
-
-function readBucket(owner: string, capacity: number, every: number): Policy {
   try {
-    return tokenBucket({ capacity, refill: capacity, every })
+    return tokenBucket({ capacity, refill: capacity, every: window })
   } catch (error) {
-    const { message } = error as TypeError // speaks of the bucket's refill and capacity, which are called limit here
+    const { message } = error as TypeError // names the bucket's options
     throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))
   }
 }
 
-function readSeveral(owner: string, option: string, limits: unknown): readonly Entry[] {
-  if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16) {
+function readEntries(owner: string, option: string, limits: unknown): readonly Entry[] {
+  if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16)
     throw wrongOption(owner, option, 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
-  }
   const entries = readTogether<Entry[]>(
     owner,
     ...Array.from(limits, (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i)),
   )
-  const seen = new Set<string | undefined>()
+  const names = new Set<string | undefined>()
   for (const { owner, entryName } of entries) {
-    if (seen.has(entryName))
+    if (names.has(entryName))
       throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each a name.`)
-    seen.add(entryName)
+    names.add(entryName)
   }
   return entries
 }
 
 function readEntry(owner: string, entry: object, i: number): Entry {
   const settings = readOptions(owner, entry, ENTRY)
-  return entryOf(owner, settings.name ?? defaultName(owner, settings.policy, i), settings)
+  const { name, policy } = settings
+  const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
+  return entryOf(owner, name ?? defaultName, settings)
 }
 
-function defaultName(owner: string, policy: GivenPolicy, i: number): string {
-  return isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
+function entryOf(
+  owner: string,
+  entryName: string | undefined,
+  { policy, key, cost }: Pick<LimitSettings, 'key' | 'cost'> & { policy: GivenPolicy },
+): Entry {
+  const keys = key ?? [defaultKey() as KeyFunction]
+  return { owner, entryName, policy, keys, readCost: cost ?? (() => 1) }
 }
 
-/** The key functions of an option that holds one or several. */
 function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction[] {
   const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
   if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
@@ -182,69 +148,29 @@ export function addressReaderOf(owner: string, entries: readonly Entry[]): Addre
   )
 }
 
-/** Checks a policy, or takes a function that gives one: what it gives is checked when it does. */
+/** Checks a policy, or accepts a function that returns one: what it returns is checked at each charge. */
 function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
-  return typeof value === 'function' ? (value as GivenPolicy) : checkedPolicy(owner, value)
+  return typeof value === 'function' ? (value as GivenPolicy) : checkPolicy(owner, value)
 }
 
-function checkedPolicy(owner: string, value: unknown): Policy {
+/** Checks a policy. */
+export function checkPolicy(owner: string, value: unknown): Policy {
   if (!isPolicy(value)) {
-    const mend = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
-    throw wrongOption(owner, 'policy', 'a policy', value, mend)
+    const fix = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
+    throw wrongOption(owner, 'policy', 'a policy', value, fix)
   }
   keyName(owner, 'policy.kind', value.kind)
   return value
 }
 
-function policyReader(
-  owner: string,
-  keyHead: string,
-  policy: GivenPolicy,
-  name: string | undefined,
-  share: number,
-): Limit['readPolicy'] {
-  const bound = new WeakMap<Policy, BoundPolicy>()
-  function bind(value: unknown): BoundPolicy {
-    const known = bound.get(value as Policy)
-    if (known !== undefined) return known
-    const checked = checkedPolicy(owner, value)
-    if (share < 1) checkShare(owner, checked, share)
-    const fresh = {
-      policy: checked,
-      keyAtRest: storageKeys(`${keyHead}:${signatureOf(checked)}`),
-      name: name ?? keyName(owner, 'policy.name', checked.name),
-    }
-    bound.set(checked, fresh)
-    return fresh
-  }
-  if (typeof policy !== 'function') {
-    const only = bind(policy)
-    return () => only
-  }
-  return (subject) => thenMaybe(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
-}
-
-/** Throws for a share at which the policy cannot be kept: now, and not first in an outage. */
-function checkShare(owner: string, policy: Policy, share: number): void {
-  try {
-    policy.scaled(share)
-  } catch {
-    throw new TypeError(
-      `${owner}: share: ${share} of ${policy.name} is a rate that a token bucket cannot keep within 0.2 %. ` +
-        'Use another share, or slidingWindow, which keeps any rate exactly.',
-    )
-  }
-}
-
 function readCost(owner: string, _option: string, cost: unknown): Limit['readCost'] {
-  if (typeof cost !== 'function') {
-    const units = checkedCost(owner, cost)
-    return () => units
-  }
-  return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, units))
+  if (typeof cost === 'function')
+    return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, units))
+  const units = checkedCost(owner, cost)
+  return () => units
 }
 
-/** Checks a cost: a whole number of units. Half units are no option: counters at rest are whole. */
+/** Checks a cost: a whole number of units, as the counters at rest are. */
 export function checkedCost(owner: string, cost: unknown): number {
   return wholeNumber(owner, 'cost', cost, 0, Number.MAX_SAFE_INTEGER, 1)
 }

@@ -1,4 +1,3 @@
-import { addressKey } from '../keys/by-ip.js'
 import { foreignHintWithin, goesInto } from '../options/hints/foreign-hint.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
@@ -9,16 +8,10 @@ import type { StoreError } from '../stores/store-error.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
+import { bindLimits } from './bind-limits.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import {
-  addressReaderOf,
-  bindLimit,
-  ENTRIES_RULE,
-  type Entry,
-  LIMIT_ROWS,
-  type Limit,
-} from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit } from './parse-limits.js'
 
 /** A limiter's options, read and checked. */
 export interface LimiterSettings {
@@ -35,10 +28,10 @@ export interface LimiterSettings {
 }
 
 const STATE_VERSION = 1
-/** In keys, where a limiter has no name. No name begins with an underscore, and none holds a slash. */
+/** In keys, the name of a limiter without one. No name begins with an underscore, and none holds a slash. */
 const UNNAMED = '_default'
 
-/** How a limiter's options are read. */
+/** The options of a limiter. */
 export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
   store: optional(readStore),
@@ -59,35 +52,59 @@ export const LIMITER_RULES = {
   leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
 } as const
 
-const LIMITER_HINT = foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit'))
+const LIMITER_TABLE = {
+  rows: LIMITER_ROWS,
+  rules: LIMITER_RULES,
+  hint: foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit')),
+}
 
 type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
 
-/** Reads and checks a limiter's options. Throws a `TypeError` that names the option and the mend. */
+/** Reads and checks a limiter's options. Throws a `TypeError` that names each wrong option and its fix. */
 export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  const table = { rows: LIMITER_ROWS, rules: LIMITER_RULES, hint: LIMITER_HINT }
-  return limiterSettings(owner, readOptions(owner, options, table), '1s')
+  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), '1s')
 }
 
-/** Makes a limiter's settings of its options, and lays claim to its store. */
+/** Makes a limiter's settings of its options, and claims its store. */
 export function limiterSettings(owner: string, read: Read, denyCache: Duration): LimiterSettings {
-  const { name, prefix, secret, entries, onStoreError } = read
+  const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const source = addressKey(addressReaderOf(owner, entries))
-  const context = { keyHead, secret, source, share: read.share }
   return {
-    limits: entries.map((entry) => bindLimit(context, entry, name)),
-    timeoutMs: read.timeoutMs,
-    share: read.share,
+    limits: bindLimits({ owner, keyHead, name, secret, share }, entries),
+    timeoutMs,
+    share,
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
-    lease: read.lease,
+    lease,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     chooseOnStoreError: chooserOf(owner, onStoreError),
-    store: claimStore(owner, read.store, name, prefix), // last: only sound options lay claim to a store
+    store: claimStore(owner, read.store, name, prefix), // last: only sound options claim a store
   }
+}
+
+/** Checks a secret, without ever showing it. */
+export function readSecret(owner: string, secret: unknown): string | undefined {
+  if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
+  const shown = typeof secret === 'string' ? `a string of ${secret.length} characters` : showKind(secret)
+  const must = `secret must be a string of at least 16 characters, got ${shown}`
+  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+}
+
+function readShare(owner: string, option: string, share: unknown): number {
+  if (typeof share === 'number' && share > 0 && share <= 1) return share
+  const fix = 'With four processes write share: 1 / 4.'
+  throw wrongOption(owner, option, 'a number above 0 and at most 1', share, fix)
+}
+
+function checkShare(
+  owner: string,
+  { share, onStoreError }: Pick<Settings<typeof LIMITER_ROWS>, 'share' | 'onStoreError'>,
+): void {
+  if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
+  const problem = "share is for onStoreError: 'local', whose fallback store has that share"
+  throw new TypeError(`${owner}: ${problem}. Give that, or leave share out.`)
 }
 
 function checkLease(
@@ -96,43 +113,13 @@ function checkLease(
 ): void {
   if (lease === undefined) return
   if (store === undefined || isMemoryStore(store)) {
-    throw new TypeError(
-      `${owner}: lease is for a store that is shared, such as redisStore(client): memory answers at once. Leave lease out.`,
-    )
+    const problem = 'lease is for a store that is shared, such as redisStore(client): memory answers at once'
+    throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
   }
   if (limits !== undefined && limits.length > 1) {
-    throw new TypeError(
-      `${owner}: lease is for one limit: several are decided together by the store. Leave lease out, or make a limiter of each.`,
-    )
+    const problem = 'lease is for one limit: several are decided together by the store'
+    throw new TypeError(`${owner}: ${problem}. Leave lease out, or make a limiter of each.`)
   }
-}
-
-/** Checks a secret, without ever showing it. */
-export function readSecret(owner: string, secret: unknown): string | undefined {
-  if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
-  const shown = typeof secret === 'string' ? showLength(secret) : showKind(secret)
-  const must = `secret must be a string of at least 16 characters, got ${shown}`
-  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
-}
-
-function showLength({ length }: string): string {
-  return `a string of ${length} ${length === 1 ? 'character' : 'characters'}`
-}
-
-function readShare(owner: string, option: string, share: unknown): number {
-  if (typeof share === 'number' && share > 0 && share <= 1) return share
-  const mend = 'With four processes write share: 1 / 4.'
-  throw wrongOption(owner, option, 'a number above 0 and at most 1', share, mend)
-}
-
-function checkShare(
-  owner: string,
-  { share, onStoreError }: { share: number; onStoreError: GivenChoice },
-): void {
-  if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
-  throw new TypeError(
-    `${owner}: share is for onStoreError: 'local', which stands in for the store. Give that, or leave share out.`,
-  )
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {
@@ -142,18 +129,18 @@ function readDenyCache(owner: string, option: string, denyCache: unknown): numbe
   return durationMs(owner, option, denyCache)
 }
 
-/** What to do when the store cannot tell, or a function that says it. */
+/** What to do when the store cannot decide, or a function that chooses. */
 type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => MaybePromise<unknown>)
 
-const oneChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
+const checkChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
 
-/** How `onStoreError` is read. */
+/** Reads `onStoreError`. */
 export function readChoice(owner: string, option: string, value: unknown): GivenChoice {
-  return typeof value === 'function' ? (value as GivenChoice) : oneChoice(owner, option, value)
+  return typeof value === 'function' ? (value as GivenChoice) : checkChoice(owner, option, value)
 }
 
-function chooserOf(owner: string, given: GivenChoice): LimiterSettings['chooseOnStoreError'] {
-  if (typeof given !== 'function') return () => given
-  const check = (value: unknown) => oneChoice(owner, 'onStoreError', value)
-  return (error, subject) => thenMaybe(given(error, subject), check)
+function chooserOf(owner: string, choose: GivenChoice): LimiterSettings['chooseOnStoreError'] {
+  if (typeof choose !== 'function') return () => choose
+  const check = (value: unknown) => checkChoice(owner, 'onStoreError', value)
+  return (error, subject) => thenMaybe(choose(error, subject), check)
 }
