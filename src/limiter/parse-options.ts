@@ -1,4 +1,4 @@
-import { foreignHintWithin, goesInto } from '../options/hints/foreign-hint.js'
+import { foreignHintWithin } from '../options/hints/foreign-hint.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
 import { readLease } from '../resilience/lease/options.js'
@@ -55,7 +55,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  hint: foreignHintWithin(Object.keys(LIMITER_ROWS), goesInto('rateLimit')),
+  hint: foreignHintWithin(Object.keys(LIMITER_ROWS), 'into rateLimit'),
 }
 
 type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }

@@ -1,5 +1,5 @@
-import { checkIsObject, optionalFunction, withFix } from '../util/validate.js'
-import { type FindHint, type Hint, SAME, textOf, write } from './hints/hint.js'
+import { optionalFunction, showKind } from '../util/validate.js'
+import { type FindHint, type Given, rename } from './hints/hint.js'
 import { collectProblems } from './problems.js'
 import { unknownOptions } from './unknown-options.js'
 
@@ -41,9 +41,8 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
- * Reads options by a table: rejects what has no row, then reads each row, then each rule whose own options
- * are sound. Throws a `TypeError` for what is no object of options, and one for everything that is wrong
- * with them.
+ * Reads options by a table: each row, then each rule whose own options are sound. Throws one `TypeError` for
+ * everything that is wrong with them, options without a row included.
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
@@ -51,57 +50,46 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   { rows, rules, renamed = {}, hint }: OptionTable<R, D>,
 ): Read<R, D> {
   const known = Object.keys(rows)
-  checkIsObject(owner, options, known)
-  const given = options as Record<string, unknown>
+  const given = readGiven(owner, options, known)
   const problems = collectProblems(owner)
   const settings: Record<string, unknown> = {}
   const unsound = new Set<string>()
-  const hintFor: FindHint = (name) =>
-    Object.hasOwn(renamed, name) ? write({ [renamed[name] as string]: SAME }) : hint?.(name, given)
-  for (const { error, meant, covers } of unknownOptions(owner, given, known, hintFor)) {
-    problems.add(error)
-    for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
-    for (const name of covers) unsound.add(name)
-  }
-  for (const [name, read] of Object.entries(rows)) {
-    if (unsound.has(name)) continue
+
+  function attempt(name: string, read: () => unknown): void {
     const isSound = problems.attempt(() => {
-      settings[name] = hinting(
-        () => read(owner, name, given[name]),
-        () => hintFor(name, given),
-      )
+      settings[name] = read()
     })
     if (!isSound) unsound.add(name)
   }
-  for (const [name, { from, read }] of Object.entries(rules ?? {})) {
-    if (from.some((option) => unsound.has(option))) continue
-    problems.attempt(() => {
-      settings[name] = read(owner, settings as Settings<R>)
-    })
+
+  const findHint: FindHint = (name) =>
+    Object.hasOwn(renamed, name) ? rename(renamed[name] as string) : hint?.(name, given)
+  for (const { error, meant } of unknownOptions(owner, given, known, findHint)) {
+    problems.add(error)
+    for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
   }
+  for (const [name, read] of Object.entries(rows))
+    if (!unsound.has(name)) attempt(name, () => read(owner, name, given[name]))
+  for (const [name, { from, read }] of Object.entries(rules ?? {}))
+    if (!from.some((option) => unsound.has(option))) attempt(name, () => read(owner, settings as Settings<R>))
   problems.throwCollected()
   return settings as Read<R, D>
 }
 
-/** Reads an option; a hint that says what to do with its value takes the place of the error's own fix. */
-function hinting<T>(read: () => T, find: () => Hint | undefined): T {
-  try {
-    return read()
-  } catch (error) {
-    const hint = error instanceof TypeError ? find() : undefined
-    const isFix = hint !== undefined && (hint.readings.length > 0 || hint.isAdvice === true)
-    throw isFix ? withFix(error as TypeError, textOf(hint)) : error
-  }
+function readGiven(owner: string, options: unknown, known: readonly string[]): Given {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options as Given
+  const problem = `options must be an object, got ${showKind(options)}`
+  throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
 }
 
-/** A row for an option that may be left out. */
+/** Makes a row for an option that may be left out. */
 export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
   return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
 }
 
 /**
- * A row for an option with a default, which is read as if it had been given. `null` is not left out; it is
- * wrong.
+ * Makes a row for an option with a default, which is read as if it had been given. `null` is not left out;
+ * it is wrong.
  */
 export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {
   return (owner, option, value) => read(owner, option, value === undefined ? fallback : value)

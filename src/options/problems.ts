@@ -1,19 +1,13 @@
 /** The single problems of an error that reports several. */
-const listed = new WeakMap<TypeError, readonly string[]>()
+const problemsOf = new WeakMap<TypeError, readonly string[]>()
 
 /** Collects what is wrong with options, so that one error reports all of it. */
 export interface Problems {
-  /**
-   * Returns whether `run` succeeded. A `TypeError` that it throws is collected; any other error is thrown
-   * on.
-   */
+  /** Returns whether `run` succeeded. Collects a `TypeError` that it throws; throws any other error on. */
   attempt(run: () => void): boolean
   /** Adds a problem that was found already. */
   add(problem: TypeError): void
-  /**
-   * Throws one `TypeError` for everything that was collected: a single problem as it was thrown, several
-   * line by line.
-   */
+  /** Throws a single problem as it was thrown, several as one `TypeError` with a line for each. */
   throwCollected(): void
 }
 
@@ -35,7 +29,7 @@ export function collectProblems(owner: string): Problems {
     throwCollected() {
       const [first] = errors
       if (first !== undefined)
-        throw errors.length > 1 || listed.has(first) ? joinErrors(owner, errors) : first
+        throw errors.length > 1 || problemsOf.has(first) ? joinErrors(owner, errors) : first
     },
   }
 }
@@ -53,10 +47,10 @@ export function readTogether<T extends readonly unknown[]>(
 }
 
 function joinErrors(owner: string, errors: readonly TypeError[]): TypeError {
-  const problems = errors.flatMap((error) => listed.get(error) ?? [error.message])
+  const problems = errors.flatMap((error) => problemsOf.get(error) ?? [error.message])
   const head = `${owner}: `
   const lines = problems.map((line) => `- ${line.startsWith(head) ? line.slice(head.length) : line}`)
   const error = new TypeError(`${head}${problems.length} options are wrong:\n${lines.join('\n')}`)
-  listed.set(error, problems)
+  problemsOf.set(error, problems)
   return error
 }

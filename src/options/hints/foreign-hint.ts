@@ -1,40 +1,42 @@
 import { FOREIGN_OPTIONS } from './foreign-options.js'
-import { advise, type FindHint, type Given, type Hint, none, optionsText } from './hint.js'
+import { advise, type FindHint, type Given, type Hint, optionsText, write } from './hint.js'
 
-/** The hint for an option of another package; `undefined` where it is of none, or means the same here. */
+/** The options of `rateLimit` that stand beside its limits. */
+export const BESIDE_LIMITS: readonly string[] = [
+  ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'lease', 'timeoutMs'],
+  ...['skip', 'allow', 'block', 'count', 'headers', 'resetFormat', 'onLimited', 'statusCode', 'message'],
+  'mode',
+]
+
+/** Returns the hint for an option of another package, in the options of `rateLimit`. */
 export function foreignHint(option: string, given: Given): Hint | undefined {
   if (!Object.hasOwn(FOREIGN_OPTIONS, option)) return undefined
   const entry = FOREIGN_OPTIONS[option]
-  return typeof entry === 'string' ? none(entry) : entry?.(given[option], given)
+  return typeof entry === 'function' ? entry(given[option], given) : entry
 }
 
-/** Says where options of another factory go; `options` is their text where it is not what was given. */
-export type Place = (options?: string) => string
-
-/** Finds hints where only `known` options are read; of what belongs elsewhere `place` says where. */
-export function foreignHintWithin(known: readonly string[], place: Place): FindHint {
+/**
+ * Finds hints for a factory that has only the `known` options of `rateLimit`; the others go elsewhere, such
+ * as `beside limits`.
+ */
+export function foreignHintWithin(known: readonly string[], elsewhere: string): FindHint {
   return (option, given) => {
+    if (BESIDE_LIMITS.includes(option)) return advise(`It goes ${elsewhere}.`)
     const hint = foreignHint(option, given)
-    if (hint !== undefined) return hintWithin(hint, known, place)
-    const isForeign = Object.hasOwn(FOREIGN_OPTIONS, option)
-    return isForeign && !known.includes(option) ? advise(place()) : undefined
+    if (hint === undefined || Object.keys(hint.write).every((name) => known.includes(name))) return hint
+    return advise(`It goes ${elsewhere}, as ${optionsText(hint)}.`)
   }
 }
 
-/** A hint as far as `known` options can follow it. */
-function hintWithin(hint: Hint, known: readonly string[], place: Place): Hint {
-  const { offer, covers = [], ...rest } = hint
-  const readings = hint.readings.filter(({ write }) =>
-    Object.keys(write).every((name) => known.includes(name)),
-  )
-  if (readings.length === 0 && hint.readings.length > 0)
-    return advise(place(hint.readings.map(optionsText).join(' or ')))
-  const isOffered = offer?.needs.every((name) => known.includes(name))
-  const ours = hint.isAdvice ? covers : covers.filter((name) => known.includes(name))
-  return { ...rest, readings, covers: ours, ...(offer && isOffered && { offer }) }
-}
+const entryHintWithin = foreignHintWithin(
+  ['name', 'policy', 'key', 'cost', 'limit', 'window'],
+  'beside limits',
+)
 
-/** Says that options go into `owner`. */
-export function goesInto(owner: string): Place {
-  return (options) => `It goes into ${owner}${options === undefined ? '' : `, as ${options}`}.`
+/** Finds hints for one of several limits, which takes a policy in place of `limit` and `window`. */
+export function entryHint(option: string, given: Given): Hint | undefined {
+  const hint = entryHintWithin(option, given)
+  const names = [option, ...Object.keys(hint?.write ?? {})]
+  const isQuota = names.some((name) => name === 'limit' || name === 'window')
+  return isQuota ? write({ policy: 'slidingWindow({ limit, window })' }) : hint
 }

@@ -1,197 +1,151 @@
 import { keyNameLike } from '../../util/validate.js'
-import {
-  addHeaders,
-  banAfter,
-  blockDuration,
-  counting,
-  type Equivalent,
-  ipv6Prefix,
-  isFunction,
-  key,
-  keyOfRequest,
-  list,
-  onLimited,
-  onStoreError,
-  policy,
-  prefix,
-  rateLimitHeaders,
-  skip,
-  store,
-  storeClient,
-  throttlers,
-  trustProxy,
-} from './equivalents.js'
-import { advise, none, SAME, write } from './hint.js'
-import { policyHint } from './policy-source.js'
-import { noQuota } from './quota.js'
-import { lengthSource, placeholderNote, toNumber } from './source.js'
+import { advise, type Given, type Hint, lengthText, none, rename, SAME, toNumber, write } from './hint.js'
 
-const NO_DELAYS = 'headgate denies requests that are over the limit, and never delays them'
-const OWN_TABLE = 'await store.prepare() creates the table where it does not exist yet'
-const OWN_SCRIPT = 'redisStore runs its own scripts, which cannot be replaced'
-const ONE_CLIENT = 'redisStore(client) takes a client of ioredis, and of no other package'
-const cachingDenials = write({ denyCache: "'1s'" }, ', which is the default')
-const onDenial = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")
+/** A hint, or what makes it of the value given and the options beside it. */
+type Entry = Hint | ((value: unknown, given: Given) => Hint)
+
+const BOTH = ' in place of limit and window'
+const COUNT_ALL = advise('Leave it out: all responses count unless the option count says otherwise.')
+const HEADERS = advise("Choose a style with headers: 'legacy', 'draft', 'both' or 'none'.")
+const NO_DELAYS = none('headgate denies requests that are over the limit, and never delays them')
+const ON_DENIAL = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")
+const ON_LIMITED = rename('onLimited', ', which is called with (req, res, next, decision)')
+const REDIS_STORE = write({ store: 'redisStore(client)' }, ', or the store of your database')
+const SKIP = rename('skip', ', which is called with (req, res)')
+const TABLE = write({ store: 'mysqlStore(pool, { table })' }, ', or postgresStore with the same option')
 
 /**
- * The options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11, @nestjs/throttler 6
- * and @fastify/rate-limit 11, and some of their earlier versions: the nearest equivalent for the value
- * given, or why there is none.
+ * What to write in place of the options of express-rate-limit 8, express-slow-down 3,
+ * rate-limiter-flexible 11, @nestjs/throttler 6 and @fastify/rate-limit 11, or why there is nothing to
+ * write. `limit`, `window`, `name` and `ttl` in a source text stand for the user's own values.
  */
-export const FOREIGN_OPTIONS: Readonly<Record<string, Equivalent | string>> = {
-  // How much, and in which time. The same words are used with different units: see quota.ts.
-  windowMs: policy,
-  max: policy,
-  points: policy,
-  duration: policy,
-  ttl: policy,
-  timeWindow: policy,
-  limit: (value, given) => (isFunction(value) ? policyHint(given) : noQuota(given)),
-  throttlers,
+export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
+  // How much, and in which time.
+  max: rename('limit'),
+  points: rename('limit'),
+  delayAfter: rename('limit', ', which denies what is over it'),
+  windowMs: (ms) => windowHint(ms, 1),
+  timeWindow: (ms) => windowHint(ms, 1),
+  ttl: (ms) => windowHint(ms, toNumber(ms) < 1000 ? 1000 : 1), // seconds before @nestjs/throttler 5
+  duration: (seconds) =>
+    toNumber(seconds) === 0 ? write({ policy: 'consecutive({ limit })' }, BOTH) : windowHint(seconds, 1000),
+  throttlers: write(
+    { limits: '[{ name, policy: slidingWindow({ limit, window: ttl }) }]' },
+    ', with an entry for each of them',
+  ),
 
-  // express-rate-limit
-  message: (value) => (isFunction(value) ? onLimited(value, {}) : undefined),
-  statusCode: () => undefined,
-  legacyHeaders: rateLimitHeaders,
-  standardHeaders: rateLimitHeaders,
-  draft_polli_ratelimit_headers: rateLimitHeaders,
-  headers: (value, given) => (typeof value === 'boolean' ? rateLimitHeaders(value, given) : undefined),
-  identifier: (value) =>
-    typeof value === 'string'
-      ? write({ name: `'${keyNameLike(value)}'` })
-      : none('a limit has one name for all requests, its option name'),
-  retryAfter: 'the header Retry-After is always sent, with the exact time that the policy gives',
-  requestPropertyName: 'the decision is always found at req.rateLimit',
-  skipFailedRequests: counting,
-  skipSuccessfulRequests: counting,
-  requestWasSuccessful: counting,
-  keyGenerator: key,
-  ipv6Subnet: ipv6Prefix,
-  handler: onLimited,
-  onLimitReached: () => onDenial,
-  skip: () => undefined,
-  store,
-  validate: 'headgate always checks its options, and warns of a wrong set-up with process warnings',
-  passOnStoreError: onStoreError,
-  logger: () =>
-    advise("Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings."),
+  // Who is charged.
+  keyGenerator: rename('key'),
+  getTracker: rename('key', ', which is called with (req)'),
+  generateKey: rename('key', ', which is called with (req)'),
+  ipv6Subnet: ipv6Hint,
+  ipv6SubnetPrefix: ipv6Hint,
+  trustProxy: write({ key: 'byIp({ trustProxy })' }, ', with the number or the addresses of your proxies'),
+  isWhiteListed: SKIP,
+  skipIf: SKIP,
+  allowList: (list) => (typeof list === 'function' ? SKIP : rename('allow')),
+  whiteList: rename('allow'),
+  whitelist: rename('allow'),
+  blackList: rename('block'),
+  blacklist: rename('block'),
+  ignoreUserAgents: write(
+    { skip: "(req) => /bot/i.test(req.headers['user-agent'] ?? '')" },
+    ', with expressions of your own: clients choose their user agent',
+  ),
 
-  // express-slow-down
-  delayAfter: policy,
+  // What counts.
+  skipFailedRequests: (isOn) => (isOn === true ? write({ count: "'successful'" }) : COUNT_ALL),
+  skipSuccessfulRequests: (isOn) => (isOn === true ? write({ count: "'failed'" }) : COUNT_ALL),
+  requestWasSuccessful: rename('count', ', which returns whether a response counts'),
+
+  // Bans.
+  blockDuration: (value, { ttl }) =>
+    banHint(toNumber(value) !== 0, `for: ${lengthText(value, ttl === undefined ? 1000 : 1) ?? 'window'}`),
+  ban: (denials) => banHint(toNumber(denials) >= 0, 'for: window', toNumber(denials)),
+  continueExceeding: (isOn) => banHint(isOn === true, "for: window, onAttempt: 'restart'"),
+  exponentialBackoff: (isOn) => banHint(isOn === true, "for: ['1m', '2m', '4m', '8m']"),
+  onBanReach: ON_DENIAL,
+
+  // What a client is sent.
+  standardHeaders: headersHint,
+  legacyHeaders: headersHint,
+  enableDraftSpec: (isOn) => write({ headers: isOn === false ? "'legacy'" : "'draft'" }),
+  setHeaders: (isOn) => write({ headers: isOn === false ? "'none'" : "'legacy'" }),
+  addHeaders: HEADERS,
+  addHeadersOnExceeding: HEADERS,
+  retryAfter: none('the header Retry-After is always sent, with the exact time that the policy gives'),
+  handler: ON_LIMITED,
+  errorResponseBuilder: ON_LIMITED,
+  errorMessage: (text) => (typeof text === 'function' ? ON_LIMITED : rename('message')),
   delayMs: NO_DELAYS,
   maxDelayMs: NO_DELAYS,
-
-  // rate-limiter-flexible
-  keyPrefix: prefix,
   execEvenly: NO_DELAYS,
-  execEvenlyMinDelayMs: NO_DELAYS,
-  blockDuration,
-  insuranceLimiter: () =>
-    write({ onStoreError: "'local'" }, ', which decides by the same policies in memory'),
-  storeClient,
-  storeType: 'each database has a store of its own, such as redisStore(client) and postgresStore(pool)',
-  inMemoryBlockOnConsumed: () => cachingDenials,
-  inMemoryBlockDuration: (value) => {
-    if (toNumber(value) === 0 || isFunction(value)) return cachingDenials
-    const length = lengthSource(value, 1000, 'DURATION')
-    return write({ denyCache: length.text }, placeholderNote([length]))
-  },
-  blockOnConsumed: () => cachingDenials,
-  dbName: () =>
-    advise(
-      "Make the pool with it, or write it before the table: mysqlStore(pool, { table: 'limits.headgate' }).",
-    ),
-  tableName: (value) =>
-    write(
-      {
-        store: `mysqlStore(pool, { table: '${keyNameLike(value)
-          .replace(/^\d|[.-]/g, '_')
-          .slice(0, 51)}' })`,
-      },
-      ', or postgresStore with the same option',
-    ),
-  tableCreated: OWN_TABLE,
-  clearExpiredByTimeout: 'the store removes expired rows by itself, in small batches',
-  schema: OWN_TABLE,
-  schemaName: () =>
-    advise("Write the schema before the table: postgresStore(pool, { table: 'limits.headgate' })."),
-  indexKeyPrefix: 'headgate has no store for MongoDB',
-  disableIndexesCreation: 'headgate has no store for MongoDB',
-  dynamoTableOpts: 'headgate has no store for DynamoDB',
-  ttlSet: 'headgate has no store for DynamoDB',
-  rejectIfRedisNotReady: 'onStoreError decides at once while the client is not connected',
-  rejectIfValkeyNotReady: 'onStoreError decides at once while the client is not connected',
-  useRedisPackage: ONE_CLIENT,
-  useRedis3AndLowerPackage: ONE_CLIENT,
-  customIncrTtlLuaScript: OWN_SCRIPT,
-  customFunction: OWN_SCRIPT,
-  customFunctionLibName: OWN_SCRIPT,
-  limiter: 'all options go into one limiter, which wraps no other',
-  blackList: list('block'),
-  whiteList: list('allow'),
-  isBlackListed: list('block'),
-  isWhiteListed: skip,
-  runActionAnyway: 'requests from the addresses in allow and block are never counted',
-  maxQueueSize: NO_DELAYS,
-  timeoutMs: () => undefined,
 
-  // @nestjs/throttler
-  name: () => undefined,
-  ignoreUserAgents: () =>
-    write(
-      { skip: "(req) => /bot/i.test(req.headers['user-agent'] ?? '')" },
-      ', with expressions of your own: clients choose their user agent',
-    ),
-  skipIf: skip,
-  getTracker: keyOfRequest,
-  generateKey: keyOfRequest,
-  setHeaders: (value) => write({ headers: value === false ? "'none'" : "'legacy'" }),
-  errorMessage: (value) => (isFunction(value) ? onLimited(value, {}) : write({ message: SAME })),
-  storage: storeClient,
-  ipv6SubnetPrefix: ipv6Prefix,
+  // Names.
+  identifier: (name) => write({ name: nameText(name) }),
+  groupId: (name) => write({ name: nameText(name) }),
+  keyPrefix: (name) => write({ name: nameText(name) }, ', which keeps limiters apart'),
+  nameSpace: (name) => write({ prefix: nameText(name) }),
+  requestPropertyName: none('the decision is always found at req.rateLimit'),
 
-  // @fastify/rate-limit
-  hook: () =>
-    advise('Mount the middleware before the handlers that it protects: app.use(rateLimit(options)).'),
-  global: () =>
-    advise("Mount the middleware with app.use for all routes, or with app.get('/path', middleware) for one."),
-  cache: (value, given) => {
-    if (given.redis !== undefined) return storeClient(value, given)
-    const maxKeys = toNumber(value) ?? 0
-    return write({ store: maxKeys > 0 ? `memoryStore({ maxKeys: ${maxKeys} })` : 'memoryStore()' })
-  },
-  redis: storeClient,
-  nameSpace: prefix,
-  groupId: (value) => ({
-    ...write({ name: `'${keyNameLike(value)}'` }),
-    offer: { needs: ['prefix'], text: ', which limiters share that count together' },
-  }),
-  skipOnError: onStoreError,
-  allowList: list('allow'),
-  ban: banAfter,
-  continueExceeding: (value, given) =>
-    value === true
-      ? policy(value, given)
-      : advise('Leave it out: a denied request changes nothing unless the policy is a ban.'),
-  exponentialBackoff: (value, given) =>
-    value === true
-      ? policy(value, given)
-      : advise('Leave it out: times of denial grow only where the policy is a ban.'),
-  onExceeding: 'req.rateLimit says how much is left, and no event is emitted for it',
-  onExceeded: () => onDenial,
-  onBanReach: () => onDenial,
-  errorResponseBuilder: onLimited,
-  enableDraftSpec: (value) => write({ headers: value === false ? "'legacy'" : "'draft'" }),
-  addHeaders,
-  addHeadersOnExceeding: 'allowed and denied requests get the same headers, which the option headers chooses',
+  // The store, and what happens without it.
+  storeClient: REDIS_STORE,
+  redis: REDIS_STORE,
+  storage: REDIS_STORE,
+  cache: (keys) =>
+    write({ store: toNumber(keys) > 0 ? `memoryStore({ maxKeys: ${toNumber(keys)} })` : 'memoryStore()' }),
+  tableName: TABLE,
+  dbName: TABLE,
+  schemaName: TABLE,
+  passOnStoreError: onStoreErrorHint,
+  skipOnError: onStoreErrorHint,
+  insuranceLimiter: write({ onStoreError: "'local'" }, ', which decides by the same policies in memory'),
+  inMemoryBlockDuration: denyCacheHint,
+  inMemoryBlockOnConsumed: denyCacheHint,
+  timeout: rename('timeoutMs', ', a number of milliseconds'),
 
-  // Words of other middleware.
-  trustProxy,
-  whitelist: list('allow'),
-  blacklist: list('block'),
-  timeout: (value) => {
-    const timeoutMs = toNumber(value) ?? 0
-    if (timeoutMs >= 1 && timeoutMs <= 60_000) return write({ timeoutMs: String(timeoutMs) })
-    return advise('Write timeoutMs, a number of milliseconds from 1 to 60000.')
-  },
+  // The set-up.
+  validate: none('headgate always checks its options, and warns of a wrong set-up with process warnings'),
+  logger: advise("Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings."),
+  hook: advise('Mount the middleware before the handlers that it protects: app.use(rateLimit(options)).'),
+  global: advise(
+    "Mount the middleware with app.use for all routes, or with app.get('/path', middleware) for one.",
+  ),
+  onLimitReached: ON_DENIAL,
+  onExceeded: ON_DENIAL,
+}
+
+function windowHint(value: unknown, unitMs: number): Hint {
+  return write({ window: lengthText(value, unitMs) ?? SAME })
+}
+
+function ipv6Hint(bits: unknown): Hint {
+  const isLength = typeof bits === 'number' && Number.isInteger(bits) && bits >= 1 && bits <= 128
+  return write({ key: `byIp({ ipv6Prefix: ${isLength ? bits : bits === false ? 128 : 56} })` })
+}
+
+/** Of express-rate-limit: the older headers unless they are off, those of the draft where they are on. */
+function headersHint(_value: unknown, { legacyHeaders, standardHeaders }: Given): Hint {
+  const isLegacy = legacyHeaders !== false
+  if (standardHeaders) return write({ headers: isLegacy ? "'both'" : "'draft'" })
+  return write({ headers: isLegacy ? "'legacy'" : "'none'" })
+}
+
+function banHint(isOn: boolean, terms: string, denials = 1): Hint {
+  if (!isOn) return advise('Leave it out: nobody is banned unless the policy is a ban.')
+  const after = Math.max(1, Math.ceil(denials))
+  const policy = `ban(slidingWindow({ limit, window }), { after: ${after}, within: window, ${terms} })`
+  return write({ policy }, BOTH)
+}
+
+function nameText(value: unknown): string {
+  return `'${keyNameLike(value)}'`
+}
+
+function denyCacheHint(_value: unknown, { inMemoryBlockDuration: seconds }: Given): Hint {
+  return write({ denyCache: lengthText(seconds, 1000) ?? "'1s'" })
+}
+
+function onStoreErrorHint(isPassing: unknown): Hint {
+  return write({ onStoreError: isPassing === false ? "'deny'" : "'allow'" })
 }

@@ -1,7 +1,7 @@
 import { optional, readOptions } from '../../../src/options/option-table.js'
 import {
+  choice,
   keyName,
-  oneOf,
   optionalFunction,
   show,
   wholeNumber,
@@ -37,7 +37,7 @@ test.each<[unknown, string]>([
   expect(show(value)).toBe(expected)
 })
 
-test('a wrong option says who, which, what it must be, what it was, and the mend where there is one', () => {
+test('a wrong option says who, which, what it must be, what it was, and the fix where there is one', () => {
   const error = wrongOption('someone', 'limit', 'a number', 'x', 'Did you mean limit: 1?')
   expect(error).toBeInstanceOf(TypeError)
   expect(error.message).toBe('someone: limit must be a number, got "x". Did you mean limit: 1?')
@@ -74,13 +74,14 @@ test.each<[unknown, string]>([
   )
 })
 
-test('oneOf gives back a word that is known, and suggests the nearest for one that is not', () => {
-  expect(oneOf('someone', 'mode', 'report', ['enforce', 'report'])).toBe('report')
-  expect(() => oneOf('someone', 'mode', 'REPORTS', ['enforce', 'report'])).toThrow(
+test('a choice returns a word that it has, and suggests the nearest for one that it has not', () => {
+  const mode = choice('enforce', 'report')
+  expect(mode('someone', 'mode', 'report')).toBe('report')
+  expect(() => mode('someone', 'mode', 'REPORTS')).toThrow(
     "someone: mode must be one of 'enforce', 'report', got \"REPORTS\". Did you mean mode: 'report'?",
   )
-  expect(() => oneOf('someone', 'mode', 'xyz', ['enforce', 'report'])).toThrow(/got "xyz"\.$/)
-  expect(() => oneOf('someone', 'mode', ['report'], ['enforce', 'report'])).toThrow(/got an array of 1\.$/)
+  expect(() => mode('someone', 'mode', 'xyz')).toThrow(/got "xyz"\.$/)
+  expect(() => mode('someone', 'mode', ['report'])).toThrow(/got an array of 1\.$/)
 })
 
 const rows = { limit: optional(wholeNumber) }

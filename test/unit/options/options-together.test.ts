@@ -23,7 +23,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
     () => rateLimit({ limit: 0, window: 'soon', headers: 'all', timeoutMs: 0, stauts: 1 } as never),
     [
       'there is no option "stauts".',
-      'limit must be a whole number of at least 1, got 0. A limit of 0',
+      'limit must be a whole number of at least 1, got 0. Did you mean limit: 1?',
       'window must be a duration',
       'timeoutMs must be a whole number from 1 to 60000, got 0.',
       "headers must be one of 'legacy', 'draft', 'both', 'none', got \"all\".",
