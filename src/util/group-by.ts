@@ -1,4 +1,4 @@
-/** Groups values by what `keyOf` gives for each; groups and their members keep the order of arrival. */
+/** Groups values by `keyOf`; groups and their members keep their order. */
 export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const value of values) {

@@ -1,12 +1,12 @@
-/** A value that is there at once, or a promise of it. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** Whether a value has to be waited for. Any thenable counts, not only native promises. */
+/** Whether a value is a promise. Any thenable counts, not only native promises. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<T>).then === 'function'
 }
 
-/** Goes on with `use(value)`: in the same tick where the value is there, else when it arrives. */
+/** Calls `use` with a value: in the same tick, or once the promise of it resolves. */
 export function thenMaybe<T, R>(
   value: T | PromiseLike<T>,
   use: (value: T) => MaybePromise<R>,
@@ -15,8 +15,8 @@ export function thenMaybe<T, R>(
 }
 
 /**
- * Reads every item: an array where all values are there, else a promise of it. When one read throws, so does this; the
- * promises already made are then nobody's concern any more, and must not end the process as unhandled.
+ * Reads every item; returns a promise where one of them is a promise. Throws what a read throws: the
+ * rejections of the promises made before it are handled, so that they do not end the process.
  */
 export function readAll<T, R>(items: readonly T[], read: (item: T) => MaybePromise<R>): MaybePromise<R[]> {
   const values: MaybePromise<R>[] = []

@@ -1,6 +1,7 @@
 /**
- * A map of what was set last: of at least `atLeast` keys and at most twice as many, in two generations. A full map begins a new
- * generation and drops the one before the last, so that room costs nothing to find.
+ * A map of the keys that were set last: at least `atLeast` of them, at most twice as many. It keeps two
+ * generations; a full one becomes the old one, and the old one is dropped whole, so that eviction needs no
+ * search.
  */
 export class RecentMap<Value> {
   readonly #atLeast: number
