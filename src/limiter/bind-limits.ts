@@ -16,10 +16,7 @@ export interface LimitContext {
   readonly share: number
 }
 
-/**
- * Binds limits to the keys and the name of their limiter. Malformed input counts against its source address,
- * as the first of their keys reads one.
- */
+/** Binds limits to the keys and name of their limiter. Malformed input counts against its source address. */
 export function bindLimits(context: LimitContext, entries: readonly Entry[]): Limit[] {
   const source = addressKey(addressReaderOf(context.owner, entries))
   return entries.map((entry) => ({

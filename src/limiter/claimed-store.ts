@@ -13,7 +13,7 @@ const BY_SCHEME: readonly (readonly [RegExp, string])[] = [
 /** Reads `store`. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  throw wrongKind(owner, option, 'a store', store, `Did you mean store: ${storeLike(store)}?`)
+  throw wrongKind(owner, option, 'a store', store, `Did you mean store: ${suggestStore(store)}?`)
 }
 
 function isStore(value: unknown): value is Store {
@@ -23,7 +23,7 @@ function isStore(value: unknown): value is Store {
 }
 
 /** Returns the store for a connection string, or in place of a store of express-rate-limit. */
-function storeLike(value: unknown): string {
+function suggestStore(value: unknown): string {
   if (typeof value === 'string')
     return BY_SCHEME.find(([scheme]) => scheme.test(value))?.[1] ?? 'memoryStore()'
   const { increment } = (value ?? {}) as { increment?: unknown }

@@ -56,7 +56,7 @@ export const ENTRIES_RULE = {
   read(owner: string, settings: LimitSettings): readonly Entry[] {
     const { limits } = settings
     if (limits === undefined)
-      return [entryOf(owner, undefined, { ...settings, policy: policyOf(owner, settings) })]
+      return [createEntry(owner, undefined, { ...settings, policy: resolvePolicy(owner, settings) })]
     for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
       if (settings[option] === undefined) continue
       throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
@@ -77,7 +77,7 @@ function readLimit(owner: string, option: string, limit: unknown): number {
   throw wrongOption(owner, option, 'a whole number of at least 1', limit, fix)
 }
 
-function policyOf(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
+function resolvePolicy(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
     throw new TypeError(
@@ -120,10 +120,10 @@ function readEntry(owner: string, entry: object, i: number): Entry {
   const settings = readOptions(owner, entry, ENTRY)
   const { name, policy } = settings
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
-  return entryOf(owner, name ?? defaultName, settings)
+  return createEntry(owner, name ?? defaultName, settings)
 }
 
-function entryOf(
+function createEntry(
   owner: string,
   entryName: string | undefined,
   { policy, key, cost }: Pick<LimitSettings, 'key' | 'cost'> & { policy: GivenPolicy },

@@ -79,7 +79,7 @@ export function limiterSettings(owner: string, read: Read, denyCache: Duration):
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
     lease,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
-    chooseOnStoreError: chooserOf(owner, onStoreError),
+    chooseOnStoreError: createChooser(owner, onStoreError),
     store: claimStore(owner, read.store, name, prefix), // last: only sound options claim a store
   }
 }
@@ -139,7 +139,7 @@ export function readChoice(owner: string, option: string, value: unknown): Given
   return typeof value === 'function' ? (value as GivenChoice) : checkChoice(owner, option, value)
 }
 
-function chooserOf(owner: string, choose: GivenChoice): LimiterSettings['chooseOnStoreError'] {
+function createChooser(owner: string, choose: GivenChoice): LimiterSettings['chooseOnStoreError'] {
   if (typeof choose !== 'function') return () => choose
   const check = (value: unknown) => checkChoice(owner, 'onStoreError', value)
   return (error, subject) => thenMaybe(choose(error, subject), check)

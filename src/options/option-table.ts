@@ -1,7 +1,7 @@
 import { optionalFunction, showKind } from '../util/validate.js'
 import { type FindHint, type Given, rename } from './hints/hint.js'
 import { collectProblems } from './problems.js'
-import { unknownOptions } from './unknown-options.js'
+import { describeUnknown } from './unknown-options.js'
 
 /**
  * Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a
@@ -64,7 +64,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
 
   const findHint: FindHint = (name) =>
     Object.hasOwn(renamed, name) ? rename(renamed[name] as string) : hint?.(name, given)
-  for (const { error, meant } of unknownOptions(owner, given, known, findHint)) {
+  for (const { error, meant } of describeUnknown(owner, given, known, findHint)) {
     problems.add(error)
     for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
   }

@@ -1,5 +1,5 @@
 import { groupBy } from '../util/group-by.js'
-import { nearest, showName } from '../util/validate.js'
+import { findNearest, showName } from '../util/validate.js'
 import { type FindHint, type Given, type Hint, listed, textOf } from './hints/hint.js'
 
 /** Options that the factory does not have, and that have one fix. */
@@ -16,7 +16,7 @@ interface Unknown {
 }
 
 /** Describes the options that are none of `known`; one that is `undefined` was left out. */
-export function unknownOptions(
+export function describeUnknown(
   owner: string,
   given: Given,
   known: readonly string[],
@@ -24,13 +24,13 @@ export function unknownOptions(
 ): UnknownOptions[] {
   const unknown = Object.keys(given)
     .filter((name) => !known.includes(name) && given[name] !== undefined)
-    .map((name) => fixFor(name, known, findHint(name, given)))
+    .map((name) => findFix(name, known, findHint(name, given)))
   return [...groupBy(unknown, ({ fix }) => fix).values()].map((group) => describe(owner, group))
 }
 
-function fixFor(name: string, known: readonly string[], hint: Hint | undefined): Unknown {
+function findFix(name: string, known: readonly string[], hint: Hint | undefined): Unknown {
   if (hint !== undefined) return { name, fix: textOf(hint), meant: Object.keys(hint.write) }
-  const near = nearest(name, known)
+  const near = findNearest(name, known)
   return near === undefined
     ? { name, fix: `Known options: ${known.join(', ')}.`, meant: [] }
     : { name, fix: `Did you mean ${near}?`, meant: [near] }

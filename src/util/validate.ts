@@ -97,13 +97,13 @@ export function choice<const T extends string>(...allowed: readonly T[]) {
   const list = allowed.map((word) => `'${word}'`).join(', ')
   return (owner: string, option: string, value: unknown): T => {
     if (allowed.includes(value as T)) return value as T
-    const near = typeof value === 'string' ? nearest(value, allowed) : undefined
+    const near = typeof value === 'string' ? findNearest(value, allowed) : undefined
     throw wrongOption(owner, option, `one of ${list}`, value, near && `Did you mean ${option}: '${near}'?`)
   }
 }
 
 /** Returns the candidate that `word` may be a misspelling of; `undefined` where all are too different. */
-export function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
+export function findNearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
   const scored = candidates.map((candidate) => ({
     candidate,
     edits: distance(word.slice(0, 60).toLowerCase(), candidate.toLowerCase()),
@@ -121,11 +121,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 export function keyName(owner: string, option: string, value: unknown): string {
   if (typeof value === 'string' && NAME.test(value)) return value
   const must = '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit'
-  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${keyNameLike(value)}'?`)
+  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${suggestName(value)}'?`)
 }
 
 /** Returns the nearest name that `keyName` takes; `api` for what has none or looks like a credential. */
-export function keyNameLike(value: unknown): string {
+export function suggestName(value: unknown): string {
   const text = typeof value === 'string' && !looksLikeCredential(value) ? value : ''
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain.slice(0, 64) || 'api'

@@ -1,5 +1,5 @@
-import { keyNameLike } from '../../util/validate.js'
-import { advise, type Given, type Hint, lengthText, none, rename, SAME, toNumber, write } from './hint.js'
+import { suggestName } from '../../util/validate.js'
+import { advise, explain, type Given, type Hint, lengthText, rename, SAME, toNumber, write } from './hint.js'
 
 /** A hint, or what makes it of the value given and the options beside it. */
 type Entry = Hint | ((value: unknown, given: Given) => Hint)
@@ -7,7 +7,7 @@ type Entry = Hint | ((value: unknown, given: Given) => Hint)
 const BOTH = ' in place of limit and window'
 const COUNT_ALL = advise('Leave it out: all responses count unless the option count says otherwise.')
 const HEADERS = advise("Choose a style with headers: 'legacy', 'draft', 'both' or 'none'.")
-const NO_DELAYS = none('headgate denies requests that are over the limit, and never delays them')
+const NO_DELAYS = explain('headgate denies requests that are over the limit, and never delays them')
 const ON_DENIAL = advise("Listen to limiter.events.on('limited', (decision, req) => { … }).")
 const ON_LIMITED = rename('onLimited', ', which is called with (req, res, next, decision)')
 const REDIS_STORE = write({ store: 'redisStore(client)' }, ', or the store of your database')
@@ -73,7 +73,7 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
   setHeaders: (isOn) => write({ headers: isOn === false ? "'none'" : "'legacy'" }),
   addHeaders: HEADERS,
   addHeadersOnExceeding: HEADERS,
-  retryAfter: none('the header Retry-After is always sent, with the exact time that the policy gives'),
+  retryAfter: explain('the header Retry-After is always sent, with the exact time that the policy gives'),
   handler: ON_LIMITED,
   errorResponseBuilder: ON_LIMITED,
   errorMessage: (text) => (typeof text === 'function' ? ON_LIMITED : rename('message')),
@@ -86,7 +86,7 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
   groupId: (name) => write({ name: nameText(name) }),
   keyPrefix: (name) => write({ name: nameText(name) }, ', which keeps limiters apart'),
   nameSpace: (name) => write({ prefix: nameText(name) }),
-  requestPropertyName: none('the decision is always found at req.rateLimit'),
+  requestPropertyName: explain('the decision is always found at req.rateLimit'),
 
   // The store, and what happens without it.
   storeClient: REDIS_STORE,
@@ -105,7 +105,7 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
   timeout: rename('timeoutMs', ', a number of milliseconds'),
 
   // The set-up.
-  validate: none('headgate always checks its options, and warns of a wrong set-up with process warnings'),
+  validate: explain('headgate always checks its options, and warns of a wrong set-up with process warnings'),
   logger: advise("Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings."),
   hook: advise('Mount the middleware before the handlers that it protects: app.use(rateLimit(options)).'),
   global: advise(
@@ -139,7 +139,7 @@ function banHint(isOn: boolean, terms: string, denials = 1): Hint {
 }
 
 function nameText(value: unknown): string {
-  return `'${keyNameLike(value)}'`
+  return `'${suggestName(value)}'`
 }
 
 function denyCacheHint(_value: unknown, { inMemoryBlockDuration: seconds }: Given): Hint {

@@ -27,8 +27,8 @@ export function rename(name: string, note?: string): Hint {
   return write({ [name]: SAME }, note)
 }
 
-/** Returns a hint for an option without an equivalent, with the reason. */
-export function none(reason: string): Hint {
+/** Returns a hint that explains why an option has no equivalent. */
+export function explain(reason: string): Hint {
   return advise(`There is no equivalent, because ${reason}.`)
 }
 

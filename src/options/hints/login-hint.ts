@@ -1,8 +1,8 @@
 import { foreignHint } from './foreign-hint.js'
-import { type Given, type Hint, none, rename, SAME, write } from './hint.js'
+import { explain, type Given, type Hint, rename, SAME, write } from './hint.js'
 
-const NO_FIGURES = none('a login guard sends no headers that say how many attempts are left')
-const FAILURES_ONLY = none(
+const NO_FIGURES = explain('a login guard sends no headers that say how many attempts are left')
+const FAILURES_ONLY = explain(
   'a guard counts failed logins only, and succeeded says which responses are successes',
 )
 const ACCOUNT = write({ account: '(req) => req.body?.username' }, " for the account, or field: 'username'")
@@ -13,12 +13,14 @@ const INSTEAD: Readonly<Record<string, Hint>> = {
   limit: LIMITS,
   window: LIMITS,
   policy: write({ limits: '{ account: policy }' }),
-  limits: none('the limits of a login guard have names of their own: address, account and accountAndAddress'),
+  limits: explain(
+    'the limits of a login guard have names of their own: address, account and accountAndAddress',
+  ),
   key: ACCOUNT,
   count: FAILURES_ONLY,
   headers: NO_FIGURES,
   resetFormat: NO_FIGURES,
-  denyCache: none('a login guard counts denials, and never answers them from a cache'),
+  denyCache: explain('a login guard counts denials, and never answers them from a cache'),
   username: write({ field: "'username'" }),
 }
 

@@ -13,16 +13,16 @@ test.each([
   [{}, false],
   // biome-ignore lint/suspicious/noThenProperty: neither is this one a promise
   [{ then: true }, false],
-])('%p has to be waited for: %p', (value, expected) => {
+])('%p is a promise: %p', (value, expected) => {
   expect(isPromise(value)).toBe(expected)
 })
 
-test('goes on in the same tick with a value that is there', () => {
+test('thenMaybe calls back in the same tick with a value', () => {
   expect(thenMaybe(7, (value) => value + 1)).toBe(8)
   expect(thenMaybe(undefined, (value) => String(value))).toBe('undefined')
 })
 
-test('what it throws with a value that is there is thrown', () => {
+test('thenMaybe throws what its callback throws with a value', () => {
   expect(() =>
     thenMaybe(7, () => {
       throw new RangeError('seven')
@@ -30,7 +30,7 @@ test('what it throws with a value that is there is thrown', () => {
   ).toThrow(RangeError)
 })
 
-test('goes on later with a promise or another thenable, and gives a real promise', async () => {
+test('thenMaybe returns a native promise for a promise or another thenable', async () => {
   for (const value of [Promise.resolve(7), thenable]) {
     const later = thenMaybe(value, (known) => known + 1)
     expect(later).toBeInstanceOf(Promise)
@@ -38,7 +38,7 @@ test('goes on later with a promise or another thenable, and gives a real promise
   }
 })
 
-test('passes on what a promise is rejected with', async () => {
+test('thenMaybe rejects with what the promise rejects with', async () => {
   const use = jest.fn()
   await expect(thenMaybe(Promise.reject(new RangeError('seven')), use)).rejects.toThrow(RangeError)
   expect(use).not.toHaveBeenCalled()
