@@ -63,8 +63,8 @@ export function claim(owner: string, store: Store, prefix: string): void {
   const prefixes = shared[CLAIMS].get(store) ?? new Set()
   if (prefixes.has(prefix)) {
     throw new TypeError(
-      `${owner}: this store already serves a limiter without a name, and a second one would count the same requests ` +
-        "into the same keys. Give each limiter a name, such as name: 'login'.",
+      `${owner}: this store already serves a limiter without a name, and a second one would count the same ` +
+        "requests into the same keys. Give each limiter a name, such as name: 'login'.",
     )
   }
   shared[CLAIMS].set(store, prefixes.add(prefix))

@@ -12,7 +12,6 @@ const ON_DENIAL = advise("Listen to limiter.events.on('limited', (decision, req)
 const ON_LIMITED = rename('onLimited', ', which is called with (req, res, next, decision)')
 const REDIS_STORE = write({ store: 'redisStore(client)' }, ', or the store of your database')
 const SKIP = rename('skip', ', which is called with (req, res)')
-const TABLE = write({ store: 'mysqlStore(pool, { table })' }, ', or postgresStore with the same option')
 
 /**
  * What to write in place of the options of express-rate-limit 8, express-slow-down 3,
@@ -69,7 +68,7 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
   // What a client is sent.
   standardHeaders: headersHint,
   legacyHeaders: headersHint,
-  enableDraftSpec: (isOn) => write({ headers: isOn === false ? "'legacy'" : "'draft'" }),
+  enableDraftSpec: HEADERS,
   setHeaders: (isOn) => write({ headers: isOn === false ? "'none'" : "'legacy'" }),
   addHeaders: HEADERS,
   addHeadersOnExceeding: HEADERS,
@@ -94,15 +93,12 @@ export const FOREIGN_OPTIONS: Readonly<Record<string, Entry>> = {
   storage: REDIS_STORE,
   cache: (keys) =>
     write({ store: toNumber(keys) > 0 ? `memoryStore({ maxKeys: ${toNumber(keys)} })` : 'memoryStore()' }),
-  tableName: TABLE,
-  dbName: TABLE,
-  schemaName: TABLE,
+  tableName: write({ store: 'mysqlStore(pool, { table })' }, ', or postgresStore with the same option'),
   passOnStoreError: onStoreErrorHint,
   skipOnError: onStoreErrorHint,
   insuranceLimiter: write({ onStoreError: "'local'" }, ', which decides by the same policies in memory'),
   inMemoryBlockDuration: denyCacheHint,
   inMemoryBlockOnConsumed: denyCacheHint,
-  timeout: rename('timeoutMs', ', a number of milliseconds'),
 
   // The set-up.
   validate: explain('headgate always checks its options, and warns of a wrong set-up with process warnings'),
