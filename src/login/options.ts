@@ -13,7 +13,7 @@ import {
   withDefault,
 } from '../options/option-table.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
-import { choice, given, wholeNumber, wrongOption } from '../util/validate.js'
+import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account.js'
 import {
   type DeviceCookie,
@@ -128,7 +128,7 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
   const { account, deviceCookie: cookie, prefix, name } = read
   return {
     account,
-    address: given(options.address, byIp()),
+    address: options.address ?? byIp(),
     policies: read.limits,
     mostInARow: read.consecutive,
     succeeded: read.outcome,

@@ -135,8 +135,3 @@ export function suggestName(value: unknown): string {
 export function optionalFunction(owner: string, option: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
 }
-
-/** An option's value, or its default where it was left out. `null` is not left out; it is wrong. */
-export function given<T>(value: T | undefined, fallback: T): T {
-  return value === undefined ? fallback : value
-}
