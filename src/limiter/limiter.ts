@@ -80,7 +80,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const { store, close } = protectStore(settings.store, {
     timeoutMs,
     denyCacheMs,
-    lease: lease && { ...lease, onNotGivenBack },
+    lease: lease && { ...lease, onReturnFailed: onNotGivenBack },
     onChange: (state, cause) => emitStoreState(events, state, cause),
   })
   const fallback = fallbackStoreOf(settings.store)

@@ -1,22 +1,32 @@
 /**
- * How units are held that were taken ahead of their use, so that what is admitted with them is what the policy would have
- * admitted, had it been charged at the moments of use. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs` and
- * `resetAtMs` are as for a refund. Pure, as a policy is.
+ * The share of a limit that all processes together hold as prepaid units at most, and so the most that can
+ * lie unused in some while others deny. One of eight processes then takes a 128th of the limit at a time:
+ * 128 round trips instead of one for each unit. Larger blocks would save few more.
+ */
+export const MAX_PREPAID_SHARE = 1 / 16
+
+/**
+ * How units of a policy that were taken before their use may be used and returned, so that the policy would
+ * have admitted all uses, had it been charged at those moments. Pure, as a policy is. Times are the store's,
+ * in milliseconds since the Unix epoch; `takenAtMs` and `resetAtMs` are as for a refund.
  */
 export interface Prepaid {
-  /** How many of `units` may still be used at `nowMs`. What is used is to be taken from `units`. */
+  /**
+   * Returns how many of `units` may still be used at `nowMs`. The caller keeps what is left of `units` after
+   * each use.
+   */
   usable(units: number, nowMs: number, takenAtMs: number, resetAtMs: number): number
   /**
-   * How many of `units` may be given back at `nowMs`, where others hold up to a sixteenth of the limit, for up to `holdMs`. The
-   * rest comes back by itself.
+   * Returns how many of `units` may be refunded at `nowMs`, where processes hold units for up to `holdMs`,
+   * and `MAX_PREPAID_SHARE` of the limit at most. The policy brings back the rest by itself.
    */
   returnable(units: number, nowMs: number, holdMs: number, resetAtMs: number): number
 }
 
 /**
- * Of a policy that counts units in slices of time: they may be used in the slice in which they are counted, and given back always.
- * Each slice has counted at least what was used in it, at every moment; so what the policy admitted then, it admits with what was
- * used.
+ * Creates the rule for a policy that counts units in slices of time: they are usable in the slice that
+ * counts them, and always returnable. At every moment a slice has counted at least the units that were used
+ * in it. So what the policy admitted, it admits with those.
  */
 export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
   return {
@@ -26,22 +36,27 @@ export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
 }
 
 /**
- * Of a bucket. What is missing in it is a queue of units that are refilled in the order of their taking, one per interval. A unit may
- * be used until its own refilling begins: then it lies in the bucket again, for anybody to take.
+ * Creates the rule for a token bucket. What it misses is a queue of units that are refilled in the order of
+ * their taking, one per interval. A unit is usable until its own refill begins: then it lies in the bucket
+ * again, for anybody to take.
  *
- * Why that is exact: charged at the moments of use, a bucket misses at most what this one misses, as long as that is at least what
- * all together hold. It is, as long as each holds only units whose refilling has not begun. To use units until the bucket would be
- * full again would be too long: of a full bucket of 10, held for the time of 9 units, 19 would be there at once.
+ * Why that is exact: charged at the moments of use, a bucket misses at most what this one misses, as long as
+ * this one misses at least what all processes hold. It does, as long as they hold only units whose refill
+ * has not begun. To use units until the bucket would be full again would be too long: of a full bucket of
+ * 10, held for the time of 9 units, 19 would be there at once.
  *
- * What is given back leaves the queue, and all behind it are refilled earlier than their holders know. That harms nobody as long as
- * more is missing than others hold, for as long as they hold it: with what was taken since before and is given back meanwhile, twice
- * a sixteenth of the limit. In a bucket that misses less, units are not given back: its refill brings them at once.
+ * What is returned leaves the queue, and all behind it is refilled earlier than its holders know. That is
+ * harmless while the bucket misses more than they hold, for as long as they hold it: `MAX_PREPAID_SHARE` of
+ * the limit now, and as much that was taken before and is returned meanwhile. In a bucket that misses less
+ * than those two shares (an eighth), units are not returned: the refill brings them. So of a slow bucket up
+ * to an eighth can lie unused until then.
  */
 export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
-  const reserveMs = (capacity / 8) * intervalMs
-  const before = (units: number, ms: number) => Math.max(0, Math.min(units, Math.floor(ms / intervalMs)))
+  const reserveMs = 2 * MAX_PREPAID_SHARE * capacity * intervalMs
+  const refilledIn = (ms: number) => Math.max(0, Math.floor(ms / intervalMs))
   return {
-    usable: (units, nowMs, _takenAtMs, resetAtMs) => before(units, resetAtMs - nowMs),
-    returnable: (units, nowMs, holdMs, resetAtMs) => before(units, resetAtMs - nowMs - holdMs - reserveMs),
+    usable: (units, nowMs, _takenAtMs, resetAtMs) => Math.min(units, refilledIn(resetAtMs - nowMs)),
+    returnable: (units, nowMs, holdMs, resetAtMs) =>
+      Math.min(units, refilledIn(resetAtMs - nowMs - holdMs - reserveMs)),
   }
 }

@@ -3,7 +3,7 @@ import type { Store } from '../stores/store.js'
 import { denialCacheOf } from './denial-cache.js'
 import { denyCache, freeingDenials } from './deny-cache.js'
 import { type GuardedStore, type GuardOptions, guard } from './guarded-store.js'
-import { type LeaseSettings, type LeasingStore, leased } from './lease/leasing-store.js'
+import { type LeaseSettings, type LeasingStore, leasingStore } from './lease/leasing-store.js'
 import { unguarded } from './unguarded.js'
 
 /** What stands before a store. */
@@ -32,16 +32,16 @@ export function protectStore(
   if (isMemoryStore(store)) return { store: unguarded(store), close: () => undefined }
   const denials = denialCacheOf(store)
   const freeing = freeingDenials(store, denials)
-  const leasing = lease && leased(freeing, lease)
+  const leasing = lease && leasingStore(freeing, lease)
   const knownMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // others give back leased units so often
   const knowing = denyCache(guard(leasing ?? freeing, guarding), denials, knownMs)
   return {
-    store: leasing ? handingOut(knowing, leasing) : knowing,
+    store: leasing ? consuming(knowing, leasing) : knowing,
     close: () => (leasing ?? store).close?.(),
   }
 }
 
 /** What is at hand is not for the guard to judge: it says nothing of how the store is. */
-function handingOut(store: GuardedStore, { handOut }: LeasingStore): GuardedStore {
-  return { ...store, charge: (charge, sinceMs) => handOut(charge) ?? store.charge(charge, sinceMs) }
+function consuming(store: GuardedStore, { consume }: LeasingStore): GuardedStore {
+  return { ...store, charge: (charge, sinceMs) => consume(charge) ?? store.charge(charge, sinceMs) }
 }

@@ -1,55 +1,66 @@
 import type { Prepaid } from '../../policies/prepaid.js'
 import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/store.js'
-import { aged } from '../aged.js'
 
-/** How long ago a block was asked for, at the longest: by this process's clock, in milliseconds. */
-type AgeMs = number
+/** A key of which units are leased. */
+export interface LeasedKey extends KeyedPolicy {
+  readonly prepaid: Prepaid
+  /** The longest that units are held, in milliseconds since the store was called for them. */
+  readonly holdMs: number
+  /** The most units that are held at once. */
+  readonly maxBlock: number
+}
+
+/** Prepaid units of one key. `nowMs` is by this process's clock. */
+export interface Block {
+  /** Returns how many units may still be used: 0 once the block has expired. */
+  usableAt(nowMs: number): number
+  /** Admits a charge of `cost`, if so many units may be used. */
+  consume(cost: number, nowMs: number): Verdict | undefined
+  /**
+   * Returns the refund of the units that are left, or nothing where the policy brings them back by itself.
+   */
+  refundAt(nowMs: number): Refund | undefined
+}
 
 /**
- * Units of a key that were taken from the store ahead of their use. The store's time is reckoned from when they were asked for, which
- * was before they were taken: so none is used later than it may be.
+ * Creates the block that `verdict` allowed. The store's time is reckoned from `sinceMs`, when the store was
+ * called, which was before it took the units: so none is used later than the policy allows.
  */
-export class Block {
-  readonly #held: KeyedPolicy
-  readonly #prepaid: Prepaid
-  readonly #holdMs: number
-  readonly #takenAtMs: number
-  readonly #resetAtMs: number
-  /** The figures as the store told them when they had been taken. */
-  readonly #figures: PartVerdict
-  #left: number
+export function prepaidBlock(
+  { key, policy, prepaid, holdMs }: LeasedKey,
+  units: number,
+  sinceMs: number,
+  { atMs: takenAtMs, parts }: Verdict,
+): Block {
+  const figures = parts[0] as PartVerdict
+  const resetAtMs = takenAtMs + figures.resetAfterMs
+  let left = units
 
-  constructor(held: KeyedPolicy, prepaid: Prepaid, holdMs: number, units: number, { atMs, parts }: Verdict) {
-    const figures = parts[0] as PartVerdict
-    this.#held = held
-    this.#prepaid = prepaid
-    this.#holdMs = holdMs
-    this.#takenAtMs = atMs
-    this.#resetAtMs = atMs + figures.resetAfterMs
-    this.#figures = figures
-    this.#left = units
+  function usableAt(nowMs: number): number {
+    const ageMs = nowMs - sinceMs
+    if (left === 0 || ageMs >= holdMs) return 0
+    return prepaid.usable(left, takenAtMs + ageMs, takenAtMs, resetAtMs)
   }
 
-  /** Hands out units, if so many may be used. */
-  use(cost: number, ageMs: AgeMs): Verdict | undefined {
-    const usable = this.usableAt(ageMs)
+  function consume(cost: number, nowMs: number): Verdict | undefined {
+    const usable = usableAt(nowMs)
     if (cost > usable) return undefined
-    this.#left = usable - cost
-    const remaining = this.#figures.remaining + this.#left
-    const figures = { ...aged(this.#figures, ageMs), allowed: true, retryAfterMs: 0, remaining }
-    return { allowed: true, source: 'lease', atMs: this.#takenAtMs + ageMs, parts: [figures] }
+    left = usable - cost
+    const ageMs = nowMs - sinceMs
+    const part: PartVerdict = {
+      allowed: true,
+      remaining: figures.remaining + left,
+      resetAfterMs: Math.max(0, figures.resetAfterMs - ageMs),
+      retryAfterMs: 0,
+      moreAfterMs: Math.max(0, figures.moreAfterMs - ageMs),
+    }
+    return { allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
   }
 
-  usableAt(ageMs: AgeMs): number {
-    if (this.#left === 0 || ageMs >= this.#holdMs) return 0
-    return this.#prepaid.usable(this.#left, this.#takenAtMs + ageMs, this.#takenAtMs, this.#resetAtMs)
+  function refundAt(nowMs: number): Refund | undefined {
+    const cost = prepaid.returnable(left, takenAtMs + nowMs - sinceMs, holdMs, resetAtMs)
+    return cost === 0 ? undefined : { key, policy, cost, takenAtMs, resetAtMs }
   }
 
-  /** Ends it. Gives what gives back the units that are left; nothing where they come back by themselves. */
-  end(ageMs: AgeMs): Refund | undefined {
-    const resetAtMs = this.#resetAtMs
-    const cost = this.#prepaid.returnable(this.#left, this.#takenAtMs + ageMs, this.#holdMs, resetAtMs)
-    this.#left = 0
-    return cost === 0 ? undefined : { ...this.#held, cost, takenAtMs: this.#takenAtMs, resetAtMs }
-  }
+  return { usableAt, consume, refundAt }
 }

@@ -1,28 +1,39 @@
-/** How many units of a key are wanted in a time of `holdMs`: in this one so far, or in the last one, whichever is more. */
+/** A key of which as many units are charged in `holdMs` is hot. */
+const HOT_UNITS = 8
+
+/**
+ * The units of a key that were charged in a time of `holdMs`: the current one so far or the last one,
+ * whichever has more.
+ */
 export class Demand {
   readonly #holdMs: number
   #sinceMs = Number.NEGATIVE_INFINITY
-  #wanted = 0
-  #wantedBefore = 0
+  #current = 0
+  #last = 0
 
   constructor(holdMs: number) {
     this.#holdMs = holdMs
   }
 
   add(cost: number, nowMs: number): void {
-    if (nowMs - this.#sinceMs >= this.#holdMs) this.#begin(nowMs)
-    this.#wanted += cost
+    this.#rollOver(nowMs)
+    this.#current += cost
   }
 
-  at(nowMs: number): number {
-    if (nowMs - this.#sinceMs >= this.#holdMs) this.#begin(nowMs)
-    return Math.max(this.#wanted, this.#wantedBefore)
+  unitsAt(nowMs: number): number {
+    this.#rollOver(nowMs)
+    return Math.max(this.#current, this.#last)
   }
 
-  #begin(nowMs: number): void {
-    const isNext = nowMs - this.#sinceMs < 2 * this.#holdMs
-    this.#wantedBefore = isNext ? this.#wanted : 0
-    this.#wanted = 0
+  isHotAt(nowMs: number): boolean {
+    return this.unitsAt(nowMs) >= HOT_UNITS
+  }
+
+  #rollOver(nowMs: number): void {
+    const elapsedMs = nowMs - this.#sinceMs
+    if (elapsedMs < this.#holdMs) return
+    this.#last = elapsedMs < 2 * this.#holdMs ? this.#current : 0
+    this.#current = 0
     this.#sinceMs = nowMs
   }
 }

@@ -3,12 +3,15 @@ import { type Duration, durationMs } from '../../util/durations.js'
 import { whole, wrongOption } from '../../util/validate.js'
 import type { LeaseSettings } from './leasing-store.js'
 
-/** How units of keys that are charged often are taken from the store ahead of their use. */
+/** How units of hot keys are taken from the store in blocks, before their use. */
 export interface LeaseOptions {
-  /** How long units lie unused in a process at the longest, from 10 ms to 10 s. A block is what a key needs in this time. Default `'100ms'`. */
+  /**
+   * The longest that a process holds unused units, from 10 ms to 10 s. A block is as many units as the key
+   * was charged in this time. Default `'100ms'`.
+   */
   hold?: Duration
   /**
-   * How many processes share the limits, at most. A process takes at most a block of limit / (16 × processes), so limits below
+   * The most processes that share the limits. A block is at most limit / (16 × processes), so limits below
    * 32 × processes are not leased. Default 8.
    */
   processes?: number
@@ -19,7 +22,7 @@ const OPTIONS = {
   renamed: { window: 'hold', ttl: 'hold', workers: 'processes' },
 }
 
-/** Reads and checks the option `lease`. Throws a `TypeError` that names what is wrong and the mend. */
+/** Returns the settings of the option `lease`. Throws a `TypeError` that names what is wrong and the fix. */
 export function readLease(owner: string, option: string, options: unknown): LeaseSettings {
   const { hold, processes } = readOptions(`${owner}: ${option}`, options as LeaseOptions, OPTIONS)
   return { holdMs: hold, processes }

@@ -11,7 +11,9 @@ import { REDIS_STORES } from './redis-stores.js'
 
 /** From the build: it is not exported, and what tsx makes of the source is slower. */
 const LEASED = new URL('../../../dist/esm/resilience/lease/leasing-store.js', import.meta.url).href
-const { leased } = (await import(LEASED)) as typeof import('../../../src/resilience/lease/leasing-store.js')
+const { leasingStore } = (await import(
+  LEASED
+)) as typeof import('../../../src/resilience/lease/leasing-store.js')
 
 /** A limiter of one key in the way that its own users call it. */
 export interface HotKeyContender {
@@ -63,7 +65,7 @@ async function headgate(url: string, policy: Policy, lease: LimiterOptions<unkno
 /** The store alone, as the peers are called. */
 async function leasedStore(url: string, policy: Policy, processes: number): Promise<HotKeyContender> {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
-  const store = leased(redisStore(client), { holdMs: 100, processes })
+  const store = leasingStore(redisStore(client), { holdMs: 100, processes })
   const charges = [[{ key: 'hg:1:store:all', policy, cost: 1 }]]
   return {
     decide() {

@@ -1,5 +1,5 @@
 import { fixedWindow } from 'headgate'
-import { chargeTimes, HOLD_MS, handedOut, leaseOn, RemoteStore } from './lease-kit.js'
+import { chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './lease-kit.js'
 
 const MAX_KEYS = 10_000
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
@@ -7,17 +7,17 @@ const hourly = fixedWindow({ limit: 3200, window: '1h' })
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-test('units of at most 10,000 keys are leased at once, and those of more once others are not used any more', async () => {
+test('units of at most 10,000 keys are leased at once, and those of others once these are no longer used', async () => {
   const remote = new RemoteStore()
   const store = leaseOn(remote)
-  /** Charges keys often enough for a lease. Returns of how many of them units were leased. */
+  /** Charges keys often enough for a lease. Returns how many of them consumed leased units. */
   async function chargeKeys(name: string, count: number): Promise<number> {
     const chargeEach = async (cost: number) => {
       const keys = Array.from({ length: count }, (_, i) => `${name}-${i}`)
       return (await Promise.all(keys.map((key) => chargeTimes(store, hourly, 1, cost, key)))).flat()
     }
     for (const cost of [8, 1]) await chargeEach(cost)
-    return handedOut(await chargeEach(1))
+    return leased(await chargeEach(1))
   }
   expect(await chargeKeys('first', MAX_KEYS + 50)).toBe(MAX_KEYS)
   expect(await chargeKeys('second', 50)).toBe(0)

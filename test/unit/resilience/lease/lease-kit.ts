@@ -1,26 +1,26 @@
 import { type Charge, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
-import { type LeaseSettings, leased } from '../../../../src/resilience/lease/leasing-store.js'
+import { type LeaseSettings, leasingStore } from '../../../../src/resilience/lease/leasing-store.js'
 
 export const START_MS = 1_790_000_000_000
 
-/** A store with a clock that a test sets, which answers a turn later, and tells what it was asked. */
+/** A store with a clock that the test sets. It answers a turn later, and records its batches and refunds. */
 export class RemoteStore implements Store {
   readonly name = 'remote'
-  readonly asked: (readonly Charge[])[] = []
+  readonly batches: (readonly Charge[])[] = []
   readonly refunds: Refund[] = []
-  /** Called before a charge is answered: to hold it up, or to fail. */
+  /** Called before a batch is answered: to delay the answer, or to fail. */
   before: () => Promise<void> | void = () => {}
   nowMs = START_MS
   isClosed = false
-  /** A turn's charges from this one on are decided a millisecond later than those before, as by a second script. */
+  /** From this charge on, a batch is decided a millisecond later, as by a second script. */
   splitsAt = Number.POSITIVE_INFINITY
-  #turn: { readonly batch: Charge[]; readonly ready: Promise<void> } | undefined
+  #batch: { readonly charges: Charge[]; readonly ready: Promise<void> } | undefined
   readonly #memory = memoryStore({ clock: () => this.nowMs })
 
-  /** What is asked in one turn goes together, as a batcher has it. */
+  /** Charges of one turn go together, as in a batcher. */
   async charge(charges: readonly Charge[]): Promise<readonly Verdict[]> {
-    this.#turn ??= this.#begin()
-    const { batch, ready } = this.#turn
+    this.#batch ??= this.#begin()
+    const { charges: batch, ready } = this.#batch
     const first = batch.length
     batch.push(...charges)
     await ready
@@ -31,12 +31,12 @@ export class RemoteStore implements Store {
   }
 
   #begin() {
-    const batch: Charge[] = []
-    this.asked.push(batch)
+    const charges: Charge[] = []
+    this.batches.push(charges)
     Promise.resolve().then(() => {
-      this.#turn = undefined
+      this.#batch = undefined
     })
-    return { batch, ready: (async () => this.before())() }
+    return { charges, ready: (async () => this.before())() }
   }
 
   async refund(refunds: readonly Refund[]): Promise<void> {
@@ -44,8 +44,8 @@ export class RemoteStore implements Store {
     this.#memory.refund(refunds)
   }
 
-  async forget(held: Parameters<Store['forget']>[0]): Promise<void> {
-    this.#memory.forget(held)
+  async forget(keyed: Parameters<Store['forget']>[0]): Promise<void> {
+    this.#memory.forget(keyed)
   }
 
   async close(): Promise<void> {
@@ -59,12 +59,17 @@ export class RemoteStore implements Store {
 
 export const HOLD_MS = 100
 
-/** A process's lease on a store, by the same clock. */
+/** Creates the leasing store of one process, with the clock of `store`. */
 export function leaseOn(store: RemoteStore, settings: Partial<LeaseSettings> = {}): Store {
-  return leased(store, { holdMs: HOLD_MS, processes: 1, now: () => store.nowMs - START_MS, ...settings })
+  return leasingStore(store, {
+    holdMs: HOLD_MS,
+    processes: 1,
+    now: () => store.nowMs - START_MS,
+    ...settings,
+  })
 }
 
-/** Charges a key so many times at once, and waits for all verdicts. */
+/** Charges a key so many times at once. Returns all verdicts. */
 export async function chargeTimes(
   store: Store,
   policy: Policy,
@@ -76,6 +81,14 @@ export async function chargeTimes(
   return (await Promise.all(answers)).map(([verdict]) => verdict as Verdict)
 }
 
+/**
+ * Charges 100 units in two bursts. The first one makes the key hot; the second one acquires a block, and
+ * leaves some of it.
+ */
+export async function chargeHundred(store: Store, policy: Policy): Promise<Verdict[]> {
+  return [...(await chargeTimes(store, policy, 60)), ...(await chargeTimes(store, policy, 40))]
+}
+
 export const allowed = (verdicts: readonly Verdict[]) => verdicts.filter((verdict) => verdict.allowed).length
-export const handedOut = (verdicts: readonly Verdict[]) =>
+export const leased = (verdicts: readonly Verdict[]) =>
   verdicts.filter(({ source }) => source === 'lease').length

@@ -1,5 +1,5 @@
 import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
-import { allowed, chargeTimes, HOLD_MS, handedOut, leaseOn, RemoteStore, START_MS } from './lease-kit.js'
+import { allowed, chargeHundred, chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './lease-kit.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
 const bucket = tokenBucket({ capacity: 3200, refill: 3200, every: '1h' })
@@ -23,47 +23,50 @@ async function pass(ms: number): Promise<void> {
 const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly Verdict[]> =>
   store.charge([[{ key: 'key', policy, cost }]])
 
+/** So many units are taken from the store; the rest of them is held. */
+const taken = (policy = hourly) => 3200 - remote.remaining(policy)
+
 test('a key that is charged now and then is charged in the store, one by one', async () => {
   for (let i = 0; i < 30; i++) {
     expect(await chargeOne()).toMatchObject([{ allowed: true, parts: [{ remaining: 3199 - i }] }])
     await pass(HOLD_MS / 4)
   }
-  expect(remote.asked).toHaveLength(30)
-  expect(remote.remaining(hourly)).toBe(3170)
+  expect(remote.batches).toHaveLength(30)
+  expect(taken()).toBe(30)
 })
 
-test('a key that is charged often takes blocks, larger and larger ones, and hands them out without a promise', async () => {
-  const verdicts = await chargeTimes(store, hourly, 8)
-  expect(handedOut(verdicts)).toBe(0)
-  expect(remote.asked).toHaveLength(1)
-  await chargeOne()
-  expect(remote.asked).toHaveLength(2)
-  expect(remote.remaining(hourly)).toBe(3200 - 9 - 9)
-  for (let i = 0; i < 9; i++) {
-    const here = chargeOne() as readonly Verdict[]
-    expect(here).toMatchObject([{ allowed: true, source: 'lease', parts: [{ remaining: 3190 - i }] }])
+test('a hot key acquires blocks, larger and larger ones, which are consumed without a promise', async () => {
+  expect(leased(await chargeTimes(store, hourly, 8))).toBe(0)
+  expect(remote.batches).toHaveLength(1)
+  await chargeTimes(store, hourly, 2)
+  expect(remote.batches).toHaveLength(2)
+  expect(taken()).toBe(9 + 9)
+  for (let i = 0; i < 8; i++) {
+    const verdicts = chargeOne() as readonly Verdict[]
+    expect(verdicts).toMatchObject([{ allowed: true, source: 'lease', parts: [{ remaining: 3189 - i }] }])
   }
-  await chargeOne()
-  expect(remote.asked).toHaveLength(3)
-  expect(remote.remaining(hourly)).toBe(3200 - 19 - 19)
+  await chargeTimes(store, hourly, 2)
+  expect(remote.batches).toHaveLength(3)
+  expect(taken()).toBe(19 + 19)
 })
 
-test('a block is what the key needs in the hold, at most its share of the limit', async () => {
+test('a block is what the key was charged in the hold, at most its share of the limit', async () => {
+  await chargeTimes(store, hourly, 50)
+  await chargeTimes(store, hourly, 2)
+  expect(taken()).toBe(51 + 51)
   await chargeTimes(store, hourly, 1000)
-  await chargeTimes(store, hourly, 200) // uses up what is here
-  await chargeOne()
-  const used = 1201
-  expect(3200 - used - remote.remaining(hourly)).toBeLessThanOrEqual(200)
-  expect(3200 - used - remote.remaining(hourly)).toBeGreaterThan(100)
+  const used = taken()
+  await chargeTimes(store, hourly, 2)
+  expect(taken() - used).toBe(1 + 200)
 })
 
-test('all together use exactly the limit, and those that come while a block is on its way wait for it', async () => {
+test('all units of the limit are used, and charges that come while a block is on its way wait for it', async () => {
   const verdicts: Verdict[] = []
   for (let i = 0; i < 50; i++) verdicts.push(...(await chargeTimes(store, hourly, 100)))
   expect(allowed(verdicts)).toBe(3200)
-  expect(handedOut(verdicts)).toBeGreaterThan(4000)
+  expect(leased(verdicts)).toBeGreaterThan(2800)
   expect(remote.remaining(hourly)).toBe(0)
-  expect(remote.asked.length).toBeLessThan(60)
+  expect(remote.batches.length).toBeLessThan(60)
 })
 
 test('charges are decided in the order in which they came', async () => {
@@ -87,60 +90,51 @@ test('a process takes what the others have left, to the last unit', async () => 
   expect(remote.remaining(hourly)).toBe(0)
 })
 
-test('a denial tells what the store tells, and is repeated here until then, at most for the hold', async () => {
-  await chargeTimes(store, hourly, 4000)
-  const { length } = remote.asked
-  const leftMs = 3_600_000 - (START_MS % 3_600_000)
-  await pass(10)
-  expect(chargeOne()).toMatchObject([
-    { allowed: false, source: 'lease', parts: [{ remaining: 0, retryAfterMs: leftMs - 10, allowed: false }] },
-  ])
-  expect(remote.asked).toHaveLength(length)
-  await pass(HOLD_MS)
-  expect(await chargeOne()).toMatchObject([
-    { allowed: false, parts: [{ retryAfterMs: leftMs - 10 - HOLD_MS }] },
-  ])
-  expect(remote.asked).toHaveLength(length + 1)
+test('after the store denied a block, charges go to the store one by one for the hold', async () => {
+  await chargeHundred(store, hourly)
+  await remote.charge([[{ key: 'key', policy: hourly, cost: 3200 - taken() - 10 }]])
+  expect(allowed(await chargeTimes(store, hourly, 100))).toBe(22 + 10)
+  const { length } = remote.batches
+  await pass(HOLD_MS - 1)
+  const verdicts = await chargeTimes(store, hourly, 5)
+  expect(remote.batches.slice(length).map((charges) => charges.length)).toEqual([5])
+  expect(allowed(verdicts) + leased(verdicts)).toBe(0)
+  await pass(1)
+  await chargeOne()
+  expect(remote.batches.at(-1)).toMatchObject([[{ cost: 1 }], [{ cost: 200 }]])
 })
 
-test('a denial of a fast bucket is repeated for a twentieth of the hold, and tells so', async () => {
-  const fast = tokenBucket({ capacity: 3200, refill: 3200, every: 100 })
+test('after a denial, a bucket is leased again as soon as the store has a block', async () => {
+  const fast = tokenBucket({ capacity: 3200, refill: 3200, every: 320 })
   await chargeTimes(store, fast, 4000)
-  const { length } = remote.asked
-  expect(chargeOne(1, fast)).toMatchObject([{ allowed: false, parts: [{ retryAfterMs: HOLD_MS / 20 }] }])
-  await pass(HOLD_MS / 20)
-  expect(await chargeOne(1, fast)).toMatchObject([{ allowed: true }])
-  expect(remote.asked).toHaveLength(length + 1)
+  expect(allowed(await chargeTimes(store, fast, 1))).toBe(0)
+  await pass(19)
+  expect(leased(await chargeTimes(store, fast, 3))).toBe(0)
+  await pass(2)
+  expect(leased(await chargeTimes(store, fast, 3))).toBe(2)
 })
 
-test('a refund ends a denial that is repeated here', async () => {
-  await chargeTimes(store, hourly, 3200)
-  expect(allowed(await chargeTimes(store, hourly, 1))).toBe(0)
-  expect(handedOut(await chargeTimes(store, hourly, 1))).toBe(1)
-  const one = { key: 'key', policy: hourly, cost: 1, takenAtMs: remote.nowMs }
-  await store.refund([one])
-  expect(allowed(await chargeTimes(store, hourly, 1))).toBe(1)
-})
-
-test('what is not used in the hold is given back', async () => {
-  await chargeTimes(store, hourly, 100)
-  expect(remote.remaining(hourly)).toBeLessThan(3100)
+test('units that are not used in the hold are returned', async () => {
+  await chargeHundred(store, hourly)
+  expect(taken()).toBe(122)
   await pass(2 * HOLD_MS)
-  expect(remote.remaining(hourly)).toBe(3100)
+  expect(taken()).toBe(100)
   expect(remote.refunds).toHaveLength(1)
 })
 
-test('units of a bucket that misses much are given back, too; of one that misses little, its refill brings them', async () => {
-  await chargeTimes(store, bucket, 1000)
-  expect(remote.remaining(bucket)).toBeLessThan(2200)
+test('units of a bucket that misses much are returned, too; of one that misses little, the refill brings them', async () => {
+  await chargeTimes(store, bucket, 900)
+  await chargeHundred(store, bucket)
+  expect(taken(bucket)).toBeGreaterThan(1000)
   await pass(2 * HOLD_MS)
-  expect(remote.remaining(bucket)).toBe(2200)
+  expect(taken(bucket)).toBe(1000)
   remote = new RemoteStore()
   store = leaseOn(remote)
-  await chargeTimes(store, bucket, 100)
+  await chargeHundred(store, bucket)
+  expect(taken(bucket)).toBe(122)
   await pass(2 * HOLD_MS)
   expect(remote.refunds).toEqual([])
-  expect(remote.remaining(bucket)).toBeGreaterThanOrEqual(3200 - 100 - 200)
+  expect(taken(bucket)).toBe(122)
 })
 
 test('at most a block for each process lies unused, and never for longer than the hold', async () => {
@@ -149,43 +143,43 @@ test('at most a block for each process lies unused, and never for longer than th
   for (let i = 0; i < 50; i++) {
     const each = stores[i % 4] as Store
     used += allowed(await chargeTimes(each, hourly, 1 + ((i * 7) % 40)))
-    expect(3200 - remote.remaining(hourly) - used).toBeLessThanOrEqual(4 * (3200 / 16 / 4))
+    expect(taken() - used).toBeLessThanOrEqual(4 * (3200 / 16 / 4))
     await pass(3)
   }
-  expect(3200 - remote.remaining(hourly) - used).toBeGreaterThan(0)
+  expect(taken() - used).toBeGreaterThan(0)
   await pass(2 * HOLD_MS)
-  expect(3200 - remote.remaining(hourly)).toBe(used)
+  expect(taken()).toBe(used)
 })
 
 test('once nobody charges any more, no timer runs', async () => {
-  await chargeTimes(store, hourly, 100)
+  await chargeHundred(store, hourly)
   expect(jest.getTimerCount()).toBe(1)
   await pass(4 * HOLD_MS)
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('what is held keeps no process from ending', async () => {
+test('held units keep no process from ending', async () => {
   jest.useRealTimers()
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
-  await chargeTimes(store, hourly, 100)
-  expect(handedOut(await chargeTimes(store, hourly, 1))).toBe(1)
+  await chargeHundred(store, hourly)
+  expect(leased(await chargeTimes(store, hourly, 1))).toBe(1)
   expect(timers()).toBe(before)
 })
 
-test('close gives back what is here and what is on its way, and closes the store', async () => {
-  await chargeTimes(store, hourly, 100)
+test('close returns the units that are held or on their way, and closes the store', async () => {
+  await chargeHundred(store, hourly)
   const last = chargeTimes(store, hourly, 500)
   await store.close?.()
   expect(allowed(await last)).toBe(500)
-  expect(remote.remaining(hourly)).toBe(2600)
+  expect(taken()).toBe(600)
   expect(remote.isClosed).toBe(true)
   await chargeTimes(store, hourly, 100)
-  expect(remote.remaining(hourly)).toBe(2500)
+  expect(taken()).toBe(700)
 })
 
-test('forget drops what is here and what is on its way', async () => {
-  await chargeTimes(store, hourly, 100)
+test('forget drops the units that are held or on their way', async () => {
+  await chargeHundred(store, hourly)
   const last = chargeTimes(store, hourly, 300)
   await store.forget([{ key: 'key', policy: hourly }])
   expect(allowed(await last)).toBe(300)
@@ -194,8 +188,8 @@ test('forget drops what is here and what is on its way', async () => {
   expect((await chargeOne())[0]?.source).toBeUndefined()
 })
 
-test('a unit that was handed out is given back as any other', async () => {
-  await chargeTimes(store, hourly, 100)
+test('a unit of a block is refunded as any other', async () => {
+  await chargeHundred(store, hourly)
   await pass(5)
   const [verdict] = (await chargeOne()) as readonly [Verdict]
   expect(verdict).toMatchObject({ source: 'lease', atMs: remote.nowMs })
@@ -213,7 +207,12 @@ test('larger costs take what they need, and none is admitted that the store woul
   expect(allowed(await chargeTimes(store, hourly, 3))).toBe(1)
 })
 
-test('what cannot be taken ahead passes through', async () => {
+test('a cost above the largest block acquires none', async () => {
+  for (let i = 0; i < 3; i++) await chargeTimes(store, hourly, 1, 201)
+  expect(taken()).toBe(603)
+})
+
+test('what cannot be prepaid passes through', async () => {
   const inARow = consecutive({ limit: 3200 })
   const small = fixedWindow({ limit: 31, window: '1h' })
   await chargeTimes(store, inARow, 50, 1, 'in a row')
@@ -223,19 +222,19 @@ test('what cannot be taken ahead passes through', async () => {
     const parts = ['a', 'b'].map((key) => ({ key, policy: hourly, cost: 1 }))
     await store.charge([parts])
   }
-  expect(remote.asked.map(({ length }) => length)).toEqual([50, 20, 50, ...Array(50).fill(1)])
+  expect(remote.batches.map(({ length }) => length)).toEqual([50, 20, 50, 50, ...Array(50).fill(1)])
 })
 
-test('a block that was long on its way lapses, and what waited for it is answered all the same', async () => {
+test('a block that was long on its way expires, and charges that wait for it are decided by the store', async () => {
   await chargeTimes(store, hourly, 8)
   let open = () => {}
   remote.before = () => new Promise((resolve) => (open = resolve))
   const first = chargeTimes(store, hourly, 5)
   await pass(HOLD_MS + 1)
   remote.before = () => {}
-  expect(await chargeOne()).toMatchObject([{ allowed: true }]) // it does not wait for what is stuck
+  expect(await chargeOne()).toMatchObject([{ allowed: true }]) // does not wait for the block
   open()
   expect(allowed(await first)).toBe(5)
   await pass(4 * HOLD_MS)
-  expect(remote.remaining(hourly)).toBe(3200 - 14)
+  expect(taken()).toBe(14)
 })
