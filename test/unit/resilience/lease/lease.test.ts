@@ -222,7 +222,7 @@ test('what cannot be prepaid passes through', async () => {
     const parts = ['a', 'b'].map((key) => ({ key, policy: hourly, cost: 1 }))
     await store.charge([parts])
   }
-  expect(remote.batches.map(({ length }) => length)).toEqual([50, 20, 50, 50, ...Array(50).fill(1)])
+  expect(remote.batches.map(({ length }) => length)).toEqual([50, 20, 50, ...Array(50).fill(1)])
 })
 
 test('a block that was long on its way expires, and charges that wait for it are decided by the store', async () => {
