@@ -11,13 +11,13 @@ import { type Round, takeTurns } from './harness/rounds.js'
 import { measureServer, type ServerUsage } from './harness/server-usage.js'
 import { printTable, ratio, whole } from './harness/table.js'
 import type { Usage } from './harness/usage.js'
-import type { Pressed, Question } from './lease-child.js'
+import type { Counts, Question } from './lease-child.js'
 
 const HEAP_MB = 1000
 const CALLERS = 200
 const ROUNDS = 5
-/** So many that a round of either kind takes about a second. */
-const DECISIONS = { leased: 1_000_000, asked: 30_000 } as const
+/** A round of either kind takes about a second. */
+const DECISIONS = { leased: 1_000_000, direct: 30_000 } as const
 const NAMES = Object.keys(HOT_KEY_CONTENDERS) as HotKeyName[]
 const PEERS = ['rate-limit-redis', 'rate-limiter-flexible'] as const
 const LEASED = [
@@ -29,13 +29,16 @@ const GOAL = 20
 
 const ENDLESS: Limit = { units: 100_000_000, windowMs: 3650 * 86_400_000, processes: 8 }
 const API: Limit = { units: 50_000, windowMs: 1000, processes: 4 }
-const PRESSED_MS = 3000
-/** Until the bucket is full again, and nothing of it is held. */
+const OVERLOAD_MS = 3000
+/** Until the bucket is full again and all blocks have expired. */
 const REFILLED_MS = 1500
 
 type Figures = Usage & ServerUsage
 
-/** One hot key on Redis: in one process without an end of units, and in four processes that share an API's limit. */
+/**
+ * Measures one hot key on Redis: in one process with a limit that is never reached, and in four processes
+ * that share an API's limit.
+ */
 export async function benchLease(): Promise<void> {
   const server = await startRedis({ own: true })
   const watcher = new Redis(server.url)
@@ -48,22 +51,22 @@ export async function benchLease(): Promise<void> {
   }
 }
 
-const start = (name: HotKeyName, url: string, limit: Limit) =>
+const startContender = (name: HotKeyName, url: string, limit: Limit) =>
   startChild(new URL('./lease-child.ts', import.meta.url), [name, url, JSON.stringify(limit)], HEAP_MB)
 const ask = <Answer>(child: Child, question: Question) => child.ask<Answer>(question)
 const isLeased = (name: HotKeyName) => (LEASED as readonly string[]).includes(name)
-const decisionsOf = (name: HotKeyName) => DECISIONS[isLeased(name) ? 'leased' : 'asked']
+const decisionsOf = (name: HotKeyName) => DECISIONS[isLeased(name) ? 'leased' : 'direct']
 
 async function benchOneProcess(url: string, watcher: Redis): Promise<void> {
   const results = {} as Record<HotKeyName, Figures>
   const startMs = performance.now()
-  const children = new Map(NAMES.map((name) => [name, start(name, url, ENDLESS)]))
+  const children = new Map(NAMES.map((name) => [name, startContender(name, url, ENDLESS)]))
   try {
     const rounds = NAMES.map((name): [HotKeyName, Round<Figures>] => [
       name,
       () => round(name, children.get(name) as Child, watcher),
     ])
-    for (const [, run] of rounds) await run() // for the compiler
+    for (const [, run] of rounds) await run() // warms up the compiler
     Object.assign(
       results,
       await takeTurns(Object.fromEntries(rounds) as Record<HotKeyName, Round<Figures>>, ROUNDS),
@@ -85,18 +88,21 @@ async function benchOneProcess(url: string, watcher: Redis): Promise<void> {
   )
 }
 
-/** Windows are exact. A bucket has been refilled a little, and of what is leased nothing is given back while less than an eighth is missing. */
-function checkCount(name: HotKeyName, notUsed: number, elapsedMs: number): void {
+/**
+ * Asserts that the store counted what was used: exactly for windows. A bucket has been refilled a little,
+ * and its leased units are not returned while less than an eighth is missing.
+ */
+function checkCount(name: HotKeyName, unused: number, elapsedMs: number): void {
   const isBucket = name.endsWith('token bucket')
   const refilled = isBucket ? Math.ceil((elapsedMs * ENDLESS.units) / ENDLESS.windowMs) : 0
   const kept = isBucket && isLeased(name) ? ENDLESS.units / 8 : 0
-  assert.ok(notUsed >= -refilled && notUsed <= kept, `${name}: ${notUsed} units were miscounted`)
+  assert.ok(unused >= -refilled && unused <= kept, `${name}: ${unused} units were miscounted`)
 }
 
 async function round(name: HotKeyName, child: Child, watcher: Redis): Promise<Figures> {
   const decisions = decisionsOf(name)
   const used = await measureServer(() => readRedisUsage(watcher))
-  const { wallNs, cpuNs, allowed, denied } = await ask<Pressed>(child, {
+  const { wallNs, cpuNs, allowed, denied } = await ask<Counts>(child, {
     do: 'decide',
     callers: CALLERS,
     decisions,
@@ -140,10 +146,10 @@ function printOneProcess(results: Record<HotKeyName, Figures>): void {
 async function benchFourProcesses(url: string, watcher: Redis): Promise<void> {
   const rows: string[][] = []
   for (const name of ['headgate, leased token bucket', 'headgate, token bucket', ...PEERS] as const) {
-    rows.push(await pressFour(name, url, watcher))
+    rows.push(await overloadFour(name, url, watcher))
   }
   printTable(
-    `${whole(API.units)} a second over ${API.processes} processes, as many as ${CALLERS} callers in each can ask for in ${PRESSED_MS / 1000} s`,
+    `${whole(API.units)} a second over ${API.processes} processes, as many as ${CALLERS} callers in each can charge in ${OVERLOAD_MS / 1000} s`,
     [
       'contender',
       'decisions/s',
@@ -159,25 +165,25 @@ async function benchFourProcesses(url: string, watcher: Redis): Promise<void> {
   )
 }
 
-async function pressFour(name: HotKeyName, url: string, watcher: Redis): Promise<string[]> {
+async function overloadFour(name: HotKeyName, url: string, watcher: Redis): Promise<string[]> {
   await watcher.flushall()
-  const children = Array.from({ length: API.processes }, () => start(name, url, API))
+  const children = Array.from({ length: API.processes }, () => startContender(name, url, API))
   try {
-    await press(children, 1000) // for the compiler
+    await overload(children, 1000) // warms up the compiler
     await setTimeout(REFILLED_MS)
     const used = await measureServer(() => readRedisUsage(watcher))
     const sinceMs = await timeOf(watcher)
-    const pressed = await press(children, PRESSED_MS)
+    const counts = await overload(children, OVERLOAD_MS)
     const elapsedMs = (await timeOf(watcher)) - sinceMs
     const { serverCpuNs, requests } = await used()
-    const sum = (figure: keyof Pressed) => pressed.reduce((total, each) => total + each[figure], 0)
+    const sum = (figure: keyof Counts) => counts.reduce((total, each) => total + each[figure], 0)
     const [admitted, decisions] = [sum('allowed'), sum('allowed') + sum('denied')]
     const most = API.units + Math.floor((elapsedMs * API.units) / API.windowMs)
     const over = Math.max(0, admitted - most)
     if (name.startsWith('headgate')) assert.equal(over, 0, `${name}: more than the limit was admitted`)
     return [
       name,
-      whole(decisions / (PRESSED_MS / 1000)),
+      whole(decisions / (OVERLOAD_MS / 1000)),
       ...[admitted, most, over].map(whole),
       `${((100 * admitted) / most).toFixed(2)} %`,
       (sum('cpuNs') / decisions / 1000).toFixed(2),
@@ -189,8 +195,8 @@ async function pressFour(name: HotKeyName, url: string, watcher: Redis): Promise
   }
 }
 
-const press = (children: readonly Child[], forMs: number) =>
-  Promise.all(children.map((child) => ask<Pressed>(child, { do: 'press', callers: CALLERS, forMs })))
+const overload = (children: readonly Child[], forMs: number) =>
+  Promise.all(children.map((child) => ask<Counts>(child, { do: 'overload', callers: CALLERS, forMs })))
 
 async function timeOf(watcher: Redis): Promise<number> {
   const [seconds, microseconds] = await watcher.time()

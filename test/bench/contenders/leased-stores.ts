@@ -9,21 +9,21 @@ import {
 import { Redis } from 'ioredis'
 import { REDIS_STORES } from './redis-stores.js'
 
-/** From the build: it is not exported, and what tsx makes of the source is slower. */
+/** From the build, since it is not exported, and tsx compiles the source to slower code. */
 const LEASED = new URL('../../../dist/esm/resilience/lease/leasing-store.js', import.meta.url).href
 const { leasingStore } = (await import(
   LEASED
 )) as typeof import('../../../src/resilience/lease/leasing-store.js')
 
-/** A limiter of one key in the way that its own users call it. */
+/** A limiter of one key, called as its users call it. */
 export interface HotKeyContender {
-  /** Takes one unit, and tells whether that was allowed. */
+  /** Charges one unit. Returns whether that was allowed. */
   decide(): boolean | Promise<boolean>
-  /** Ends it, and gives what the key has left in the store. */
+  /** Ends it. Returns what the key has left in the store. */
   end(): Promise<number>
 }
 
-/** How a limit is told: so many units in so many milliseconds. */
+/** The limit of the key, and the processes that share it. */
 export interface Limit {
   readonly units: number
   readonly windowMs: number
@@ -39,7 +39,7 @@ const windowOf = ({ units, windowMs }: Limit) => fixedWindow({ limit: units, win
 async function headgate(url: string, policy: Policy, lease: LimiterOptions<unknown>['lease']) {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
   const own = {
-    name: lease === undefined ? 'asked' : 'leased',
+    name: lease === undefined ? 'direct' : 'leased',
     key: () => 'all',
     store: redisStore(client),
     policy,

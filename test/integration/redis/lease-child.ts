@@ -2,7 +2,7 @@ import { createLimiter, fixedWindow, type Policy, redisStore, slidingWindow, tok
 import { Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 
-/** One process of several: so many callers charge one key, each as fast as it can, so many times or for so long. */
+/** Callers in one process charge one key as fast as they can: `each` times, for `forMs` at most. */
 export interface Order {
   readonly policy: keyof typeof LEASED_POLICIES
   readonly callers: number
@@ -10,12 +10,12 @@ export interface Order {
   readonly forMs: number
 }
 
-/** What came of the charges of one process. */
+/** The decisions of one process. */
 export interface Counts {
   readonly allowed: number
   readonly denied: number
-  /** How many were answered without the store. */
-  readonly here: number
+  /** Decisions without a call of the store. */
+  readonly local: number
 }
 
 export const LIMIT = 4000
@@ -27,7 +27,7 @@ export const LEASED_POLICIES = {
   fastBucket: tokenBucket({ capacity: LIMIT, refill: LIMIT, every: '2s' }),
 } as const satisfies Record<string, Policy>
 
-/** One limit for all. */
+/** Returns the options that all processes share. */
 export function limiterOptions(policy: Order['policy']) {
   return { name: policy, policy: LEASED_POLICIES[policy], key: () => 'all', timeoutMs: 5000 }
 }
@@ -40,16 +40,16 @@ function serve(url: string): void {
   answerQuestions(async ({ policy, callers, each, forMs }: Order): Promise<Counts> => {
     await connected
     const limiter = createLimiter({ ...limiterOptions(policy), store, lease: { processes: 4 } })
-    const counts = { allowed: 0, denied: 0, here: 0 }
+    const counts = { allowed: 0, denied: 0, local: 0 }
     const endMs = performance.now() + forMs
-    const call = async () => {
+    const runCaller = async () => {
       for (let i = 0; i < each && performance.now() < endMs; i++) {
         const { allowed, source } = await limiter.charge(undefined)
         counts[allowed ? 'allowed' : 'denied']++
-        if (source !== 'store') counts.here++
+        if (source !== 'store') counts.local++
       }
     }
-    await Promise.all(Array.from({ length: callers }, call))
+    await Promise.all(Array.from({ length: callers }, runCaller))
     await limiter.close()
     return counts
   })
