@@ -1,136 +1,169 @@
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Policy, State } from '../../policies/policy.js'
+import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { bytesOf, stateIn } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
-import { foreignItem, refusal } from './errors.js'
-import type { Watch } from './eviction-canary.js'
-import { expirationOf } from './expiration.js'
-import { askAlone, type Link } from './link.js'
-import { type KeyResult, type KeyWork, workOn, workUnwritten } from './operations.js'
-import { get, isOurs, lengthOfSwapped, remove, STATUS, swap } from './protocol.js'
+import { removeItem, type Transport } from './connection.js'
+import { foreignItemError, statusError } from './errors.js'
+import {
+  applyOperations,
+  applyUnwritten,
+  type Operation,
+  policyOf,
+  type Result,
+  type Strategy,
+} from './operations.js'
+import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
-/** How often a key that others change at the same time is tried. */
+/** Attempts on a key that other processes change at the same time. */
 const MAX_ATTEMPTS = 30
-/** The most that is waited before another attempt, so that those who race for a key come apart. */
+/** The longest random wait before another attempt, so that the processes drift apart. */
 const MAX_JITTER_MS = 8
-/** Keys whose last state is remembered, at least. */
-const MIN_REMEMBERED = 100_000
+/** Keys whose last state is cached, at least. */
+const MIN_KEYS = 100_000
 
-/** A state as memcached has it, and the token that tells whether it still has. */
-interface Seen {
+/** A state in memcached, and the token that an item has until it is written again; none without an item. */
+interface Version {
   readonly state: State | undefined
   readonly cas: bigint | undefined
-  /** The connection over which it was written. */
-  readonly connection?: number
 }
 
-/** Does work on keys of policies that keep one state. */
-export interface Swapping {
-  run(
-    key: string,
-    works: readonly KeyWork[],
-    policy: Policy,
-    now: () => number,
-  ): Promise<readonly KeyResult[]>
-  forget(key: string): Promise<void>
+/** A version that this process wrote. A server that restarts counts its tokens from 1 again, so it holds for one connection only. */
+interface WrittenVersion extends Version {
+  readonly socket: Socket
+}
+
+/** Operations that are to be applied together with the others of their key. */
+interface Call {
+  readonly operations: readonly Operation[]
+  resolve(results: readonly Result[]): void
+  reject(reason: unknown): void
 }
 
 /**
- * Reads a state, decides, and writes only if nobody else has written meanwhile; else tries again, a bounded number of times. What
- * this process wrote last is remembered, so that a key that it alone changes costs one round trip; what that leads to counts
- * only if it was written, which shows that nothing had changed.
+ * Family: compare-and-swap. Bound: exactly the policy's own; after 30 attempts that other processes won, a `StoreError`.
+ *
+ * Reads a state, applies the operations, and writes if nobody else has written meanwhile; else it starts again. The last version
+ * that this process wrote is cached, so that a key which it alone changes costs one round trip; a result that is based on it counts only if
+ * it was written, which proves that the version was current. Calls for a key that is busy wait and go together next, so
+ * that a process never races itself.
  */
-export function swapping(
-  ask: Link,
-  watch: Watch,
-  connectionFor: (key: string) => number | undefined,
-): Swapping {
-  const remembered = new RecentMap<Seen>(MIN_REMEMBERED)
+export function casStrategy(transport: Transport, now: () => number): Strategy {
+  const written = new RecentMap<WrittenVersion>(MIN_KEYS)
+  const waiting = new Map<string, Call[]>()
 
-  /** What was written last over the present connection. */
-  function recall(key: string): Seen | undefined {
-    const seen = remembered.get(key)
-    remembered.delete(key)
-    return seen?.connection === connectionFor(key) ? seen : undefined
+  function run(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+    return new Promise((resolve, reject) => {
+      const call = { operations, resolve, reject }
+      const queue = waiting.get(key)
+      if (queue === undefined) runInTurn(key, [call])
+      else queue.push(call)
+    })
   }
 
-  function remember(key: string, state: State, cas: bigint): void {
-    const connection = connectionFor(key)
-    if (connection !== undefined) remembered.set(key, { state, cas, connection })
+  async function runInTurn(key: string, first: readonly Call[]): Promise<void> {
+    let calls = first
+    while (calls.length > 0) {
+      const next: Call[] = []
+      waiting.set(key, next)
+      await runTogether(key, calls)
+      calls = next
+    }
+    waiting.delete(key)
   }
 
-  async function read(key: string): Promise<Seen> {
-    const one = get(key)
-    const reply = await askAlone(ask, key, one)
+  async function runTogether(key: string, calls: readonly Call[]): Promise<void> {
+    try {
+      const results = [
+        ...(await swapState(
+          key,
+          calls.flatMap(({ operations }) => operations),
+        )),
+      ]
+      for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
+    } catch (reason) {
+      for (const { reject } of calls) reject(reason)
+    }
+  }
+
+  async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (attempt > 0) await pause(Math.random() * Math.min(attempt, MAX_JITTER_MS))
+      const cached = takeWritten(key)
+      const results =
+        (cached && (await trySwap(key, cached, operations, false))) ??
+        (await trySwap(key, await read(key), operations, true))
+      if (results !== undefined) return results
+    }
+    const cause = new Error('compare-and-swap failed')
+    const message = `others changed the key ${key} at each of ${MAX_ATTEMPTS} attempts`
+    throw new StoreError('memcached', message, { cause, answered: true })
+  }
+
+  function takeWritten(key: string): Version | undefined {
+    const version = written.get(key)
+    written.delete(key)
+    return version?.socket === transport.socketOf(key) ? version : undefined
+  }
+
+  async function read(key: string): Promise<Version> {
+    const request = get(key)
+    const reply = await transport.request(key, request)
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
-    if (status !== STATUS.ok) throw refusal(one, reply)
-    const state = isOurs(reply.extras) ? stateIn(reply.val) : undefined
-    if (state === undefined) throw foreignItem(key)
+    if (status !== STATUS.ok) throw statusError(request, reply)
+    const state = hasStateFlags(reply.extras) ? stateIn(reply.val) : undefined
+    if (state === undefined) throw foreignItemError(key)
     return { state, cas: cas.readBigUInt64BE(0) }
   }
 
-  /** Writes where nothing has changed since, and tells whether that was so; or that the server has no room for it. */
+  /** Returns the results; nothing where the version is no longer current or, for one that was not just read, may not be. */
+  async function trySwap(
+    key: string,
+    version: Version,
+    operations: readonly Operation[],
+    isJustRead: boolean,
+  ): Promise<readonly Result[] | undefined> {
+    const nowMs = now()
+    const { results, state } = applyOperations(version.state, operations, nowMs)
+    if (state === version.state) return isJustRead ? results : undefined
+    const { resetAfterMs } = policyOf(operations[0] as Operation).take(state, nowMs, 0)
+    const outcome = await write(key, version, state, expirationOf(resetAfterMs, nowMs))
+    if (!(outcome instanceof StoreError)) return outcome ? results : undefined
+    return isJustRead ? applyUnwritten(version.state, operations, nowMs, outcome) : undefined
+  }
+
+  /** Returns whether the version was current and is replaced; an error where the server has no memory for the new state. */
   async function write(
     key: string,
-    { cas }: Seen,
+    { cas }: Version,
     state: State | undefined,
     expiration: number,
   ): Promise<boolean | StoreError> {
-    const value = state && bytesOf(state)
-    if (value) watch(key, key.length + lengthOfSwapped(value))
-    const one = value ? swap(key, value, expiration, cas) : remove(key, cas)
-    const reply = await askAlone(ask, key, one)
+    const request = state ? swap(key, bytesOf(state), expiration, cas) : remove(key, cas)
+    const reply = await transport.request(key, request)
     const { status } = reply.header
     if (status === STATUS.ok) {
-      if (state !== undefined) remember(key, state, reply.header.cas.readBigUInt64BE(0))
+      const socket = transport.socketOf(key)
+      if (state && socket) written.set(key, { state, cas: reply.header.cas.readBigUInt64BE(0), socket })
       return true
     }
     if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
-    if (status === STATUS.noMemory) return refusal(one, reply)
-    throw refusal(one, reply)
+    const error = statusError(request, reply)
+    if (status === STATUS.noMemory) return error
+    throw error
   }
 
-  async function run(
-    key: string,
-    works: readonly KeyWork[],
-    policy: Policy,
-    now: () => number,
-  ): Promise<readonly KeyResult[]> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (attempt > 0) await pause(Math.random() * Math.min(attempt, MAX_JITTER_MS))
-      const known = recall(key)
-      const results = (known && (await attemptOn(known))) ?? (await attemptOn(await read(key), true))
-      if (results !== undefined) return results
-    }
-    const message = `others changed the key ${key} at each of ${MAX_ATTEMPTS} attempts`
-    throw new StoreError('memcached', message, {
-      cause: new Error('compare-and-swap failed'),
-      answered: true,
-    })
-
-    /** What came of the work on a state; nothing where it has changed meanwhile, or may have. */
-    async function attemptOn(seen: Seen, isRead = false): Promise<readonly KeyResult[] | undefined> {
-      const nowMs = now()
-      const { results, state } = workOn(seen.state, works, nowMs)
-      if (state === seen.state) return isRead ? results : undefined
-      const { resetAfterMs } = policy.take(state, nowMs, 0)
-      const isWritten = await write(key, seen, state, expirationOf(resetAfterMs, nowMs))
-      if (isWritten instanceof StoreError) {
-        return isRead ? workUnwritten(seen.state, works, nowMs, isWritten) : undefined
-      }
-      return isWritten ? results : undefined
-    }
+  return {
+    charge: run,
+    async refund(key, refund) {
+      const [result] = await run(key, [refund])
+      if (result instanceof StoreError) throw result
+    },
+    async forget(key) {
+      written.delete(key)
+      await removeItem(transport, key, key)
+    },
   }
-
-  async function forget(key: string): Promise<void> {
-    remembered.delete(key)
-    const one = remove(key)
-    const reply = await askAlone(ask, key, one)
-    const { status } = reply.header
-    if (status !== STATUS.ok && status !== STATUS.notFound) throw refusal(one, reply)
-  }
-
-  return { run, forget }
 }

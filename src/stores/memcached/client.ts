@@ -11,51 +11,51 @@ export interface MemcachedReply {
 export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
-  /** Whether requests go out at once. */
+  /** Whether requests are written at once. */
   connected: boolean
-  /** The present connection, also while it is being made. */
+  /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
+  /** The received part of an incomplete reply. */
+  responseBuffer: Buffer
   onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
   onError(seq: number, callback: (error: unknown) => void): void
   write(request: Buffer): void
-  /** Tells of each connection that is made. */
+  /** Calls `listener` for each new connection, before anything is written to it. */
   on(event: 'authenticated', listener: () => void): unknown
-  /** Drops the connection, and tells all that wait for it. */
+  /** Drops the connection and fails the requests that wait for a reply. */
   error(error: Error): void
-  /** What has come of a reply that is not complete. */
-  responseBuffer: Buffer
 }
 
+type StatsCallback = (error: Error | null, server: string, stats: Record<string, string> | null) => void
+
 /**
- * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). Its requests go through the parts
- * that memjs itself is built of, since its named commands know no compare-and-swap. So they never come to `perform`, and the
- * client's `retries` cannot count anything twice.
+ * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store writes its own requests to
+ * memjs' connections, because memjs has no command for compare-and-swap. They bypass `perform`, so the client's `retries` can
+ * never count a charge twice.
  */
 export interface MemcachedClient {
   readonly seq: number
   readonly servers: readonly MemcachedServer[]
   incrSeq(): void
-  /** The server that a key lives on; nothing when none can be had. */
+  /** Returns the server that holds a key; nothing when no server is available. */
   server(key: string): MemcachedServer | null | undefined
+  /** Reads the statistics of every server; calls back once per server. */
+  stats(callback: StatsCallback): void
 }
 
-/** Whether a value has what the store needs. */
+/** Returns whether a value has what the store needs. */
 export function isMemcachedClient(value: unknown): value is MemcachedClient {
   if (typeof value !== 'object' || value === null) return false
-  const { seq, servers, incrSeq, server } = value as Partial<MemcachedClient>
-  const hasMethods = [incrSeq, server].every((method) => typeof method === 'function')
+  const { seq, servers, incrSeq, server, stats } = value as Partial<MemcachedClient>
+  const hasMethods = [incrSeq, server, stats].every((method) => typeof method === 'function')
   return hasMethods && typeof seq === 'number' && Array.isArray(servers)
 }
 
-/** The server that a key lives on; nothing when none can be had, or a `getServer` of the user's throws. */
+/** Returns the server that holds a key; nothing when none is available or the user's `getServer` throws. */
 export function serverFor(client: MemcachedClient, key: string): MemcachedServer | undefined {
   try {
     return client.server(key) ?? undefined
   } catch {
     return undefined
   }
-}
-
-export function nameOf({ host, port }: MemcachedServer): string {
-  return `${host}:${port}`
 }

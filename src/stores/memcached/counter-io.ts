@@ -1,33 +1,94 @@
-import { StoreError } from '../store-error.js'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
-import { foreignItem, refusal } from './errors.js'
-import type { Link } from './link.js'
-import { type Ask, STATUS } from './protocol.js'
+import type { Transport } from './connection.js'
+import { foreignItemError, statusError } from './errors.js'
+import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
 
-/** What is done with the results of work, or with why there are none. */
-export type Done<T> = (outcome: T | StoreError) => void
+const MAX_ATTEMPTS = 30
+/** So many at once, since what they race with is soon done; the others after waits that double, a second in all. */
+const MAX_IMMEDIATE_ATTEMPTS = 10
+const MAX_WAIT_MS = 64
+/** memcached 1.6.18 evicts what was not read for longest, and an increment is no read: one in so many reads as well. */
+const READ_ONE_IN = 16
 
-/** Asks for a count, which is 0 where there is no counter. */
-export function askCount(ask: Link, key: string, one: Ask, done: Done<number>): void {
-  ask(key, one, (answer) => done(answer instanceof StoreError ? answer : countIn(one, answer)))
+/** A counter before an increment, and what was added: nothing where the server had no memory for it. */
+export interface Increment {
+  readonly before: number
+  readonly added: number
+  readonly noMemory?: StoreError
 }
 
-/**
- * The count in a reply, less what has just been added. Counts and takings are answered by 8 bytes, reads by the digits as memcached
- * keeps them.
- */
-export function countIn(one: Ask, reply: MemcachedReply, added = 0): number | StoreError {
+/** Reads and changes counters. Those of one `key` share a server. */
+export type CounterIo = ReturnType<typeof counterIo>
+
+export function counterIo({ request }: Transport) {
+  async function read(key: string, counter: string): Promise<number> {
+    const reading = get(counter)
+    return countIn(reading, await request(key, reading))
+  }
+
+  /**
+   * Adds units, or only reads the counter when there are none to add. Retries where several processes create a counter at the same
+   * time, since memcached answers "not stored" to all but one.
+   */
+  async function add(key: string, counter: string, units: number, expiration: number): Promise<Increment> {
+    if (units === 0) return { before: await read(key, counter), added: 0 }
+    const adding = increment(counter, units, expiration)
+    for (let attempt = 1; ; attempt++) {
+      const replied = request(key, adding)
+      if (attempt === 1 && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
+      const reply = await replied
+      const { status } = reply.header
+      if (status === STATUS.noMemory) {
+        const before = await read(key, counter)
+        const mayRetry = before > 0 && !getsLonger(before, units) && attempt < MAX_ATTEMPTS
+        if (!mayRetry) return { before, added: 0, noMemory: statusError(adding, reply) }
+      } else if (status !== STATUS.notStored || attempt === MAX_ATTEMPTS) {
+        return { before: countIn(adding, reply, units), added: units }
+      }
+      await backOff(attempt)
+    }
+  }
+
+  /** Retries for want of memory: a count that does not get longer needs none, unless a reader holds the item. */
+  async function subtract(key: string, counter: string, units: number): Promise<void> {
+    const subtracting = decrement(counter, units)
+    for (let attempt = 1; ; attempt++) {
+      const reply = await request(key, subtracting)
+      if (reply.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS) {
+        countIn(subtracting, reply)
+        return
+      }
+      await backOff(attempt)
+    }
+  }
+
+  return { read, add, subtract }
+}
+
+/** Returns whether the sum has more digits: then memcached allocates a new item for it. */
+function getsLonger(before: number, units: number): boolean {
+  return String(before + units).length > String(before).length
+}
+
+async function backOff(attempt: number): Promise<void> {
+  if (attempt < MAX_IMMEDIATE_ATTEMPTS) return
+  await pause(Math.min(2 ** (attempt - MAX_IMMEDIATE_ATTEMPTS), MAX_WAIT_MS))
+}
+
+/** Returns the count in a reply, less what was just added; 0 without a counter. Only a read is answered in digits. */
+function countIn(request: MemcachedRequest, reply: MemcachedReply, added = 0): number {
   const { header, val, extras } = reply
   if (header.status === STATUS.notFound) return 0
-  if (header.status !== STATUS.ok) return refusal(one, reply)
-  if (one.extras !== undefined) return lessThan(one, val.readBigUInt64BE(0), BigInt(added))
-  if (val.length === 0 && extras.length === 0) return 0 // removed
-  const text = val.toString('latin1').trimEnd()
-  const isCount = extras.readUInt32BE(0) === 0 && /^\d{1,16}$/.test(text)
-  return isCount ? Number(text) : foreignItem(one.key)
-}
-
-/** Sums may be above 2^53, and begin again from 0 above 2^64: nobody has counted so far. */
-function lessThan(one: Ask, sum: bigint, added: bigint): number | StoreError {
-  return sum < added ? foreignItem(one.key) : Number(sum - added)
+  if (header.status !== STATUS.ok) throw statusError(request, reply)
+  if (request.extras !== undefined) {
+    const before = val.readBigUInt64BE(0) - BigInt(added)
+    if (before < 0n) throw foreignItemError(request.key) // a sum above 2^64 begins again from 0
+    return Number(before)
+  }
+  const digits = val.toString('latin1').trimEnd()
+  const isCount = extras.readUInt32BE(0) === 0 && /^\d{1,16}$/.test(digits)
+  if (!isCount) throw foreignItemError(request.key)
+  return Number(digits)
 }

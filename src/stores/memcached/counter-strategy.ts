@@ -1,206 +1,124 @@
-import type { Refund } from '../store.js'
-import { StoreError } from '../store-error.js'
-import { type Counted, decideOn, isDenial, takenBy, wantedBy } from './counted.js'
-import { askCount, countIn, type Done } from './counter-io.js'
-import type { Counters } from './counters.js'
-import { refusal } from './errors.js'
-import type { Watch } from './eviction-canary.js'
-import { askAlone, type Link } from './link.js'
-import { tellNotGivenBack } from './not-given-back.js'
-import type { ChargeOrLook, Result } from './operations.js'
-import { SETTLED_MS } from './past-slices.js'
-import { type Ask, decrement, get, increment, remove, STATUS } from './protocol.js'
-import { type Neighbours, neighbourSlices } from './slice-cache.js'
-
-/** How often a counter is asked for that others make, or read, at the same time. */
-const MAX_ATTEMPTS = 30
-/** So many of them at once: who makes it is soon done. The others wait, for a second in all: a server that is short of processors may be long about a reading. */
-const MAX_AT_ONCE = 10
-const MAX_WAIT_MS = 64
-/** memcached 1.6.18 does not take an increment for use, and so would evict busy counters like idle ones: one charge in so many reads. */
-const READ_ONE_IN = 16
-const QUIET_MS = 60_000
-
-/** Counts by the policies that count. */
-export interface Counting {
-  /** Decides charges and looks of one key, in order. */
-  run(
-    key: string,
-    works: readonly ChargeOrLook[],
-    counters: Counters,
-    nowMs: number,
-    done: Done<readonly Result[]>,
-  ): void
-  refund(key: string, refund: Refund, counters: Counters, nowMs: number, done: Done<number>): void
-  forget(key: string, counters: Counters, nowMs: number): Promise<void>
-}
+import type { Policy } from '../../policies/policy.js'
+import type { Charge, Refund } from '../store.js'
+import { removeItem, type Transport } from './connection.js'
+import { counterIo, type Increment } from './counter-io.js'
+import { type Counters, countersOf } from './counters.js'
+import { warnNotGivenBack } from './errors.js'
+import { applyOperations, applyUnwritten, isDenial, type Result, type Strategy } from './operations.js'
+import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
 
 /**
- * Counts first and gives back what was denied, so that whatever others count meanwhile, never more than a limit is admitted.
- * What several charges want is counted in one step, and what others have counted before it decides. For as long as it takes to give
- * back, others may be denied for it.
+ * Family: counters by `incr`. Bound: never more than the policy admits, since units are counted before they are allowed.
+ * Until a denied charge has returned its units, others may be denied for them.
+ *
+ * All charges of one key in a batch are one increment, and the reply tells what others had counted before. Two charges of 2 and 3
+ * in slice 7 of a sliding window with a limit of 10 and two older slices:
+ *
+ *     incr key:7 5               -> 8      3 were there before  } one write to the server
+ *     get  key:6, get key:5      -> 1, 3   or from the cache    }
+ *     used: 3 + 1 + 3 = 7 of 10            the 2 are allowed, the 3 would make 12: denied
+ *     decr key:7 3                         the callers have their verdicts already
+ *
+ * Two processes that do this at the same time see each other's increment in at least one of the two sums.
  */
-export function counting(ask: Link, watch: Watch): Counting {
-  const neighbours = neighbourSlices(ask)
-  /** Until then nothing is read along: a server that has no room evicts nothing, and an item that is being read cannot be counted in place. */
-  let quietUntilMs = 0
+export function counterStrategy(transport: Transport, now: () => number): Strategy {
+  const io = counterIo(transport)
+  const slices = new SliceCache(io)
 
-  /**
-   * Counts, and tells what others had counted before. Where several processes make a counter at the same time, memcached says to all but
-   * one that it has not counted, so they ask again.
-   */
-  function countUp(key: string, one: Ask, added: number, done: Done<Counted>, attempt = 1): void {
-    const again = () => soon(() => countUp(key, one, added, done, attempt + 1), attempt)
-    ask(key, one, (answer) => {
-      if (answer instanceof StoreError) done(answer)
-      else if (answer.header.status === STATUS.noMemory) {
-        quietUntilMs = Date.now() + QUIET_MS
-        withoutRoom(key, one, added, refusal(one, answer), done, attempt < MAX_ATTEMPTS ? again : undefined)
-      } else if (answer.header.status !== STATUS.notStored) done(counted(countIn(one, answer, added), added))
-      else if (attempt < MAX_ATTEMPTS) again()
-      else done(refusal(one, answer))
-    })
-  }
-
-  /**
-   * A number that gets longer takes a new item. Where there is no room for it, what stands there can still deny. One that does not is
-   * counted in place, unless it is being read at this moment.
-   */
-  function withoutRoom(
-    key: string,
-    { key: counter }: Ask,
-    added: number,
-    noRoom: StoreError,
-    done: Done<Counted>,
-    again: (() => void) | undefined,
-  ): void {
-    askCount(ask, key, get(counter), (before) => {
-      if (before instanceof StoreError) done(before)
-      else if (again && before > 0 && String(before).length === String(before + added).length) again()
-      else done({ before, added: 0, noRoom })
-    })
-  }
-
-  function countWanted(
-    key: string,
-    counter: string,
-    wanted: number,
-    expiration: number,
-    done: Done<Counted>,
-  ): void {
-    if (wanted === 0) {
-      askCount(ask, key, get(counter), (before) => done(counted(before, 0)))
-      return
+  async function charge(key: string, charges: readonly Charge[], policy: Policy): Promise<readonly Result[]> {
+    const counters = countersOf(policy) as Counters
+    const nowMs = now()
+    const counter = counters.keyOf(key, counters.sliceAt(nowMs))
+    const giveBack = (units: number) => {
+      if (units > 0) io.subtract(key, counter, units).catch(warnNotGivenBack)
     }
-    countUp(key, increment(counter, wanted, expiration), wanted, done)
-    if (Date.now() > quietUntilMs && Math.random() * READ_ONE_IN < 1) ask(key, get(counter), () => undefined)
-  }
-
-  function giveBack(key: string, counter: string, units: number): void {
-    if (units === 0) return
-    countDown(key, decrement(counter, units), (outcome) => {
-      if (outcome instanceof StoreError) tellNotGivenBack(outcome)
-    })
-  }
-
-  /** Gives units back; again where memcached has no room for that, since the counter is being read at this moment. */
-  function countDown(key: string, one: Ask, done: Done<number>, attempt = 1): void {
-    ask(key, one, (answer) => {
-      if (answer instanceof StoreError) done(answer)
-      else if (answer.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS)
-        done(countIn(one, answer))
-      else soon(() => countDown(key, one, done, attempt + 1), attempt)
-    })
-  }
-
-  function run(
-    key: string,
-    works: readonly ChargeOrLook[],
-    counters: Counters,
-    nowMs: number,
-    done: Done<readonly Result[]>,
-  ): void {
-    const slice = counters.sliceAt(nowMs)
-    const counter = counters.keyOf(key, slice)
-    let own: Counted | StoreError | undefined
-    let around: Neighbours | StoreError | undefined
-
-    countWanted(key, counter, wantedBy(works), counters.expirationAt(nowMs), (outcome) => {
-      own = outcome
-      finish()
-    })
-    findAround()
-
-    function findAround(): void {
-      neighbours.find(key, counters, nowMs, (outcome) => {
-        around = outcome
-        finish()
-      })
-    }
-
-    function finish(): void {
-      if (own === undefined || around === undefined) return
-      if (own instanceof StoreError || around instanceof StoreError) {
-        if (!(own instanceof StoreError)) giveBack(key, counter, own.added)
-        done(own instanceof StoreError ? own : (around as StoreError))
-        return
+    const adding = io.add(key, counter, unitsWanted(charges, policy), counters.expirationAt(nowMs))
+    try {
+      const [increment, others] = await Promise.all([adding, slices.read(key, counters, nowMs)])
+      let results = evaluate(charges, policy, increment, others, nowMs)
+      if (others.isStale && results.some(isDenial)) {
+        slices.invalidate(key)
+        results = evaluate(charges, policy, increment, await slices.read(key, counters, nowMs), nowMs)
       }
-      const results = decideOn(works, counters, slice, own, around, nowMs)
-      if (around.areOld && results.some(isDenial)) {
-        neighbours.forget(key)
-        around = undefined
-        findAround()
-        return
-      }
-      watch(key, counter.length + String(own.before + own.added).length)
-      giveBack(key, counter, own.added - takenBy(works, results))
-      done(results)
+      giveBack(increment.added - unitsAllowed(charges, results))
+      return results
+    } catch (error) {
+      adding.then(({ added }) => giveBack(added)).catch(() => undefined)
+      throw error
     }
   }
 
-  function refund(
-    key: string,
-    { cost, takenAtMs }: Refund,
-    counters: Counters,
-    nowMs: number,
-    done: Done<number>,
-  ): void {
-    const slice = counters.sliceAt(nowMs)
-    const takenIn = counters.sliceAt(takenAtMs)
-    const isOver = takenIn > slice || takenIn < slice - counters.older
-    if (cost === 0 || isOver) {
-      done(0)
-      return
+  async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<void> {
+    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const present = sliceAt(now())
+    const taken = sliceAt(takenAtMs)
+    if (cost === 0 || taken > present || taken < present - older) return
+    try {
+      await io.subtract(key, keyOf(key, taken), cost)
+    } finally {
+      if (taken < present) slices.invalidate(key)
     }
-    countDown(key, decrement(counters.keyOf(key, takenIn), cost), (outcome) => {
-      if (takenIn < slice) neighbours.forget(key)
-      done(outcome)
-    })
   }
 
-  async function forget(key: string, { sliceAt, older, keyOf }: Counters, nowMs: number): Promise<void> {
+  /** Removes the counters also of slices in which a process may count whose clock is ahead. */
+  async function forget(key: string, policy: Policy): Promise<void> {
+    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const nowMs = now()
     const first = sliceAt(nowMs) - older
-    const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + SETTLED_MS) + 1) // for a clock that is ahead
-    const slices = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-    const answers = slices.map(async (each) => {
-      const one = remove(keyOf(key, each))
-      const outcome = countIn(one, await askAlone(ask, key, one))
-      if (outcome instanceof StoreError) throw outcome
-    })
-    await Promise.allSettled(answers)
-    neighbours.forget(key)
-    await Promise.all(answers)
+    const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + SETTLED_MS) + 1)
+    const removals = Array.from({ length: last - first + 1 }, (_, i) =>
+      removeItem(transport, key, keyOf(key, first + i)),
+    )
+    await Promise.allSettled(removals)
+    slices.invalidate(key)
+    await Promise.all(removals)
   }
 
-  return { run, refund, forget }
+  return { charge, refund, forget }
 }
 
-/** Tries again: at once for the first attempts, and later after a wait that doubles. */
-function soon(again: () => void, attempt: number): void {
-  if (attempt < MAX_AT_ONCE) again()
-  else setTimeout(again, Math.min(2 ** (attempt - MAX_AT_ONCE), MAX_WAIT_MS))
+/** Returns the units to count: all that may be allowed, and no more than may be allowed together. */
+function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
+  const costs = charges.map(costOf).filter((cost) => cost <= limit)
+  return Math.min(
+    limit,
+    costs.reduce((sum, cost) => sum + cost, 0),
+  )
 }
 
-function counted(before: number | StoreError, added: number): Counted | StoreError {
-  return before instanceof StoreError ? before : { before, added }
+function unitsAllowed(charges: readonly Charge[], results: readonly Result[]): number {
+  return charges.reduce((sum, charge, i) => {
+    const result = results[i]
+    return result && 'allowed' in result && result.allowed ? sum + costOf(charge) : sum
+  }, 0)
+}
+
+function costOf(charge: Charge): number {
+  return charge.reduce((sum, { cost }) => sum + cost, 0)
+}
+
+/** Decides charges by what others have counted. Where the server had no memory to count them, only denials and peeks are decided. */
+export function evaluate(
+  charges: readonly Charge[],
+  policy: Policy,
+  { before, noMemory }: Pick<Increment, 'before' | 'noMemory'>,
+  { next, older }: Pick<OtherSlices, 'next' | 'older'>,
+  nowMs: number,
+): readonly Result[] {
+  const counters = countersOf(policy) as Counters
+  const state = counters.stateOf(counters.sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
+  const results = noMemory
+    ? applyUnwritten(state, charges, nowMs, noMemory)
+    : applyOperations(state, charges, nowMs).results
+  if (!results.some(isDenial) || !isOvercounted()) return results
+  return results.map((result) => (isDenial(result) ? { ...result, isTentative: true } : result))
+
+  /** More is counted than the policy admits, so some units are about to be given back: one unit fewer leaves no room, either. */
+  function isOvercounted(): boolean {
+    const counts = [before + next, ...older]
+    const newest = counts.findIndex((count) => count > 0)
+    const oneFewer = counts.map((count, i) => (i === newest ? count - 1 : count))
+    const state = counters.stateOf(counters.sliceAt(nowMs), oneFewer)
+    return newest >= 0 && policy.take(state, nowMs, 0).remaining === 0
+  }
 }

@@ -1,36 +1,38 @@
 import type { Policy, State } from '../../policies/policy.js'
-import { expirationOf } from './expiration.js'
+import { expirationOf } from './protocol.js'
 
-/** How a policy that counts lies in memcached: one counter for each slice of time. */
+/** How a policy that only counts is kept in memcached: one counter for each slice of time. */
 export interface Counters {
-  /** The slice that counts at a moment. */
+  /** Returns the slice in which units are counted at a moment. */
   sliceAt(ms: number): number
-  /** How many slices before the present one still matter. Where any do, slices are decided on together. */
+  /** How many earlier slices still matter. */
   readonly older: number
-  /** The key of a slice's counter. */
+  /** Returns the item key of a slice's counter. */
   keyOf(key: string, slice: number): string
-  /** When the counter of the present slice does not matter any more, as memcached reads it. */
+  /** Returns the expiration of the present slice's counter: when it no longer matters. */
   expirationAt(nowMs: number): number
-  /** The state that the policy makes of the counts, of the present slice first. */
+  /** Returns the policy's state for the counts of `slice` and of those before it. */
   stateOf(slice: number, counts: readonly number[]): State
 }
 
-/** Policies whose state is made of counts, and nothing else. */
-const COUNTING: readonly Policy['kind'][] = ['fixed-window', 'sliding-window', 'consecutive']
+const cache = new WeakMap<Policy, Counters>()
 
-const known = new WeakMap<Policy, Counters>()
-
-/** The counters of a policy; `undefined` for one that needs more than counts. */
+/** Returns the counters of a policy; `undefined` for one whose state is more than counts. */
 export function countersOf(policy: Policy): Counters | undefined {
-  if (!COUNTING.includes(policy.kind)) return undefined
-  const before = known.get(policy)
-  if (before !== undefined) return before
-  const counters = policy.kind === 'consecutive' ? oneCounter : windowCounters(policy)
-  known.set(policy, counters)
+  const cached = cache.get(policy)
+  if (cached !== undefined) return cached
+  const counters = makeCounters(policy)
+  if (counters !== undefined) cache.set(policy, counters)
   return counters
 }
 
-const oneCounter: Counters = {
+function makeCounters({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters | undefined {
+  if (kind === 'consecutive') return SINGLE_COUNTER
+  if (kind === 'fixed-window') return windowCounters(windowMs, 1, 0)
+  return kind === 'sliding-window' ? windowCounters(windowMs, slices, slices) : undefined
+}
+
+const SINGLE_COUNTER: Counters = {
   sliceAt: () => 0,
   older: 0,
   keyOf: (key) => key,
@@ -38,9 +40,7 @@ const oneCounter: Counters = {
   stateOf: (_slice, counts) => counts,
 }
 
-/** A fixed window is one slice long, and nothing before it matters. */
-function windowCounters({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters {
-  const older = kind === 'sliding-window' ? slices : 0
+function windowCounters(windowMs: number, slices: number, older: number): Counters {
   const sliceAt = (ms: number) => Math.floor((Math.floor(ms) * slices) / windowMs)
   return {
     sliceAt,

@@ -1,81 +1,49 @@
+import type { Policy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { batcher } from '../shared/batcher.js'
-import type { Verdict } from '../store.js'
-import { StoreError } from '../store-error.js'
-import type { Swapping } from './cas-strategy.js'
-import type { Done } from './counter-io.js'
-import type { Counting } from './counter-strategy.js'
+import type { Charge, KeyedPolicy, Part, Refund, Verdict } from '../store.js'
+import { casStrategy } from './cas-strategy.js'
+import type { Transport } from './connection.js'
+import { counterStrategy } from './counter-strategy.js'
 import { countersOf } from './counters.js'
-import { itemKey } from './item-keys.js'
-import { oneAtATime } from './one-at-a-time.js'
-import {
-  type ChargeOrLook,
-  type KeyResult,
-  type KeyWork,
-  partOf,
-  policyOf,
-  type Result,
-} from './operations.js'
+import type { Strategy } from './operations.js'
+import { itemKey } from './protocol.js'
 
-/** Charges that go together. */
 const MAX_CHARGES = 256
-/** One batch is on its way while the next one is gathered. */
+/** One batch is in flight while the next one gathers. */
 const MAX_IN_FLIGHT = 2
-/** But where the server is far away, more are on their way: who comes waits no longer than this for others. */
+/** A batch that takes longer no longer holds up others: the server is far away. */
 const STALL_TIMEOUT_MS = 3
 
-/** The two ways to decide work on keys. */
-export interface KeyDecider {
-  /** Decides charges and looks of one key each; those of one key together. */
-  decide(works: readonly ChargeOrLook[]): Promise<readonly Verdict[]>
-  /** Does work on a key whose policy keeps one state, after what waits for the same key already. */
-  swapInTurn(key: string, works: readonly KeyWork[]): Promise<readonly KeyResult[]>
-}
+/** Runs operations on single keys, each by the strategy for its policy. */
+export function dispatcher(transport: Transport, now: () => number) {
+  const counters = counterStrategy(transport, now)
+  const compareAndSwap = casStrategy(transport, now)
+  const strategyFor = (policy: Policy): Strategy => (countersOf(policy) ? counters : compareAndSwap)
 
-export function decideByKey(counted: Counting, swapped: Swapping, now: () => number): KeyDecider {
-  const swapInTurn = oneAtATime<readonly KeyWork[], readonly KeyResult[]>(async (key, turns) => {
-    const works = turns.flat()
-    const results = [...(await swapped.run(key, works, policyOf(works[0] as KeyWork), now))]
-    return turns.map(({ length }) => results.splice(0, length))
-  })
-
-  function decideKey(
-    key: string,
-    works: readonly ChargeOrLook[],
-    nowMs: number,
-    done: Done<readonly Result[]>,
-  ): void {
-    const counters = countersOf(policyOf(works[0] as ChargeOrLook))
-    if (counters) counted.run(key, works, counters, nowMs, done)
-    else
-      swapInTurn(key, works).then(done as (results: readonly KeyResult[]) => void, (cause) =>
-        done(asStoreError(cause)),
-      )
-  }
-
-  const decide = batcher<ChargeOrLook, Verdict>(
-    (works, answer) =>
-      new Promise((resolve) => {
-        const nowMs = now()
-        const byKey = groupBy(works.keys(), (i) => itemKey(partOf(works[i] as ChargeOrLook).key))
-        let open = byKey.size
-        for (const [key, places] of byKey) {
-          const own = places.map((i) => works[i] as ChargeOrLook)
-          decideKey(key, own, nowMs, (outcome) => {
-            places.forEach((place, i) => {
-              answer(place, outcome instanceof StoreError ? outcome : (outcome[i] as Result))
-            })
-            if (--open === 0) resolve()
-          })
-        }
-      }),
+  const charge = batcher<Charge, Verdict>(
+    async (charges, answer) => {
+      const partOf = (i: number) => charges[i]?.[0] as Part
+      const decideTogether = async ([key, positions]: [string, number[]]) => {
+        const { policy } = partOf(positions[0] as number)
+        const own = positions.map((i) => charges[i] as Charge)
+        const results = await strategyFor(policy)
+          .charge(key, own, policy)
+          .catch((error: Error) => positions.map(() => error))
+        positions.forEach((position, i) => {
+          answer(position, results[i] as Verdict | Error)
+        })
+      }
+      const byKey = groupBy(charges.keys(), (i) => itemKey(partOf(i).key))
+      await Promise.all(Array.from(byKey, decideTogether))
+    },
     { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS },
   )
 
-  return { decide, swapInTurn }
-}
-
-function asStoreError(cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause
-  return new StoreError('memcached', cause instanceof Error ? cause.message : String(cause), { cause })
+  return {
+    /** Decides charges whose parts all name one key; those of one batch that name the same key together. */
+    charge,
+    refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
+    forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
+  }
 }

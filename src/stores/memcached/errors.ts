@@ -1,19 +1,29 @@
+import { warnOnce } from '../../util/warn-once.js'
 import { StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
-import { type Ask, STATUS } from './protocol.js'
+import { type MemcachedRequest, STATUS } from './protocol.js'
 
-/** Why a server did not do what was asked. */
-export function refusal({ key }: Ask, { header: { status }, val }: MemcachedReply): StoreError {
+/** Returns the error for a reply whose status says that the request was not carried out. */
+export function statusError(
+  { key }: MemcachedRequest,
+  { header: { status }, val }: MemcachedReply,
+): StoreError {
   const cause = new Error(`memcached answered status ${status}: ${val.toString() || 'no text'}`)
-  if (status === STATUS.notANumber) return foreignItem(key, cause)
+  if (status === STATUS.notANumber) return foreignItemError(key, cause)
   return new StoreError('memcached', cause.message, { cause, answered: true })
 }
 
-/** Why a charge that names somebody else's item is not decided. */
-export function foreignItem(key: string, cause?: Error): StoreError {
-  const message = `the item ${key} is somebody else's. Give the limiter another prefix.`
-  return new StoreError('memcached', message, {
-    cause: cause ?? new Error(`${key} holds no state`),
-    answered: true,
-  })
+/** Returns the error for a key under which another application keeps an item. */
+export function foreignItemError(key: string, cause = new Error(`${key} holds no state`)): StoreError {
+  const message = `the item ${key} belongs to another application. Give the limiter another prefix.`
+  return new StoreError('memcached', message, { cause, answered: true })
+}
+
+/** Warns the operator that units which a denied charge had taken could not be refunded. */
+export function warnNotGivenBack(reason: unknown): void {
+  warnOnce(
+    'HEADGATE_MEMCACHED_NOT_GIVEN_BACK',
+    'headgate: units of a denied charge could not be refunded. They stay taken until their window is over. ' +
+      `(${reason instanceof Error ? reason.message : reason})`,
+  )
 }

@@ -1,3 +1,5 @@
+import { hashKey } from '../shared/hash-key.js'
+
 /*
  * Requests of memcached's binary protocol: https://docs.memcached.org/protocols/binary/. A request is a header of 24 bytes,
  * extras, the key and the value. Numbers are big-endian.
@@ -5,11 +7,10 @@
 
 const MAGIC = 0x80
 const HEADER_LENGTH = 24
-/** As an expiration: a counter that is not there is not made. */
-const NEVER_MAKE = 0xffffffff
-/** The flags of our states, which tell them from other values under the same key. */
-const FLAGS = 0x68670001
-const FLAGS_LENGTH = 4
+/** As an expiration: do not create the counter. */
+const DO_NOT_CREATE = 0xffffffff
+/** The flags of our states, which distinguish them from other values under the same key. */
+const STATE_FLAGS = 0x68670001
 
 const OPCODE = {
   get: 0x00,
@@ -29,33 +30,33 @@ export const STATUS = {
   noMemory: 0x82,
 } as const
 
-/** One request, without its number. */
-export interface Ask {
+/** One request, without its sequence number. */
+export interface MemcachedRequest {
   readonly opcode: number
   readonly key: string
   readonly extras?: Buffer
   readonly value?: Buffer
-  /** The token of the value that must be there still. */
+  /** The CAS token that the item must still have. */
   readonly cas?: bigint
 }
 
-export function get(key: string): Ask {
+export function get(key: string): MemcachedRequest {
   return { opcode: OPCODE.get, key }
 }
 
-/** Removes a value; where a token is given, only if it is still that of the value there. */
-export function remove(key: string, cas?: bigint): Ask {
+/** Removes an item; with a token, only while the item still has it. */
+export function remove(key: string, cas?: bigint): MemcachedRequest {
   return cas === undefined ? { opcode: OPCODE.delete, key } : { opcode: OPCODE.delete, key, cas }
 }
 
-/** Adds to a counter, or makes it with that amount, to expire so (see `expirationOf`). The reply tells the sum. */
-export function increment(key: string, amount: number, expiration: number): Ask {
+/** Adds to a counter, or creates it with that amount and expiration. The reply carries the sum. */
+export function increment(key: string, amount: number, expiration: number): MemcachedRequest {
   return { opcode: OPCODE.increment, key, extras: counterExtras(amount, expiration) }
 }
 
-/** Takes from a counter, down to 0 at most. One that is not there is not made. */
-export function decrement(key: string, amount: number): Ask {
-  return { opcode: OPCODE.decrement, key, extras: counterExtras(amount, NEVER_MAKE) }
+/** Subtracts from a counter, to no less than 0. Never creates one. */
+export function decrement(key: string, amount: number): MemcachedRequest {
+  return { opcode: OPCODE.decrement, key, extras: counterExtras(amount, DO_NOT_CREATE) }
 }
 
 function counterExtras(amount: number, expiration: number): Buffer {
@@ -67,55 +68,76 @@ function counterExtras(amount: number, expiration: number): Buffer {
 }
 
 /**
- * Writes a value where the token is still that of the value there, or, without a token, where there is none. It is no `set`, since
- * memcached removes the value that is there when it has no memory for that (1.6.18).
+ * Writes a state while the item still has the token; without a token, while there is no item. Never a `set`: for want of
+ * memory that removes the item that is there (memcached 1.6.18).
  */
-export function swap(key: string, value: Buffer, expiration: number, cas: bigint | undefined): Ask {
+export function swap(
+  key: string,
+  value: Buffer,
+  expiration: number,
+  cas: bigint | undefined,
+): MemcachedRequest {
   const extras = Buffer.allocUnsafe(8)
-  extras.writeUInt32BE(FLAGS, 0)
+  extras.writeUInt32BE(STATE_FLAGS, 0)
   extras.writeUInt32BE(expiration, 4)
   if (cas === undefined) return { opcode: OPCODE.add, key, extras, value }
   return { opcode: OPCODE.replace, key, extras, value, cas }
 }
 
-/** The bytes that `swap` writes beside the key, other than those that every item has. */
-export function lengthOfSwapped(value: Buffer): number {
-  return FLAGS_LENGTH + value.length
+/** Returns whether the flags in a reply's extras are those that `swap` writes. */
+export function hasStateFlags(extras: Buffer): boolean {
+  return extras.length === 4 && extras.readUInt32BE(0) === STATE_FLAGS
 }
 
-/** Whether the flags in a reply's extras are those that `swap` writes. */
-export function isOurs(extras: Buffer): boolean {
-  return extras.length === FLAGS_LENGTH && extras.readUInt32BE(0) === FLAGS
-}
-
-/** Puts requests one after the other, with these numbers, by which their replies are known. */
-export function encode(asks: readonly Ask[], seqs: readonly number[]): Buffer {
-  const length = asks.reduce((sum, ask) => sum + lengthOf(ask), 0)
-  const bytes = Buffer.alloc(length)
+/** Encodes requests in order, each with the sequence number that its reply will carry. */
+export function encodeRequests(requests: readonly MemcachedRequest[], seqs: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(requests.reduce((sum, request) => sum + lengthOf(request), 0))
   let at = 0
-  asks.forEach((ask, i) => {
-    encodeOne(ask, seqs[i] as number, bytes, at)
-    at += lengthOf(ask)
+  requests.forEach((request, i) => {
+    encodeRequest(request, seqs[i] as number, bytes, at)
+    at += lengthOf(request)
   })
   return bytes
 }
 
-/** Keys are ASCII, so their length is that of their bytes. */
-function lengthOf({ key, extras, value }: Ask): number {
+/** Keys are ASCII: as many bytes as characters. */
+function lengthOf({ key, extras, value }: MemcachedRequest): number {
   return HEADER_LENGTH + key.length + (extras?.length ?? 0) + (value?.length ?? 0)
 }
 
-function encodeOne(ask: Ask, seq: number, bytes: Buffer, at: number): void {
-  const { opcode, key, extras, value, cas } = ask
-  const extrasLength = extras?.length ?? 0
+function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): void {
+  const { opcode, key, extras, value, cas } = request
+  const keyAt = at + HEADER_LENGTH + (extras?.length ?? 0)
   bytes.writeUInt8(MAGIC, at)
   bytes.writeUInt8(opcode, at + 1)
   bytes.writeUInt16BE(key.length, at + 2)
-  bytes.writeUInt8(extrasLength, at + 4)
-  bytes.writeUInt32BE(lengthOf(ask) - HEADER_LENGTH, at + 8)
+  bytes.writeUInt8(extras?.length ?? 0, at + 4)
+  bytes.writeUInt32BE(lengthOf(request) - HEADER_LENGTH, at + 8)
   bytes.writeUInt32BE(seq, at + 12)
   if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
   extras?.copy(bytes, at + HEADER_LENGTH)
-  bytes.write(key, at + HEADER_LENGTH + extrasLength, 'latin1')
-  value?.copy(bytes, at + HEADER_LENGTH + extrasLength + key.length)
+  bytes.write(key, keyAt, 'latin1')
+  value?.copy(bytes, keyAt + key.length)
+}
+
+/** memcached reads longer expirations as seconds since the Unix epoch. */
+const MAX_RELATIVE_SECONDS = 30 * 24 * 60 * 60
+const MAX_SECONDS = 0xfffffffe
+/** memcached's clock ticks once a second, so an item may be gone one second early. */
+const SLACK_SECONDS = 2
+
+/** Returns an expiration in whole seconds as memcached reads it, never early. 0 means never. */
+export function expirationOf(afterMs: number, nowMs: number): number {
+  const seconds = Math.ceil(afterMs / 1000) + SLACK_SECONDS
+  if (seconds <= MAX_RELATIVE_SECONDS) return Math.max(1, seconds)
+  const absolute = Math.ceil(nowMs / 1000) + seconds
+  return absolute > MAX_SECONDS ? 0 : absolute
+}
+
+/** memcached takes keys of up to 250 bytes without blanks and control characters; 30 are kept for a slice's index. */
+const VALID_KEY = /^[\x21-\x7e]{1,220}$/
+
+/** Returns the item key for a storage key: the same, or its hash where memcached would reject it. */
+export function itemKey(key: string): string {
+  return VALID_KEY.test(key) ? key : hashKey(key)
 }

@@ -1,93 +1,104 @@
-import { StoreError } from '../store-error.js'
-import { askCount, type Done } from './counter-io.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { RecentMap } from '../../util/recent-map.js'
+import type { CounterIo } from './counter-io.js'
 import type { Counters } from './counters.js'
-import type { Link } from './link.js'
-import { PastSlices, SETTLED_MS } from './past-slices.js'
-import { get } from './protocol.js'
 
-/** What is counted in the slices around the present one. */
-export interface Neighbours {
-  /** All those to come in which others may be already. */
+/** Keys whose past slices are cached, at least. */
+const MIN_KEYS = 100_000
+/** No process counts in a slice that has been over for so long, even if its clock is a little behind. */
+export const SETTLED_MS = 1000
+/** A denial by counts that are older than this is checked against fresh ones. */
+const MAX_TRUSTED_MS = 10_000
+
+/** The counts of the slices around the present one. */
+export interface OtherSlices {
+  /** The sum over the slices to come in which others may count already. */
   readonly next: number
-  /** Those before, the newest first. */
+  /** The slices before, newest first. */
   readonly older: readonly number[]
-  /** Whether some were remembered for so long that by now they may have fallen. */
-  readonly areOld: boolean
+  /** Whether some counts are so old that they may have fallen: what they allow is right, what they deny may not be. */
+  readonly isStale: boolean
 }
 
-export interface NeighbourSlices {
-  find(key: string, counters: Counters, nowMs: number, done: Done<Neighbours>): void
-  /** Lets everything of a key be asked again. */
-  forget(key: string): void
+const NO_SLICES: OtherSlices = { next: 0, older: [], isStale: false }
+
+interface CachedSlices {
+  readonly readAtMs: number
+  readonly newest: number
+  /** The counts of `newest` and of the slices before it. */
+  readonly counts: readonly number[]
 }
 
-const NONE: Neighbours = { next: 0, older: [], areOld: false }
+/** Reads the slices around the present one, and caches those that are over: their counts only fall, by a refund or a `forget`. */
+export class SliceCache {
+  readonly #io: CounterIo
+  #byKey = new RecentMap<CachedSlices>(MIN_KEYS)
+  #latestMs = 0
+  /** Counts that were requested before an invalidation are not cached after it. */
+  #invalidations = 0
 
-/**
- * Finds the counts that are known, and asks for the others.
- *
- * The slices that begin within a second are read as well, since a count may take so long: whoever counts there first and then
- * reads this slice may not see what is counted here now, but then it is seen here what was counted there.
- */
-export function neighbourSlices(ask: Link): NeighbourSlices {
-  const past = new PastSlices()
-
-  function find(key: string, counters: Counters, nowMs: number, done: Done<Neighbours>): void {
-    if (counters.older === 0) {
-      done(NONE)
-      return
-    }
-    const { sliceAt, keyOf, older } = counters
-    const slice = sliceAt(nowMs)
-    const known = past.before(key, slice, older, nowMs)
-    const areOld = past.isOld(key, nowMs)
-    const ahead = Math.min(older, sliceAt(nowMs + SETTLED_MS) - slice)
-    if (ahead === 0 && isComplete(known)) {
-      done({ next: 0, older: known, areOld })
-      return
-    }
-    const counts = [...new Array<undefined>(ahead).fill(undefined), ...known]
-    const counterAt = (place: number) =>
-      keyOf(key, place < ahead ? slice + 1 + place : slice - 1 - (place - ahead))
-    const forgotten = past.forgotten
-    askUnknown(key, counts, counterAt, (outcome) => {
-      if (outcome instanceof StoreError) {
-        done(outcome)
-        return
-      }
-      const before = outcome.slice(ahead)
-      if (past.forgotten === forgotten) past.keep(key, slice, sliceAt(nowMs - SETTLED_MS) - 1, before, nowMs)
-      done({ next: sumOf(outcome.slice(0, ahead)), older: before, areOld })
-    })
+  constructor(io: CounterIo) {
+    this.#io = io
   }
 
-  /** Asks for the counts that are not there, and puts them in their places. */
-  function askUnknown(
+  invalidate(key: string): void {
+    this.#byKey.delete(key)
+    this.#invalidations++
+  }
+
+  /** Returns the slices around the present one: at once where all are cached. */
+  read(key: string, counters: Counters, nowMs: number): MaybePromise<OtherSlices> {
+    const { older, sliceAt } = counters
+    if (older === 0) return NO_SLICES
+    this.#clearAfterClockStep(nowMs)
+    const present = sliceAt(nowMs)
+    const cached = this.#byKey.get(key)
+    const isStale = cached !== undefined && nowMs - cached.readAtMs > MAX_TRUSTED_MS
+    const hasNext = sliceAt(nowMs + SETTLED_MS) > present
+    if (!hasNext && cached?.newest === present - 1 && cached.counts.length === older) {
+      return { next: 0, older: cached.counts, isStale }
+    }
+    return this.#readMissing(key, counters, nowMs, cached, isStale)
+  }
+
+  /**
+   * The slices that begin within a second are read, too: a process that counts there and then reads the present slice may not see
+   * what is being counted here, so its count must be seen here.
+   */
+  async #readMissing(
     key: string,
-    counts: (number | undefined)[],
-    counterAt: (place: number) => string,
-    done: Done<readonly number[]>,
-  ): void {
-    let open = counts.filter((count) => count === undefined).length
-    let failure: StoreError | undefined
-    if (open === 0) done(counts as number[])
-    counts.forEach((count, place) => {
-      if (count !== undefined) return
-      askCount(ask, key, get(counterAt(place)), (outcome) => {
-        if (outcome instanceof StoreError) failure = outcome
-        else counts[place] = outcome
-        if (--open === 0) done(failure ?? (counts as number[]))
-      })
-    })
+    { older, sliceAt, keyOf }: Counters,
+    nowMs: number,
+    cached: CachedSlices | undefined,
+    isStale: boolean,
+  ): Promise<OtherSlices> {
+    const invalidations = this.#invalidations
+    const present = sliceAt(nowMs)
+    const ahead = Math.min(older, sliceAt(nowMs + SETTLED_MS) - present)
+    const readSlice = (slice: number) => this.#io.read(key, keyOf(key, slice))
+    const [next, past] = await Promise.all([
+      Promise.all(Array.from({ length: ahead }, (_, i) => readSlice(present + 1 + i))),
+      Promise.all(
+        Array.from({ length: older }, (_, i) => {
+          const slice = present - 1 - i
+          return cached?.counts[cached.newest - slice] ?? readSlice(slice)
+        }),
+      ),
+    ])
+    const settled = sliceAt(nowMs - SETTLED_MS) - 1
+    if (invalidations === this.#invalidations && cached?.newest !== settled) {
+      const readAtMs = cached?.readAtMs ?? nowMs
+      this.#byKey.set(key, { readAtMs, newest: settled, counts: past.slice(present - 1 - settled) })
+    }
+    return { next: next.reduce((sum, count) => sum + count, 0), older: past, isStale }
   }
 
-  return { find, forget: (key) => past.forget(key) }
-}
-
-function isComplete(counts: readonly (number | undefined)[]): counts is readonly number[] {
-  return !counts.includes(undefined)
-}
-
-function sumOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
+  /** While the clock was ahead, slices may have passed for over in which others still count. */
+  #clearAfterClockStep(nowMs: number): void {
+    if (nowMs < this.#latestMs) {
+      this.#byKey = new RecentMap(MIN_KEYS)
+      this.#invalidations++
+    }
+    this.#latestMs = nowMs
+  }
 }

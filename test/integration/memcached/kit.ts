@@ -49,50 +49,32 @@ export interface Item {
   readonly expiresAtS: number
 }
 
-/** The keys that a server holds, and when they expire, other than those by which losses are noticed. */
+/**
+ * The keys that a server holds, and when they expire. A dump leaves out items that are in use at the moment, so it is repeated until
+ * it is complete, at most five times.
+ */
 export async function expiriesOn(server: MemcachedServer): Promise<Map<string, number>> {
-  const items = (await dump(server)).filter(({ key }) => !key.startsWith('hg:canary:'))
-  return new Map(items.map(({ key, expiresAtS }) => [key, expiresAtS]))
-}
-
-/** The keys that a server holds, and which class of chunks they lie in. */
-export async function classesOn(server: MemcachedServer): Promise<Map<string, number>> {
-  return new Map((await dump(server)).map(({ key, slab }) => [key, slab]))
-}
-
-interface Dumped {
-  readonly key: string
-  readonly expiresAtS: number
-  readonly slab: number
-}
-
-/** All items. A dump leaves out those that are in use at the moment, so it is made until it has all that are counted, or five times. */
-async function dump(server: MemcachedServer): Promise<readonly Dumped[]> {
-  const items = new Map<string, Dumped>()
+  const expiries = new Map<string, number>()
   for (let i = 0; i < 5; i++) {
-    for (const item of await dumpOnce(server)) items.set(item.key, item)
-    const counted = Number(/^STAT curr_items (\d+)/m.exec(await server.command('stats'))?.[1])
-    if (items.size >= counted) break
+    for (const [key, expiresAtS] of await dumpOnce(server)) expiries.set(key, expiresAtS)
+    const items = Number(/^STAT curr_items (\d+)/m.exec(await server.command('stats'))?.[1])
+    if (expiries.size >= items) break
   }
-  return [...items.values()]
+  return expiries
 }
 
-async function dumpOnce({ host, port }: MemcachedServer): Promise<readonly Dumped[]> {
+async function dumpOnce({ host, port }: MemcachedServer): Promise<readonly [string, number][]> {
   const socket = connect({ host, port })
   try {
     const lines = createInterface(socket)[Symbol.asyncIterator]()
-    const items: Dumped[] = []
+    const items: [string, number][] = []
     socket.write('lru_crawler metadump all\r\n')
     for (;;) {
       const { value = '' } = await lines.next()
       if (value === 'END') return items
-      const [, key = '', expires, slab] = /^key=(\S+) exp=(-?\d+) .*\bcls=(\d+)/.exec(value) ?? []
+      const [, key = '', expires] = /^key=(\S+) exp=(-?\d+) /.exec(value) ?? []
       if (expires === undefined) throw new Error(`memcached lists no items: ${value}`)
-      items.push({
-        key: decodeURIComponent(key),
-        expiresAtS: Math.max(0, Number(expires)),
-        slab: Number(slab),
-      })
+      items.push([decodeURIComponent(key), Math.max(0, Number(expires))])
     }
   } finally {
     socket.destroy()

@@ -10,7 +10,7 @@ const { open, closeAll } = connections()
 afterAll(closeAll)
 
 const call = () => undefined
-const whole = { seq: 0, servers: [], incrSeq: call, server: call }
+const whole = { seq: 0, servers: [], incrSeq: call, server: call, stats: call }
 
 test.each<[string, unknown]>([
   ['nothing', undefined],
@@ -29,7 +29,7 @@ test.each<[string, unknown]>([
     `one without ${name}`,
     { ...whole, [name]: undefined },
   ]),
-])('%s instead of a client is a TypeError with the mend', (_, wrong) => {
+])('%s instead of a client is a TypeError with the fix', (_, wrong) => {
   expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(TypeError)
   expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(
     /memcachedStore: client must be a memjs client, got .*\. Write memcachedStore\(Client\.create\('127\.0\.0\.1:11211'\)\)/,
@@ -52,7 +52,7 @@ describe('a client', () => {
     const client = open(`${server.url},127.0.0.1:1`) // memjs asks it where there are several
     Object.assign(client, { getServer })
     const charge = memcachedStore(client).charge([[part('key', fixedWindow({ limit: 5, window: LONG }))]])
-    expect((await failureOf(charge)).message).toContain('no server can be had')
+    expect((await failureOf(charge)).message).toContain('no server is available')
   })
 
   test('is used by the store and by others at the same time, and nothing is mixed up', async () => {

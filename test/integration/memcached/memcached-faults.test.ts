@@ -84,7 +84,9 @@ describe('a value that is not ours', () => {
       store.charge([[part('theirs', policy, 0)]]),
     ])
     for (const failure of failures) {
-      expect(failure.message).toContain(`${key} is somebody else's. Give the limiter another prefix.`)
+      expect(failure.message).toContain(
+        `${key} belongs to another application. Give the limiter another prefix.`,
+      )
       expect(causeOf(failure)).toMatch(/holds no state|status 6/)
     }
     expect(await remainingOf(store, window, ['ours'])).toEqual([3])
@@ -100,7 +102,7 @@ describe('a value that is not ours', () => {
   ])('a number that counting begins anew allows nothing', async (policy, value) => {
     await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
     expect((await failureOf(store.charge([[part('theirs', policy, 4)]]))).message).toContain(
-      "somebody else's",
+      'another application',
     )
   })
 
@@ -108,7 +110,7 @@ describe('a value that is not ours', () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
       const refund = store.refund([{ ...part('theirs', policy), takenAtMs: Date.now() }])
-      expect((await failureOf(refund)).message).toContain("somebody else's")
+      expect((await failureOf(refund)).message).toContain('another application')
       expect((await client.get(itemKey(policy, 'theirs'))).value?.toString()).toBe('hello')
     }
   })

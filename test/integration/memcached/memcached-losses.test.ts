@@ -1,21 +1,25 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { createLimiter, fixedWindow, memcachedStore, type StoreError } from 'headgate'
-import { LONG } from '../../conformance/kit.js'
+import type { Client } from 'memjs'
+import { lossMonitor } from '../../../src/stores/memcached/loss-monitor.js'
+import { LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
 import { listenForWarnings } from '../../unit/keys/warnings.js'
-import { classesOn, connections } from './kit.js'
-import { allAnswered, watcher } from './watcher.js'
+import { connections } from './kit.js'
 
-const EVERY_MS = 10_000
+const INTERVAL_MS = 60_000
+/** Far more keys than a server of 2 MB has room for. */
+const FLOOD = 40_000
+const policy = fixedWindow({ limit: 5, window: LONG })
 
 const { open, closeAll } = connections()
 let servers: MemcachedServer[] = []
 let server: MemcachedServer
 
 beforeAll(async () => {
-  servers = await startAll([startMemcached({ own: true }), startMemcached({ own: true })])
+  const args = ['-m', '2']
+  servers = await startAll([startMemcached({ own: true, args }), startMemcached({ own: true, args })])
   server = servers[0] as MemcachedServer
 }, INSTALL_TIMEOUT_MS)
 
@@ -28,84 +32,110 @@ afterAll(() => stopAll(servers))
 
 beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
-const watcherOf = (url = server.url) => watcher(open(url, { retries: 1 }))
+const urls = () => servers.map(({ url }) => url).join(',')
 
-test('nothing is told for the first look, nor by others that come later, nor while nothing is lost', async () => {
-  const first = watcherOf()
-  await first.later(0)
-  const second = watcherOf()
-  for (let i = 0; i < 5; i++) {
-    await second.later(EVERY_MS)
-    await first.later(EVERY_MS)
-  }
-  await first.later(100 * EVERY_MS)
-  expect([first.told, second.told]).toEqual([[], []])
-})
-
-async function removeCanary(): Promise<void> {
-  const key = [...(await classesOn(server)).keys()].find((one) => one.startsWith('hg:canary:10s:'))
-  await server.command(`delete ${key}`)
+/** Returns when memjs has the replies to what it has sent: they come in the order of the requests. */
+function settled(client: Client): Promise<unknown> {
+  const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`) // some live on each server
+  return Promise.allSettled(keys.map((key) => client.get(key)))
 }
 
-test.each<[string, () => Promise<unknown>]>([
-  ['a flush', () => server.command('flush_all')],
-  ['a restart', () => server.restart()],
-  ['a removed item', removeCanary],
-])('%s is told once by each process, with the name of the server, at its next look', async (_, lose) => {
-  const watchers = [watcherOf(), watcherOf(), watcherOf()]
-  for (const { later } of watchers) await later(0)
+/** The monitor of one process, with a clock of its own. */
+function monitorOf(client: Client) {
+  const reports: string[] = []
+  let nowMs = Date.now()
+  const { poll, subscribe } = lossMonitor(client, () => nowMs)
+  subscribe(({ message }) => reports.push(message))
+  return {
+    reports,
+    async pollAfter(ms: number) {
+      nowMs += ms
+      poll()
+      await settled(client)
+    },
+  }
+}
+
+test('nothing is reported by the first poll, nor while nothing is lost', async () => {
+  const first = monitorOf(open(server.url))
+  await first.pollAfter(0)
+  const second = monitorOf(open(server.url))
+  for (let i = 0; i < 3; i++) {
+    await second.pollAfter(INTERVAL_MS)
+    await first.pollAfter(INTERVAL_MS)
+  }
+  expect([first.reports, second.reports]).toEqual([[], []])
+})
+
+async function flood(): Promise<void> {
+  const keys = Array.from({ length: FLOOD }, (_, i) => `flood-${i}`.padEnd(50, '-'))
+  await memcachedStore(open(server.url)).charge(keys.map((key) => [part(key, policy)]))
+}
+
+test.each<[string, () => Promise<unknown>, RegExp]>([
+  ['a flush', () => server.command('flush_all'), /: it was flushed$/],
+  ['a restart', () => server.restart(), /: it was restarted$/],
+  ['evictions', flood, /: it evicted \d+ items$/],
+])('each process reports %s once, with the name of the server, at its next poll', async (_, lose, reason) => {
+  const monitors = [monitorOf(open(urls())), monitorOf(open(urls()))]
+  for (const { pollAfter } of monitors) await pollAfter(0)
   await lose()
-  for (const { later, told } of watchers) {
-    await later(EVERY_MS / 2)
-    expect(told).toEqual([])
-    await later(EVERY_MS / 2)
-    for (let i = 0; i < 5; i++) await later(EVERY_MS)
-    expect(told).toEqual([server.url])
+  for (const { pollAfter, reports } of monitors) {
+    await pollAfter(INTERVAL_MS / 2)
+    expect(reports).toEqual([])
+    for (let i = 0; i < 4; i++) await pollAfter(INTERVAL_MS / 2) // after a restart the first finds the connection lost
+    await pollAfter(INTERVAL_MS)
+    expect(reports).toEqual([expect.stringMatching(reason)])
+    expect(reports[0]).toContain(server.url)
   }
 })
 
-test('each loss is told, and of several servers the one that lost', async () => {
-  const { told, later } = watcherOf(servers.map(({ url }) => url).join(','))
-  await later(0)
+test('every loss is reported, and of several servers the one that lost', async () => {
+  const { reports, pollAfter } = monitorOf(open(urls()))
+  await pollAfter(0)
   for (const each of [...servers, ...servers]) {
-    await each.restart()
-    await later(EVERY_MS) // the connection is found to be lost
-    await later(EVERY_MS)
-    await later(EVERY_MS)
+    await each.command('flush_all')
+    await pollAfter(INTERVAL_MS)
   }
-  const urls = servers.map(({ url }) => url)
-  expect(told).toEqual([...urls, ...urls])
+  const order = [...servers, ...servers].map(({ url }) => expect.stringContaining(`${url} has lost`))
+  expect(reports).toEqual(order)
 })
 
-test('a server that was passed over for a while, and took no canary, has not lost anything', async () => {
-  for (const away of [0, 1]) {
-    const urls = servers.map(({ url }) => url).join(',')
-    const client = open(urls, { failover: true, failoverTime: 1 })
-    const { told, later } = watcher(client)
-    const [passed] = client.servers.slice(away) as unknown as { wakeupAt: number }[]
-    if (passed) passed.wakeupAt = Date.now() + 500 // as memjs sets it when a command fails
-    await later(0)
-    await pause(600)
-    for (const ms of [EVERY_MS, EVERY_MS, 60 * EVERY_MS]) await later(ms)
-    expect(told).toEqual([])
-  }
-})
-
-test('a server that is away is no loss, until it comes back without what it held', async () => {
-  const { told, later } = watcherOf()
-  await later(0)
+test('a server that is away is no loss until it comes back without what it held', async () => {
+  const { reports, pollAfter } = monitorOf(open(server.url))
+  await pollAfter(0)
   await server.kill()
-  for (let i = 0; i < 3; i++) await later(EVERY_MS)
-  expect(told).toEqual([])
+  for (let i = 0; i < 3; i++) await pollAfter(INTERVAL_MS)
+  expect(reports).toEqual([])
   await server.restart()
-  for (let i = 0; i < 3; i++) await later(EVERY_MS)
-  expect(told).toEqual([server.url])
+  for (let i = 0; i < 3; i++) await pollAfter(INTERVAL_MS)
+  expect(reports).toHaveLength(1)
+})
+
+test('a server with an invalid port does not make the poll fail', async () => {
+  await expect(monitorOf(open('127.0.0.1:99999')).pollAfter(0)).resolves.toBeUndefined()
+})
+
+test('a store reports evictions that have removed its limits', async () => {
+  const clock = jest.spyOn(Date, 'now')
+  const startMs = Date.now()
+  const client = open(server.url)
+  const store = memcachedStore(client)
+  const reports: string[] = []
+  store.onLimitsLost?.(({ message }) => reports.push(message))
+  const keys = Array.from({ length: 20 }, (_, i) => `ours-${i}`.padEnd(50, '-'))
+  await store.charge(keys.map((key) => [part(key, policy)]))
+  await settled(client)
+  await flood()
+  expect(reports).toEqual([])
+  clock.mockImplementation(() => startMs + INTERVAL_MS)
+  await store.charge([[part('other', policy)]])
+  await until('it is reported', () => reports.length > 0)
+  expect(new Set(await remainingOf(store, policy, keys))).toContain(policy.limit)
 })
 
 describe('a limiter', () => {
-  const policy = fixedWindow({ limit: 5, window: LONG })
-
-  /** Charges, loses all, and charges on when it is time for the next look. */
+  /** Charges, loses all, and charges again when the next poll is due. */
   async function loseWith(listener?: (error: StoreError) => void): Promise<void> {
     const clock = jest.spyOn(Date, 'now')
     const startMs = Date.now()
@@ -113,28 +143,28 @@ describe('a limiter', () => {
     const limiter = createLimiter({ policy, store: memcachedStore(client), key: () => 'key' })
     if (listener) limiter.events.on('limitsLost', listener)
     await limiter.charge({})
-    await allAnswered(client)
+    await settled(client)
     await server.command('flush_all')
-    clock.mockImplementation(() => startMs + 2 * EVERY_MS)
+    clock.mockImplementation(() => startMs + 2 * INTERVAL_MS)
     expect(await limiter.charge({})).toMatchObject({ allowed: true, remaining: 4 }) // it blocks nobody
   }
 
-  test('emits limitsLost, and tells nothing else', async () => {
+  test('emits limitsLost, and nothing else', async () => {
     const warnings = listenForWarnings()
-    const told: StoreError[] = []
-    await loseWith((error) => told.push(error))
-    await until('it is told', () => told.length > 0)
-    expect([told.map(({ message }) => message), warnings()]).toEqual([
+    const errors: StoreError[] = []
+    await loseWith((error) => errors.push(error))
+    await until('it is emitted', () => errors.length > 0)
+    expect([errors.map(({ message }) => message), warnings()]).toEqual([
       [expect.stringContaining(server.url)],
       [],
     ])
   })
 
-  test('tells by a process warning, once, where nobody listens', async () => {
+  test('emits a process warning, once, where nobody listens', async () => {
     const warnings = listenForWarnings()
     for (let i = 1; i <= 2; i++) {
       await loseWith()
-      await until('it is told', () => warnings().length > 0)
+      await until('there is a warning', () => warnings().length > 0)
       jest.mocked(Date.now).mockRestore()
     }
     expect(warnings()).toEqual(['HEADGATE_LIMITS_LOST'])

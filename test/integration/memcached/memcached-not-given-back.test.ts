@@ -66,7 +66,7 @@ describe('a connection that is lost when a denied charge gives back what it had 
     expect(await takeOne(store, 'key', policy, 5)).toMatchObject({ allowed: true, remaining: 0 })
     for (let i = 0; i < 2; i++) {
       expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
-      expect(await firstWarning()).toMatch(/could not be given back.*ECONNRESET/)
+      expect(await firstWarning()).toMatch(/could not be refunded.*ECONNRESET/)
       await until('it has a new connection', () => remainingOf(store, policy, ['key']))
     }
     expect(warnings()).toEqual([NOT_GIVEN_BACK])
@@ -101,7 +101,7 @@ describe('a server that is killed while a charge that has taken there waits for 
       const [atLost, atFull] = (await denyBetween(store, policy, lost, full)).parts
       expect(atLost?.allowed).toBe(true)
       expect(atFull).toMatchObject({ allowed: false, remaining: 0 })
-      expect(await firstWarning()).toContain(`could not be given back`)
+      expect(await firstWarning()).toContain('could not be refunded')
       expect(await firstWarning()).toContain(`memcached: ${serverAt(0).url}`)
     }
     expect(warnings()).toEqual([NOT_GIVEN_BACK])

@@ -8,12 +8,10 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { allowedCount, chargeOne, held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { connections, failureOf } from './kit.js'
-import { watcher } from './watcher.js'
 
 const { open, closeAll } = connections()
 const COUNTING: readonly (readonly [string, (limit: number) => Policy])[] = [
@@ -92,34 +90,6 @@ test.each(COUNTING)('limiters of several processes never fail open on a hot key:
     allowed: all.filter(({ allowed }) => allowed).length,
   }).toEqual({ open: 0, allowed: 50 })
 })
-
-test('one loss is told once, also when the look for evictions comes', async () => {
-  const { told, later } = watcher(open(server.url))
-  await later(0)
-  await server.command('flush_all')
-  for (const ms of [10_000, 590_000, 10_000, 600_000]) await later(ms)
-  expect(told).toEqual([server.url])
-})
-
-test('evictions of limits are told', async () => {
-  const small = await startMemcached({ args: ['-m', '2'] })
-  try {
-    const keyOf = (i: number) => `hg:1:default:fixed-window-5-3600000:{user-${i}}`
-    const policy = fixedWindow({ limit: 5, window: '1h' })
-    const counter = countersOf(policy)?.keyOf(keyOf(10_000), 500_000) ?? ''
-    const { told, later } = watcher(open(small.url), counter.length + 1)
-    await later(0)
-    const store = memcachedStore(open(small.url))
-    const keys = Array.from({ length: 40_000 }, (_, i) => keyOf(i + 10_000))
-    await store.charge(keys.map((key) => [part(key, policy)]))
-    const left = await remainingOf(store, policy, keys.slice(0, 100))
-    expect(left.filter((remaining) => remaining === 5).length).toBeGreaterThan(50) // lost
-    await later(600_000)
-    expect(told).toEqual([small.url])
-  } finally {
-    await small.stop()
-  }
-}, 60_000)
 
 test('a bucket that cannot be written for want of memory stays as it is', async () => {
   const small = await startMemcached({ args: ['-m', '2', '-M'] })

@@ -76,7 +76,7 @@ describe.each([1, 5])('a restart under load, with a client of retries: %s', (ret
       for (const failure of failures) {
         expect(failure).toBeInstanceOf(StoreError)
         expect(causeOf(failure as StoreError)).toMatch(
-          /no reply|timed out|ECONNREFUSED|ECONNRESET|EPIPE|write after end/,
+          /no reply|timed out|connection was closed|ECONNREFUSED|ECONNRESET|EPIPE|write after end/,
         )
       }
       const taken = LIMIT - ((await remainingOf(store, policy, ['key']))[0] ?? 0)

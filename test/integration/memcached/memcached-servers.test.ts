@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import type { Client } from 'memjs'
-import { itemKey } from '../../../src/stores/memcached/item-keys.js'
+import { itemKey } from '../../../src/stores/memcached/protocol.js'
 import {
   chargeOne,
   expectTaken,
