@@ -1,50 +1,59 @@
 import type { State } from '../../policies/policy.js'
 import type { Part, Verdict } from '../store.js'
 
-/** A row as it is written. */
+/** A row to write. */
 export interface Row {
   readonly key: string
   readonly state: State
-  /** When it may be removed, in whole seconds since the Unix epoch. */
+  /** When the row may be removed, in whole seconds since the Unix epoch. */
   readonly expiresAtS: number
 }
 
-/** What a transaction finds. */
-export interface Found {
-  /** Of the rows that are there: `undefined` for one that holds no state. */
+/** The rows that a transaction has locked. */
+export interface LockedRows {
+  /** The states of the rows that exist: `undefined` for a corrupt row. */
   readonly states: ReadonlyMap<string, State | undefined>
   /** The database's time. */
   readonly nowMs: number
 }
 
-/** What a transaction leaves behind. Each list is in the order of its keys. */
+/** What a transaction writes. Each list is in the order of its keys. */
 export interface Changes {
-  /** Rows that were found. */
-  readonly changed: readonly Row[]
-  /** Rows that were not. */
-  readonly added: readonly Row[]
-  readonly removed: readonly string[]
+  readonly updated: readonly Row[]
+  readonly inserted: readonly Row[]
+  readonly deleted: readonly string[]
 }
 
-/** What the store needs of a database. What fails rejects with what the driver throws. */
-export interface Database {
+/** What the store needs of a kind of database. Rejects with what the driver throws. */
+export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres'
+  /** Takes a connection out of the user's pool. */
+  acquire(): Promise<Connection>
+  release(connection: Connection): void
+  /** Closes a connection, so that the pool opens another one. */
+  destroy(connection: Connection): void
+  /** Ends a transaction that may be open. */
+  rollback(connection: Connection): Promise<unknown>
   /**
-   * Locks the rows of these keys, asks `work` what to change, and commits that. Nothing is changed where it rejects, unless the
-   * connection was lost during the commit: then nobody knows.
+   * Locks the rows of these keys, calls `decide`, and commits what it returns. Nothing is changed when this
+   * rejects, unless the connection was lost during the commit: then the outcome is unknown.
    */
-  transact(keys: readonly string[], work: (found: Found) => Changes): Promise<void>
+  transact(
+    connection: Connection,
+    keys: readonly string[],
+    decide: (rows: LockedRows) => Changes,
+  ): Promise<void>
   /**
-   * Decides a charge of one part in fewer round trips than a transaction takes. Gives nothing, and has done nothing, where that
-   * needs the transaction.
+   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and has changed
+   * nothing, where that takes a transaction.
    */
-  chargeAlone(part: Part): Promise<Verdict | undefined>
-  /** Whether the same may well succeed when it is tried again. Nothing has been changed. */
+  chargeSingle(connection: Connection, part: Part): Promise<Verdict | undefined>
+  /** Removes expired rows, up to `limit`. Returns how many. */
+  removeExpired(connection: Connection, limit: number): Promise<number>
+  /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */
+  prepare(connection: Connection): Promise<void>
+  /** Whether the same may succeed later. Nothing has been changed. */
   isTemporary(error: unknown): boolean
-  /** What the operator can do about an error, where that is known. */
+  /** Returns what the operator can do about an error, where that is known. */
   hintFor(error: unknown): string | undefined
-  /** Creates the table where there is none. Rejects where the one that is there lacks an index. */
-  prepare(): Promise<void>
-  /** Removes some expired rows, at most so many, unless another process is at it; tells how many. */
-  removeExpired(most: number): Promise<number>
 }

@@ -1,100 +1,90 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, KeyedPolicy, Refund, Verdict } from '../store.js'
-import type { Changes, Found, Row } from './dialect.js'
-import { Unreadable } from './errors.js'
+import type { Changes, LockedRows, Row } from './dialect.js'
+import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
-import { rowKey } from './row-key.js'
+import { rowKey } from './table.js'
 
-/** One of the things that a transaction can do. */
-export type Work =
+export type Operation =
   | { readonly charge: Charge }
   | { readonly refund: Refund }
   | { readonly forget: KeyedPolicy }
 
-/** The verdict of a charge, and nothing for the rest; or why it could not be done, and then it is not done at all. */
+/** The verdict of a charge, `undefined` for the rest; an error if the operation was not done at all. */
 export type Result = Verdict | Error | undefined
 
-function heldBy(work: Work): readonly KeyedPolicy[] {
-  if ('charge' in work) return work.charge
-  return 'refund' in work ? [work.refund] : [work.forget]
+/** Returns the keys that an operation needs for itself. */
+export function lockKeys(operation: Operation): readonly string[] {
+  if ('charge' in operation) return operation.charge.map(({ key }) => key)
+  return [('refund' in operation ? operation.refund : operation.forget).key]
 }
 
-export function weightOf(work: Work): number {
-  return 'charge' in work ? work.charge.length : 1
+/** Returns the keys of all rows that the operations need, in one order for all processes, which prevents deadlocks. */
+export function rowKeysOf(operations: readonly Operation[]): string[] {
+  return [...new Set(operations.flatMap(lockKeys).map(rowKey))].sort()
 }
 
-/** The keys of one, as they came. */
-export function namesHeldBy(work: Work): readonly string[] {
-  return heldBy(work).map(({ key }) => key)
-}
+/** A state that operations lead to, and the policy that reads it. */
+type Writes = Map<string, { readonly policy: Policy; readonly state: State | undefined }>
 
-/** The keys of all rows that the work needs, each once, in one order for all processes, so that they do not wait for each other in a circle. */
-export function rowKeysOf(works: readonly Work[]): string[] {
-  return [...new Set(works.flatMap((work) => heldBy(work).map(({ key }) => rowKey(key))))].sort()
-}
-
-/** Does the work in order on the rows that were found. */
-export function doWork(
-  works: readonly Work[],
-  found: Found,
+/** Applies the operations to the rows, in order. One that fails changes nothing, and the others go on. */
+export function applyOperations(
+  operations: readonly Operation[],
+  rows: LockedRows,
 ): { readonly results: readonly Result[]; readonly changes: Changes } {
-  const after = new Map<string, { policy: Policy; state: State | undefined }>()
-  const { states, nowMs } = found
+  const writes: Writes = new Map()
+  const { states, nowMs } = rows
 
-  const read = (key: string): State | undefined => {
+  function read(key: string): State | undefined {
     const row = rowKey(key)
-    const written = after.get(row)
+    const written = writes.get(row)
     if (written !== undefined) return written.state
     const state = states.get(row)
-    if (state === undefined && states.has(row)) throw new Unreadable()
+    if (state === undefined && states.has(row)) throw new CorruptRowError()
     return state
   }
 
-  function refund({ key, policy, cost, takenAtMs, resetAtMs }: Refund): void {
-    const state = read(key)
-    if (state === undefined) return
-    after.set(rowKey(key), { policy, state: policy.refund(state, nowMs, cost, takenAtMs, resetAtMs) })
-  }
-
-  function doOne(work: Work): Result {
-    if ('charge' in work) {
-      const { verdict, writes } = evaluateCharge(work.charge, read, nowMs)
-      for (const [key, write] of writes) after.set(rowKey(key), write)
+  function apply(operation: Operation): Result {
+    if ('charge' in operation) {
+      const { verdict, writes: taken } = evaluateCharge(operation.charge, read, nowMs)
+      for (const [key, write] of taken) writes.set(rowKey(key), write)
       return verdict
     }
-    if ('refund' in work) refund(work.refund)
-    else after.set(rowKey(work.forget.key), { policy: work.forget.policy, state: undefined })
+    if ('forget' in operation) {
+      const { key, policy } = operation.forget
+      writes.set(rowKey(key), { policy, state: undefined })
+      return undefined
+    }
+    const { key, policy, cost, takenAtMs, resetAtMs } = operation.refund
+    const state = read(key)
+    if (state === undefined) return undefined
+    writes.set(rowKey(key), { policy, state: policy.refund(state, nowMs, cost, takenAtMs, resetAtMs) })
     return undefined
   }
 
-  const results = works.map((work) => {
+  const results = operations.map((operation) => {
     try {
-      return doOne(work)
+      return apply(operation)
     } catch (error) {
-      return error as Error // of this one alone
+      return error as Error
     }
   })
-  return { results, changes: changesOf(after, found) }
+  return { results, changes: changesOf(writes, rows) }
 }
 
-function changesOf(
-  after: ReadonlyMap<string, { policy: Policy; state: State | undefined }>,
-  { states, nowMs }: Found,
-): Changes {
-  const changed: Row[] = []
-  const added: Row[] = []
-  const removed: string[] = []
-  for (const key of [...after.keys()].sort()) {
-    const { policy, state } = after.get(key) as { policy: Policy; state: State | undefined }
-    const isThere = states.has(key)
+function changesOf(writes: Writes, { states, nowMs }: LockedRows): Changes {
+  const updated: Row[] = []
+  const inserted: Row[] = []
+  const deleted: string[] = []
+  for (const [key, { policy, state }] of [...writes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const exists = states.has(key)
     if (state === undefined) {
-      if (isThere) removed.push(key)
+      if (exists) deleted.push(key)
     } else if (state !== states.get(key)) {
-      const row = { key, state, expiresAtS: expiryS(policy, state, nowMs) }
-      if (isThere) changed.push(row)
-      else added.push(row)
+      const rows = exists ? updated : inserted
+      rows.push({ key, state, expiresAtS: expiryS(policy, state, nowMs) })
     }
   }
-  return { changed, added, removed }
+  return { updated, inserted, deleted }
 }

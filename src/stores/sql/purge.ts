@@ -2,25 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { warnOnce } from '../../util/warn-once.js'
 
 /** How often expired rows are looked for while there are charges. */
-const EVERY_MS = 60_000
-/** So many at once, with a pause behind, so that charges wait for few row locks and for a short time. */
-const MOST = 100
+const INTERVAL_MS = 60_000
+/** Small batches with pauses, so that charges wait for few row locks and briefly. */
+const BATCH = 100
 const PAUSE_MS = 20
 
-/** Removes expired rows behind the requests. */
+/** Removes expired rows in the background. */
 export interface Purger {
-  /** To be called with each batch: begins when it is time. Costs a look at the clock. */
-  notice(): void
-  /** Ends it, when what is under way is done. */
+  /** Starts a purge when one is due. To be called with each batch of charges; costs a look at the clock. */
+  runIfDue(): void
+  /** Stops purging, and resolves when the batch under way is done. */
   close(): Promise<void>
 }
 
 /**
- * Removes expired rows in small batches, about once a minute while there are charges. No timer keeps the process alive, and what
- * fails is told once and tried again the next time.
+ * Creates a purger that removes expired rows in small batches, about once a minute while there are charges. It keeps no process
+ * alive. A failure is reported once, and the next purge tries again.
  */
-export function purger(removeExpired: (most: number) => Promise<number>): Purger {
-  let nextMs = performance.now() + Math.random() * EVERY_MS // processes that start together take turns
+export function purger(removeExpired: (limit: number) => Promise<number>): Purger {
+  let nextMs = performance.now() + Math.random() * INTERVAL_MS // processes that start together take turns
   let removing: Promise<number> | undefined
   let isRunning = false
   let isClosed = false
@@ -28,8 +28,8 @@ export function purger(removeExpired: (most: number) => Promise<number>): Purger
   async function purge(): Promise<void> {
     isRunning = true
     try {
-      for (let removed = MOST; removed === MOST && !isClosed; ) {
-        removing = removeExpired(MOST)
+      for (let removed = BATCH; removed === BATCH && !isClosed; ) {
+        removing = removeExpired(BATCH)
         removed = await removing
         await pause(PAUSE_MS, undefined, { ref: false })
       }
@@ -39,17 +39,17 @@ export function purger(removeExpired: (most: number) => Promise<number>): Purger
         `headgate: expired rows could not be removed (${error instanceof Error ? error.message : error}). Charges go on.`,
       )
     }
-    nextMs = performance.now() + (0.5 + Math.random()) * EVERY_MS
+    nextMs = performance.now() + (0.5 + Math.random()) * INTERVAL_MS
     isRunning = false
   }
 
   return {
-    notice() {
+    runIfDue() {
       if (!isRunning && !isClosed && performance.now() >= nextMs) purge()
     },
     async close() {
       isClosed = true
-      await removing?.catch(() => undefined) // it has been told
+      await removing?.catch(() => undefined) // purge() reports it
     },
   }
 }

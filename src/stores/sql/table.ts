@@ -1,19 +1,30 @@
 import { type Rows, withDefault } from '../../options/option-table.js'
 import { wrongKind } from '../../util/validate.js'
+import { hashKey } from '../shared/hash-key.js'
 
-/** Both servers take it as it is, when it is quoted: MySQL up to 64 characters, PostgreSQL up to 63. */
+/** Valid as an identifier on both servers when quoted: MySQL allows 64 characters, PostgreSQL 63. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]{0,50}$/
 export const DEFAULT_TABLE = 'headgate'
+/** The width of the key column. Keys at rest are usually shorter. */
+export const MAX_KEY_BYTES = 255
 
 /** The options of a store in a database. */
 export const TABLE_OPTIONS = {
   rows: { table: withDefault(DEFAULT_TABLE, (owner, _option, value) => tableNames(owner, value)) },
 } satisfies { rows: Rows }
 
-/** The names of which a table's name is made: its own, or its schema's (MySQL: database) and its own. Throws a `TypeError` for others. */
+/**
+ * Returns the parts of a table's name: the table, perhaps after its schema (in MySQL: its database). Throws a `TypeError` for any
+ * other value.
+ */
 export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
-  const must = 'a name of at most 51 letters, digits, _ and $, perhaps with that of its schema before it'
+  const must = 'a name of at most 51 letters, digits, _ and $, perhaps after the name of its schema'
   throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
+}
+
+/** Returns the key of the row for a key at rest: the same, or its hash if it is too long or not well-formed Unicode. */
+export function rowKey(key: string): string {
+  return key.isWellFormed() && Buffer.byteLength(key) <= MAX_KEY_BYTES ? key : hashKey(key)
 }

@@ -1,77 +1,54 @@
 import { timeout } from '../../util/timeout.js'
+import type { Dialect } from './dialect.js'
 
-/** How long a connection is waited for and worked with before it is given up. */
+type Pool<Connection> = Pick<Dialect<Connection>, 'acquire' | 'release' | 'destroy' | 'rollback'>
+
+/** How long the store waits for a connection, and then for what it does with it. */
 const DEADLINE_MS = 5000
-const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: allow the pool more of them, or give the store a pool of its own`
+const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: raise the pool's limit, or give the store a pool of its own`
 
-/** How a connection of a pool is had and given back. */
-export interface Lending<Connection> {
-  take(): Promise<Connection>
-  /** Gives it back whole. */
-  release(connection: Connection): void
-  /** Ends a transaction that may be open. */
-  rollback(connection: Connection): Promise<unknown>
-  /** Closes it, so that the pool makes another one. */
-  destroy(connection: Connection): void
-}
+const inTime = timeout(DEADLINE_MS)
 
 /**
- * Runs work with a connection of the user's pool, which it gives back as it was: after a failure rolled back, or closed where
- * that fails too or takes too long. Rejects with what the work rejects with, or when the deadline is over.
+ * Runs `use` with a connection of the pool and releases it: after a failure rolled back, or destroyed where that
+ * fails or takes too long. Rejects with what `use` rejects with, or when a deadline is over.
  */
-export type Borrow<Connection> = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
-
-/** A connection that is lent, once there is one. */
-interface Loan<Connection> {
-  connection?: Connection
-  isOver: boolean
+export async function withConnection<Connection, T>(
+  pool: Pool<Connection>,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await acquire(pool)
+  let isLate = false
+  try {
+    const result = await inTime(use(connection), () => {
+      isLate = true
+    })
+    pool.release(connection)
+    return result
+  } catch (error) {
+    if (!isLate && (await canRollBack(pool, connection))) pool.release(connection)
+    else pool.destroy(connection)
+    throw error
+  }
 }
 
-export function borrower<Connection>(lending: Lending<Connection>): Borrow<Connection> {
-  const inTime = timeout(DEADLINE_MS)
-
-  /** Ends a loan, once. */
-  function end(loan: Loan<Connection>, part: (connection: Connection) => void): void {
-    const { connection, isOver } = loan
-    loan.isOver = true
-    if (connection !== undefined && !isOver) part(connection)
+async function acquire<Connection>(pool: Pool<Connection>): Promise<Connection> {
+  const acquiring = pool.acquire()
+  let isLate = false
+  try {
+    return await inTime(acquiring, () => {
+      isLate = true
+    })
+  } catch (error) {
+    if (!isLate) throw error
+    acquiring.then(pool.release, () => undefined)
+    throw new Error(NO_CONNECTION)
   }
+}
 
-  async function giveBackAfterFailure(loan: Loan<Connection>): Promise<void> {
-    const { connection, isOver } = loan
-    if (connection === undefined || isOver) return
-    try {
-      await inTime(lending.rollback(connection), () => end(loan, lending.destroy))
-      end(loan, lending.release)
-    } catch {
-      end(loan, lending.destroy) // the work has failed, and told why
-    }
-  }
-
-  async function run<T>(loan: Loan<Connection>, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await lending.take()
-    if (loan.isOver) {
-      lending.release(connection) // it came too late
-      throw new Error('its time is over')
-    }
-    loan.connection = connection
-    try {
-      const result = await work(connection)
-      end(loan, lending.release)
-      return result
-    } catch (error) {
-      await giveBackAfterFailure(loan)
-      throw error
-    }
-  }
-
-  return async (work) => {
-    const loan: Loan<Connection> = { isOver: false }
-    try {
-      return await inTime(run(loan, work), () => end(loan, lending.destroy))
-    } catch (error) {
-      if (loan.isOver && loan.connection === undefined) throw new Error(NO_CONNECTION)
-      throw error
-    }
-  }
+function canRollBack<Connection>(pool: Pool<Connection>, connection: Connection): Promise<boolean> {
+  return inTime(pool.rollback(connection)).then(
+    () => true,
+    () => false,
+  )
 }

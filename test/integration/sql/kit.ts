@@ -1,5 +1,4 @@
 import type { SqlStore, State } from 'headgate'
-import type { Database } from '../../../src/stores/sql/dialect.js'
 import type { SqlOptions, SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { mariadb } from './mariadb-kind.js'
@@ -28,8 +27,8 @@ export interface Session {
 /** A pool as a user has it, and what a test does with it. */
 export interface UserPool {
   makeStore(options?: { table?: string }): SqlStore
-  /** What a store asks of the database. */
-  makeDatabase(table: string): Database
+  /** Removes expired rows of a table, up to `limit`, and returns how many. */
+  removeExpired(table: string, limit: number): Promise<number>
   run(sql: string): Promise<Row[]>
   /** Takes a connection out of the pool. */
   take(): Promise<Session>

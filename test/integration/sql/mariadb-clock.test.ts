@@ -1,4 +1,4 @@
-import { BEGUN, CLOCK } from '../../../src/stores/sql/mysql/clock.js'
+import { BEGUN, CLOCK } from '../../../src/stores/sql/mysql/statements.js'
 import { type Session, surroundings } from './kit.js'
 import { mariadb } from './mariadb-kind.js'
 

@@ -1,7 +1,8 @@
 import { mysqlStore, type SqlStore } from 'headgate'
 import { createPool, type PoolOptions as DriverOptions, type Pool } from 'mysql2/promise'
 import { bytesOf } from '../../../src/stores/shared/state-codec.js'
-import { mysqlDatabase } from '../../../src/stores/sql/mysql/dialect.js'
+import { mysqlDialect } from '../../../src/stores/sql/mysql/dialect.js'
+import { withConnection } from '../../../src/stores/sql/with-connection.js'
 import { startMariadb } from '../../support/servers/mariadb.js'
 import type { Kind, PoolOptions, Row, Session, UserPool } from './kit.js'
 
@@ -29,7 +30,10 @@ function open(url: string, { size = 10, settings = [], driver = {} }: PoolOption
       stores.push(store)
       return store
     },
-    makeDatabase: (table) => mysqlDatabase(pool.pool, [table]),
+    removeExpired(table, limit) {
+      const dialect = mysqlDialect(pool.pool, [table])
+      return withConnection(dialect, (connection) => dialect.removeExpired(connection, limit))
+    },
     run: (sql) => run(pool, sql),
     async take(): Promise<Session> {
       const connection = await pool.getConnection()

@@ -53,17 +53,15 @@ describe('in a small table, all of which MariaDB would rather read', () => {
 
   test.each(HELD)('a purge does not wait for living rows that others hold: %j', async (keys) => {
     const { pool, table } = await makeSmallTable()
-    const { removeExpired } = pool.makeDatabase(table)
-    expect(await whileHeld(table, keys, () => removeExpired(MOST))).toBe(EXPIRED.length * EACH)
+    expect(await whileHeld(table, keys, () => pool.removeExpired(table, MOST))).toBe(EXPIRED.length * EACH)
     expect(await pool.run(`SELECT \`key\` FROM ${table}`)).toHaveLength(LIVING.length * EACH)
-    expect(await removeExpired(MOST)).toBe(0)
+    expect(await pool.removeExpired(table, MOST)).toBe(0)
   })
 
   test('nor does one that leaves some for the next time', async () => {
     const { pool, table } = await makeSmallTable()
-    const { removeExpired } = pool.makeDatabase(table)
-    expect(await whileHeld(table, ALL_HELD, () => removeExpired(60))).toBe(60)
-    expect(await whileHeld(table, ALL_HELD, () => removeExpired(60))).toBe(40)
+    expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(60)
+    expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(40)
   })
 
   test('charges and forgetting do not wait for rows that they do not need', async () => {

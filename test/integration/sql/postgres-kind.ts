@@ -1,6 +1,7 @@
 import { postgresStore, type SqlStore } from 'headgate'
 import { Pool } from 'pg'
-import { postgresDatabase } from '../../../src/stores/sql/postgres/dialect.js'
+import { postgresDialect } from '../../../src/stores/sql/postgres/dialect.js'
+import { withConnection } from '../../../src/stores/sql/with-connection.js'
 import { startPostgres } from '../../support/servers/postgres.js'
 import type { Kind, PoolOptions, Session, UserPool } from './kit.js'
 
@@ -25,7 +26,10 @@ function open(url: string, { size = 10, settings = [], driver = {} }: PoolOption
       stores.push(store)
       return store
     },
-    makeDatabase: (table) => postgresDatabase(pool, [table]),
+    removeExpired(table, limit) {
+      const dialect = postgresDialect(pool, [table])
+      return withConnection(dialect, (connection) => dialect.removeExpired(connection, limit))
+    },
     run: async (sql) => (await pool.query(sql)).rows,
     async take(): Promise<Session> {
       const client = await pool.connect()

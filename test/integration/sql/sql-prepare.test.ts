@@ -58,7 +58,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const pool = around.open({ size: 2 })
     await pool.makeStore({ table }).prepare()
     await expectWorks(pool.makeStore({ table }))
-    expect(await pool.makeDatabase(table).removeExpired(10)).toBe(0)
+    expect(await pool.removeExpired(table, 10)).toBe(0)
     await pool.run(`DROP TABLE ${kind.quote(table)}`)
     await pool.end()
   })

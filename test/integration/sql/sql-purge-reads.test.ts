@@ -64,9 +64,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect((await pool.run(indexes(table))).map(({ name }) => name)).toContain(`${table}_expires_at`)
     const before = await scannedIn(table)
     const purging = around.open()
-    const { removeExpired } = purging.makeDatabase(table)
     let removed = 0
-    for (let found = -1; found !== 0; removed += found) found = await removeExpired(500)
+    for (let found = -1; found !== 0; removed += found) found = await purging.removeExpired(table, 500)
     expect(removed).toBe(EXPIRED)
     await purging.end()
     expect((await scannedIn(table)) - before).toBeLessThan(MOST_READ)

@@ -2,25 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive } from 'headgate'
 import { part, remainingOf } from '../../conformance/kit.js'
 import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+import { postgres } from './postgres-kind.js'
 
 const MOST = 500
 const LATER_S = 4_000_000_000
 const policy = consecutive({ limit: 100 })
 
-interface Locks {
-  /** Takes the lock under which a table is purged. */
-  readonly take: (table: string) => string
-  readonly release: (table: string) => string
+interface Settings {
   /** Settings by which a statement gives up soon. */
   readonly impatient: string
   /** Settings that a user's connections may have. */
   readonly settings: readonly string[]
 }
 
-const LOCKS: Readonly<Record<Kind['name'], Locks>> = {
+const SETTINGS: Readonly<Record<Kind['name'], Settings>> = {
   mysql: {
-    take: (table) => `SELECT GET_LOCK('headgate purge ${table}', 0) AS held`,
-    release: (table) => `SELECT RELEASE_LOCK('headgate purge ${table}') AS held`,
     impatient: 'innodb_lock_wait_timeout=1',
     settings: [
       'autocommit=0',
@@ -31,8 +27,6 @@ const LOCKS: Readonly<Record<Kind['name'], Locks>> = {
     ],
   },
   postgres: {
-    take: (table) => `SELECT pg_try_advisory_lock(hashtext('headgate purge ${table}')) AS held`,
-    release: (table) => `SELECT pg_advisory_unlock(hashtext('headgate purge ${table}')) AS held`,
     impatient: 'lock_timeout=500',
     settings: [
       'default_transaction_isolation=serializable',
@@ -44,7 +38,7 @@ const LOCKS: Readonly<Record<Kind['name'], Locks>> = {
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
-  const { take, release, impatient, settings } = LOCKS[kind.name]
+  const { impatient, settings } = SETTINGS[kind.name]
 
   async function namesIn(pool: UserPool, table: string): Promise<Record<string, number>> {
     const rows = await pool.run(`SELECT ${kind.quote('key')} AS name FROM ${table}`)
@@ -61,12 +55,11 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await insertRows(kind, pool, table, { name: 'second', count: 510, expiresAtS: nowS - 2 })
     await insertRows(kind, pool, table, { name: 'soon', count: 300, expiresAtS: nowS + 60 })
     await insertRows(kind, pool, table, { name: 'never', count: 200, expiresAtS: 253_402_300_799 })
-    const { removeExpired } = pool.makeDatabase(table)
-    expect(await removeExpired(MOST)).toBe(500)
+    expect(await pool.removeExpired(table, MOST)).toBe(500)
     expect(await namesIn(pool, table)).toEqual({ first: 200, never: 200, second: 510, soon: 300 }) // the oldest first
-    expect(await removeExpired(MOST)).toBe(500)
-    expect(await removeExpired(MOST)).toBe(210)
-    expect(await removeExpired(MOST)).toBe(0)
+    expect(await pool.removeExpired(table, MOST)).toBe(500)
+    expect(await pool.removeExpired(table, MOST)).toBe(210)
+    expect(await pool.removeExpired(table, MOST)).toBe(0)
     expect(await namesIn(pool, table)).toEqual({ never: 200, soon: 300 })
   })
 
@@ -75,39 +68,37 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const plain = around.open()
     await insertRows(kind, plain, table, { name: 'old', count: 120, expiresAtS: 1 })
     await insertRows(kind, plain, table, { name: 'living', count: 20, expiresAtS: LATER_S })
-    const { removeExpired } = pool.makeDatabase(table)
-    expect(await removeExpired(100)).toBe(100)
+    expect(await pool.removeExpired(table, 100)).toBe(100)
     expect(await namesIn(plain, table)).toEqual({ living: 20, old: 20 })
-    expect(await removeExpired(100)).toBe(20)
+    expect(await pool.removeExpired(table, 100)).toBe(20)
     expect(await namesIn(plain, table)).toEqual({ living: 20 })
     await plain.end()
   })
 
-  test('while one process is at it, others remove nothing', async () => {
+  test('processes that purge at the same time do not fail, and remove everything', async () => {
     const { pool, table } = await around.makeStore()
-    await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
-    const holder = await around.open({ size: 1 }).take()
-    expect(Number(Object.values((await holder.run(take(table)))[0] ?? {})[0])).toBe(1)
-    expect(await pool.makeDatabase(table).removeExpired(MOST)).toBe(0)
-    expect(await namesIn(pool, table)).toEqual({ old: 20 })
-    await holder.run(release(table))
-    holder.release()
-    expect(await pool.makeDatabase(table).removeExpired(MOST)).toBe(20)
+    await insertRows(kind, pool, table, { name: 'old', count: 2000, expiresAtS: 1 })
+    const purge = async () => {
+      for (let empty = 0; empty < 3; ) {
+        if ((await pool.removeExpired(table, 100)) > 0) empty = 0
+        else empty++
+        await pause(1)
+      }
+    }
+    await Promise.all([purge(), purge(), purge(), purge()])
+    expect(await namesIn(pool, table)).toEqual({})
   })
 
-  test('one that fails halfway, as somebody holds a row, is no hindrance to the next of another process', async () => {
+  test('a purge that fails on a row somebody has locked does not hinder the next one of another process', async () => {
     const { pool, table } = await around.makeStore({ settings: [impatient] })
     await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
     const holder = await around.open({ size: 1 }).take()
     await holder.run('START TRANSACTION')
     await holder.run(`SELECT 1 FROM ${table} WHERE ${kind.quote('key')} = 'old:7' FOR UPDATE`)
-    await pool
-      .makeDatabase(table)
-      .removeExpired(MOST)
-      .catch(() => undefined)
+    await pool.removeExpired(table, MOST).catch(() => undefined)
     await holder.run('ROLLBACK')
     holder.release()
-    await around.open().makeDatabase(table).removeExpired(MOST)
+    await around.open().removeExpired(table, MOST)
     expect(await namesIn(pool, table)).toEqual({})
   })
 
@@ -118,7 +109,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     let isOver = false
     const purging = (async () => {
       let removed = 0
-      for (; !isOver; await pause(1)) removed += await pool.makeDatabase(table).removeExpired(50)
+      for (; !isOver; await pause(1)) removed += await pool.removeExpired(table, 50)
       return removed
     })()
     for (let round = 0; round < 3; round++) {
@@ -128,5 +119,21 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     isOver = true
     expect(await purging).toBeGreaterThan(0)
     expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => 97))
+  })
+})
+
+describe('on PostgreSQL', () => {
+  const around = surroundings(postgres)
+
+  test('nothing is removed while another process purges the table', async () => {
+    const { pool, table } = await around.makeStore()
+    await insertRows(postgres, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
+    const holder = await around.open({ size: 1 }).take()
+    const lock = `hashtext('headgate purge ${table}')`
+    await holder.run(`SELECT pg_advisory_lock(${lock})`)
+    expect(await pool.removeExpired(table, MOST)).toBe(0)
+    await holder.run(`SELECT pg_advisory_unlock(${lock})`)
+    holder.release()
+    expect(await pool.removeExpired(table, MOST)).toBe(20)
   })
 })

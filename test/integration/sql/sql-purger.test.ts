@@ -36,7 +36,7 @@ function purgerOf(expired: number) {
 
 test('it removes at most 100 rows at a time, until fewer are found', async () => {
   const { removed, purge } = purgerOf(234)
-  purge.notice()
+  purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([100, 100, 34])
 })
@@ -44,15 +44,15 @@ test('it removes at most 100 rows at a time, until fewer are found', async () =>
 test('it begins at a random moment of the first minute, and only when there are charges', async () => {
   random = 0.5
   const { removed, purge } = purgerOf(10)
-  purge.notice()
+  purge.runIfDue()
   nowMs += MINUTE_MS / 2 - 1
-  purge.notice()
+  purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([])
   nowMs += 1
   await pause(A_WHILE_MS)
   expect(removed).toEqual([])
-  purge.notice()
+  purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([10])
 })
@@ -65,13 +65,13 @@ test('it comes again after half a minute to one and a half', async () => {
     random = 0
     const { removed, purge } = purgerOf(1)
     random = share
-    purge.notice()
+    purge.runIfDue()
     await pause(A_WHILE_MS)
     nowMs += afterMs - 10
-    if (share === 0) purge.notice()
+    if (share === 0) purge.runIfDue()
     expect(removed).toHaveLength(1)
     nowMs += 1000
-    purge.notice()
+    purge.runIfDue()
     await pause(A_WHILE_MS)
     expect(removed).toEqual([1, 0])
   }
@@ -79,7 +79,7 @@ test('it comes again after half a minute to one and a half', async () => {
 
 test('it does one thing at a time, however often it is called', async () => {
   const { removed, purge } = purgerOf(210)
-  for (let i = 0; i < 100; i++) purge.notice()
+  for (let i = 0; i < 100; i++) purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([100, 100, 10])
 })
@@ -93,7 +93,7 @@ test('closing waits for what is under way, and nothing follows', async () => {
       finish = () => resolve(most)
     })
   })
-  purge.notice()
+  purge.runIfDue()
   let isClosed = false
   const closing = purge.close().then(() => {
     isClosed = true
@@ -103,7 +103,7 @@ test('closing waits for what is under way, and nothing follows', async () => {
   finish(100)
   await closing
   nowMs += 10 * MINUTE_MS
-  purge.notice()
+  purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(asked).toBe(1)
 })
@@ -112,7 +112,7 @@ test('closing a second time, or one that has nothing to do, is no matter', async
   const { purge, removed } = purgerOf(3)
   await purge.close()
   await purge.close()
-  purge.notice()
+  purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([])
 })
@@ -124,7 +124,7 @@ test('what fails is told once, with its reason, and tried again the next time', 
     throw new Error('the table is full of holes')
   })
   for (let i = 0; i < 3; i++) {
-    purge.notice()
+    purge.runIfDue()
     await pause(A_WHILE_MS)
     nowMs += 2 * MINUTE_MS
   }

@@ -7,72 +7,66 @@ export interface MysqlQuery {
   readonly typeCast?: (field: unknown, next: () => unknown) => unknown
 }
 
-/** How mysql2 answers. */
-type Answer<T> = (error: Error | null, result: T) => void
+type Callback<T> = (error: Error | null, result: T) => void
 
 /** A connection of a pool. */
 export interface MysqlConnection {
   /** Sends text. */
-  query(query: MysqlQuery, answer: Answer<unknown>): unknown
-  /** Sends a prepared statement, which mysql2 keeps for the connection. */
-  execute(query: MysqlQuery, answer: Answer<unknown>): unknown
+  query(query: MysqlQuery, callback: Callback<unknown>): unknown
+  /** Sends a prepared statement, which mysql2 caches for the connection. */
+  execute(query: MysqlQuery, callback: Callback<unknown>): unknown
   release(): void
   destroy(): void
 }
 
 /** What the store needs of a pool of `mysql2` (https://sidorares.github.io/node-mysql2/docs). */
 export interface MysqlCallbackPool {
-  getConnection(answer: Answer<MysqlConnection>): unknown
+  getConnection(callback: Callback<MysqlConnection>): unknown
 }
 
-/** A pool of `mysql2`, or one of `mysql2/promise`, which has the other inside. */
+/** A pool of `mysql2`, or one of `mysql2/promise`, which wraps the other. */
 export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
 /**
- * The pool that answers by callbacks; nothing for what is no pool. The other notes a stack for each call, in case it fails (mysql2
- * 3.24), which takes longer than the rest of the call.
+ * Returns the pool with callbacks, or `undefined` if the value is no pool. The pool with promises captures a stack for each call
+ * (mysql2 3.24), which takes longer than the rest of the call.
  */
 export function callbackPoolOf(value: unknown): MysqlCallbackPool | undefined {
-  const pool = isCallbackPool(value) ? value : (value as { pool?: unknown } | null | undefined)?.pool
-  return isCallbackPool(pool) ? pool : undefined
+  return [value, (value as { pool?: unknown } | null | undefined)?.pool].find(isCallbackPool)
 }
 
 function isCallbackPool(value: unknown): value is MysqlCallbackPool {
   if (typeof value !== 'object' || value === null) return false
-  const { promise, getConnection, of } = value as Record<'promise' | 'getConnection' | 'of', unknown>
+  const { promise, getConnection, of } = value as Record<string, unknown>
   return typeof getConnection === 'function' && typeof promise === 'function' && of === undefined // a PoolCluster has `of`
 }
 
-export function connectionOf(pool: MysqlCallbackPool): Promise<MysqlConnection> {
+export function acquire(pool: MysqlCallbackPool): Promise<MysqlConnection> {
   return new Promise((resolve, reject) => {
     pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)))
   })
 }
 
-/** Rows come as lists, whatever the user has told the pool. */
-const AS_LISTS = {
+/** Rows, each as an array, or the outcome of a statement without rows. */
+export type MysqlReply = readonly (readonly unknown[])[] & {
+  readonly affectedRows?: number
+  /** Flags: https://dev.mysql.com/doc/dev/mysql-server/latest/mysql__com_8h.html */
+  readonly serverStatus?: number
+}
+
+/** Rows come as arrays of plain values, whatever the options of the pool are. */
+const PLAIN = {
   rowsAsArray: true,
   nestTables: false,
   typeCast: (_field: unknown, next: () => unknown) => next(),
 } as const
 
-/** Rows, each as a list, or what a statement has done. */
-export type MysqlReply = readonly (readonly unknown[])[] & { readonly affectedRows?: number }
-
-/** Sends text. */
-export function text(connection: MysqlConnection, sql: string): Promise<MysqlReply> {
+/** Sends a statement: as a prepared one if it has values. */
+export function run(connection: MysqlConnection, sql: string, values?: unknown[]): Promise<MysqlReply> {
   return new Promise((resolve, reject) => {
-    connection.query({ ...AS_LISTS, sql }, (error, reply) =>
-      error ? reject(error) : resolve(reply as MysqlReply),
-    )
-  })
-}
-
-/** Sends a prepared statement. */
-export function prepared(connection: MysqlConnection, sql: string, values: unknown[]): Promise<MysqlReply> {
-  return new Promise((resolve, reject) => {
-    connection.execute({ ...AS_LISTS, sql, values }, (error, reply) =>
-      error ? reject(error) : resolve(reply as MysqlReply),
-    )
+    const callback: Callback<unknown> = (error, reply) =>
+      error ? reject(error) : resolve(reply as MysqlReply)
+    if (values === undefined) connection.query({ ...PLAIN, sql }, callback)
+    else connection.execute({ ...PLAIN, sql, values }, callback)
   })
 }

@@ -1,72 +1,55 @@
 import { bytesOf, stateIn } from '../../shared/state-codec.js'
-import type { Database, Found, Row } from '../dialect.js'
-import { borrower } from '../with-connection.js'
-import { connectionOf, type MysqlCallbackPool, type MysqlConnection, text } from './client.js'
-import { BEGUN, CLOCK } from './clock.js'
+import type { Dialect, LockedRows, Row } from '../dialect.js'
+import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
 import { hintFor, isTemporary } from './errors.js'
-import { prepareTable } from './prepare-table.js'
-import { removeExpiredRows } from './purge.js'
-import { quoted } from './schema.js'
+import { removeExpired } from './purge.js'
+import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
-import { begin, COMMIT, hex, ROLLBACK, removeRows } from './statements.js'
+import { BEGUN, begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK } from './statements.js'
 
-/**
- * How many seconds a transaction waits for a row that somebody else has locked, while it holds others itself: MariaDB reads this, and
- * MySQL has its `innodb_lock_wait_timeout` alone.
- */
-const PATIENCE = '/*M!100301 WAIT 1 */'
+/** Seconds to wait for a row that somebody else has locked: in MariaDB. MySQL has `innodb_lock_wait_timeout` alone. */
+const LOCK_WAIT = '/*M!100301 WAIT 1 */'
 
-/** What the store asks of MySQL and MariaDB. */
-export function mysqlDatabase(pool: MysqlCallbackPool, names: readonly string[]): Database {
+/** Creates the dialect of MySQL and MariaDB. */
+export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]): Dialect<MysqlConnection> {
   const table = quoted(names)
-  const decideAlone = singleCharge(table)
-  const borrow = borrower<MysqlConnection>({
-    take: () => connectionOf(pool),
-    release: (connection) => connection.release(),
-    rollback: (connection) => text(connection, ROLLBACK),
-    destroy: (connection) => connection.destroy(),
-  })
 
-  async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<Found> {
-    const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${PATIENCE}`
-    const rows = await text(connection, sql)
+  async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedRows> {
+    const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${LOCK_WAIT}`
+    const rows = await run(connection, sql)
     const states = new Map(rows.map(([key, state]) => [String(key), stateIn(state)]))
-    const clocks = rows.length > 0 ? rows.map(([, , micros]) => micros) : await readClock(connection)
-    return { states, nowMs: Math.max(...clocks.map(Number)) / 1000 } // that of the row which was locked last
-  }
-
-  async function readClock(connection: MysqlConnection): Promise<readonly unknown[]> {
-    return (await text(connection, `SELECT ${BEGUN}`)).map(([micros]) => micros)
+    const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${BEGUN}`)
+    return { states, nowMs: Math.max(...clocks.map(([, , micros]) => Number(micros))) / 1000 } // of the last lock
   }
 
   async function write(connection: MysqlConnection, rows: readonly Row[], onDuplicate = ''): Promise<void> {
     if (rows.length === 0) return
     const values = rows.map(
-      ({ key, state, expiresAtS }) => `(${hex(key)},x'${bytesOf(state).toString('hex')}',${expiresAtS})`,
+      ({ key, state, expiresAtS }) => `(${hex(key)},${hex(bytesOf(state))},${expiresAtS})`,
     )
-    await text(connection, `INSERT INTO ${table} (\`key\`, state, expires_at) VALUES ${values}${onDuplicate}`)
+    await run(connection, `INSERT INTO ${table} (\`key\`, state, expires_at) VALUES ${values}${onDuplicate}`)
   }
-
-  const transact: Database['transact'] = (keys, work) =>
-    borrow(async (connection) => {
-      await begin(connection)
-      const { changed, added, removed } = work(await lock(connection, keys))
-      // One after the other: a deadlock ends the transaction, and what came behind it would be outside.
-      const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
-      await write(connection, changed, update)
-      await write(connection, added)
-      if (removed.length > 0) await removeRows(connection, table, removed)
-      await text(connection, COMMIT)
-    })
 
   return {
     name: 'mysql',
-    transact,
-    chargeAlone: (part) => borrow((connection) => decideAlone(connection, part)),
-    removeExpired: (most) =>
-      borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
+    acquire: () => acquire(pool),
+    release: (connection) => connection.release(),
+    destroy: (connection) => connection.destroy(),
+    rollback: (connection) => run(connection, ROLLBACK),
+    async transact(connection, keys, decide) {
+      await begin(connection)
+      const { updated, inserted, deleted } = decide(await lock(connection, keys))
+      // One by one: a deadlock ends the transaction, and a statement sent behind it would be outside.
+      const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
+      await write(connection, updated, update)
+      await write(connection, inserted)
+      await deleteRows(connection, table, deleted)
+      await run(connection, COMMIT)
+    },
+    chargeSingle: singleCharge(table),
+    removeExpired: (connection, limit) => removeExpired(connection, table, limit),
+    prepare: (connection) => prepareTable(connection, names),
     isTemporary,
     hintFor: (error) => hintFor(error, table),
-    prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
 }

@@ -4,26 +4,26 @@ import { wrongKind } from '../../../util/validate.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { TABLE_OPTIONS } from '../table.js'
 import { callbackPoolOf, type MysqlCallbackPool, type MysqlPool } from './client.js'
-import { mysqlDatabase } from './dialect.js'
+import { mysqlDialect } from './dialect.js'
 
-/** What a MySQL store can be told. */
+/** Options of `mysqlStore`. */
 export interface MysqlStoreOptions {
-  /** The table's name, perhaps with its database's before it. Default: `headgate`. */
+  /** The table's name, perhaps after its database's. Default: `headgate`. */
   table?: string
 }
 
 /**
- * Keeps states in MySQL or MariaDB, for any number of processes: one transaction decides a whole batch of charges.
+ * Creates a store in MySQL or MariaDB, for any number of processes. One transaction decides a whole batch of charges.
  *
- * - Atomicity: the rows are locked in the order of their keys, decided on, written and committed, at READ COMMITTED. Family: row
- *   lock. A lone charge is read, and written if the row is still the same; else it goes by a transaction. Deadlocks and lock waits are
- *   tried again, thirty times and for two seconds at the most, then `StoreError`.
+ * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys, decides, writes and commits. A
+ *   charge of one limit that comes alone is a compare-and-swap in two round trips, and a transaction if that fails. Deadlocks and
+ *   lock waits are retried, thirty times and for two seconds at most, then `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `pool` is the user's `mysql2` pool, by promises or by callbacks. It is never closed, and its connections go back as they were.
- * - The table has to be there: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
+ * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and returns connections as they were.
+ * - The table has to exist: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
  *
- * Throws a `TypeError` for what is no such pool, and for wrong options.
+ * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */
 export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
   const [callbackPool, { table }] = readTogether(
@@ -31,7 +31,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): Sq
     () => readPool(pool),
     () => readOptions('mysqlStore', options, TABLE_OPTIONS),
   )
-  return sqlStore(mysqlDatabase(callbackPool, table))
+  return sqlStore(mysqlDialect(callbackPool, table))
 }
 
 function readPool(pool: MysqlPool): MysqlCallbackPool {

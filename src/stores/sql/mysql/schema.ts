@@ -1,16 +1,18 @@
-import { MAX_KEY_BYTES } from '../row-key.js'
-import { DEFAULT_TABLE, tableNames } from '../table.js'
+import { SchemaMismatchError } from '../errors.js'
+import { DEFAULT_TABLE, MAX_KEY_BYTES, tableNames } from '../table.js'
+import { type MysqlConnection, run } from './client.js'
+import { isNoTable } from './errors.js'
 
 /** The longest state: a ban from a sliding window of 100 slices has 106 numbers of 8 bytes. */
 const MAX_STATE_BYTES = 1024
 
 /**
- * The SQL that makes the table of `mysqlStore`, one statement, for those who run their own migrations. It changes nothing where the
- * table is there.
+ * Returns the SQL that creates the table of `mysqlStore`, one statement, for applications with their own migrations. It changes
+ * nothing if the table exists.
  *
- * - `table` is the table's name, perhaps with its database's before it. Default `headgate`.
+ * - `table` is the table's name, perhaps after its database's. Default: `headgate`.
  *
- * Throws a `TypeError` for what is no such name.
+ * Throws a `TypeError` if that is no such name.
  */
 export function mysqlSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('mysqlSchema', table)
@@ -26,4 +28,31 @@ export function mysqlSchema(table: string = DEFAULT_TABLE): string {
 
 export function quoted(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join('.')
+}
+
+/**
+ * Creates the table if it does not exist. Rejects if the existing one has no unique keys, so that rows would be duplicated, or no
+ * index for the purge.
+ */
+export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
+  const indexes = await run(connection, `SHOW INDEX FROM ${quoted(names)}`).catch((error: unknown) => {
+    if (!isNoTable(error)) throw error
+  })
+  if (indexes === undefined) {
+    await run(connection, mysqlSchema(names.join('.')))
+    return
+  }
+  const columns = indexes.map(([, nonUnique, index, position, column, , , prefixLength]) => {
+    const isWhole = prefixLength === null
+    return { isUnique: Number(nonUnique) === 0, index, isFirst: Number(position) === 1, column, isWhole }
+  })
+  const isAlone = (index: unknown) => columns.filter((each) => each.index === index).length === 1
+  if (
+    !columns.some(
+      ({ isUnique, index, column, isWhole }) => isUnique && column === 'key' && isWhole && isAlone(index),
+    )
+  )
+    throw new SchemaMismatchError('its keys are not unique')
+  if (!columns.some(({ isFirst, column }) => isFirst && column === 'expires_at'))
+    throw new SchemaMismatchError('it has no index of expires_at')
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export interface PostgresQuery {
   readonly text: string
   readonly values?: unknown[]
-  /** Under which a connection keeps the prepared statement. */
+  /** The name under which a connection keeps the prepared statement. */
   name?: string | undefined
   readonly rowMode: 'array'
   readonly types: { getTypeParser(): (text: string) => string }
@@ -19,10 +19,7 @@ export interface PostgresReply {
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   release(destroy?: boolean): void
-  /**
-   * Of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in one that failed. Older versions
-   * of pg lack it.
-   */
+  /** The status of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. pg has it since 8.21. */
   getTransactionStatus?(): string | null
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
@@ -33,34 +30,29 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>
 }
 
+/** A single client has both methods as well, but cannot run two transactions at the same time. */
 export function isPostgresPool(value: unknown): value is PostgresPool {
-  if (typeof value !== 'object' || value === null) return false
-  const { connect, query } = value as { connect?: unknown; query?: unknown }
-  const isClient = 'processID' in value // a lone client has both methods as well, and no transactions for two at once
-  return typeof connect === 'function' && typeof query === 'function' && !isClient
+  if (typeof value !== 'object' || value === null || 'processID' in value) return false
+  const { connect, query } = value as Record<string, unknown>
+  return typeof connect === 'function' && typeof query === 'function'
 }
 
 /** Every value comes as the text that the server sends, whatever parsers the user has set. */
-const types = { getTypeParser: () => (text: string) => text }
+const PLAIN = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } } as const
 
-export function query(text: string): PostgresQuery {
-  return { text, rowMode: 'array', types }
-}
+/** Creates queries of a statement that each connection prepares once. */
+export type PreparedStatement = (values: unknown[]) => PostgresQuery
 
-/** Makes a query of a statement's values. */
-export type Prepared = (values: unknown[]) => PostgresQuery
-
-/** A statement that each connection prepares once, by a name of its own. */
-export function preparing(text: string): Prepared {
+export function preparedStatement(text: string): PreparedStatement {
   const name = `headgate-${createHash('sha256').update(text).digest('hex').slice(0, 16)}` // at most 63 bytes
-  return (values) => ({ name, text, values, rowMode: 'array', types })
+  return (values) => ({ ...PLAIN, name, text, values })
 }
 
-/** Sends statements in one query, each with a reply. */
-export async function repliesOf(
+/** Sends statements in one query, and returns a reply to each. */
+export async function run(
   connection: PostgresConnection,
-  statements: readonly string[],
+  ...statements: readonly string[]
 ): Promise<readonly PostgresReply[]> {
-  const replies = await connection.query(query(statements.join(';')))
+  const replies = await connection.query({ ...PLAIN, text: statements.join(';') })
   return (Array.isArray(replies) ? replies : [replies]) as PostgresReply[]
 }

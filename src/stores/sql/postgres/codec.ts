@@ -1,46 +1,61 @@
 import type { State } from '../../../policies/policy.js'
+import type { Row } from '../dialect.js'
 
-/*
- * How numbers come from the server: as hexadecimal digits of their bytes, since how it writes a number as text depends on
- * `extra_float_digits`.
- */
-
-/** Milliseconds since the Unix epoch when the transaction began, with microseconds behind the point. */
+/** Milliseconds since the Unix epoch when the transaction began, with microseconds as the fraction. */
 export const NOW = "(date_part('epoch', now()) * 1000)"
 /** The same at this moment. */
 export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
 
-/** A time, and the state in a column or expression, where there is one. */
-export function sent(time: string, state?: string): string {
+/**
+ * Returns the expression that encodes a time, and the state in a column or expression: the hexadecimal digits of their bytes, since
+ * how the server writes a number as text depends on `extra_float_digits`.
+ */
+export function encoded(time: string, state?: string): string {
   const bytes = state === undefined ? '' : ` || coalesce(array_send(${state}), '')`
   return `encode(float8send(${time})${bytes}, 'hex')`
 }
 
-export interface Sent {
+export interface Decoded {
   readonly nowMs: number
-  /** Whether something was sent for a state. */
-  readonly isThere: boolean
-  /** Nothing where there is none, and for one without numbers or with other things among them. */
+  readonly exists: boolean
+  /** `undefined` for a row that does not exist, and for a corrupt one. */
   readonly state: State | undefined
 }
 
 const TIME_BYTES = 8
-/** An array of one dimension: how many it has, and 16 bytes more; then each number, with its length before it. */
-const ARRAY_HEAD_BYTES = 20
+/** The header of an array begins with the number of its dimensions. Each number follows its length. */
+const HEADER_BYTES = 20
 const NUMBER_BYTES = 4 + 8
 
-/** Reads what `sent` gives. */
-export function readSent(hexadecimal: string | null | undefined): Sent {
+/** Decodes what an `encoded` expression returns. */
+export function decode(hexadecimal: string | null | undefined): Decoded {
   const bytes = Buffer.from(hexadecimal ?? '', 'hex')
   const array = bytes.subarray(TIME_BYTES)
-  return { nowMs: bytes.readDoubleBE(0), isThere: array.length > 0, state: stateIn(array) }
+  return { nowMs: bytes.readDoubleBE(0), exists: array.length > 0, state: stateIn(array) }
 }
 
 function stateIn(array: Buffer): State | undefined {
-  const count = (array.length - ARRAY_HEAD_BYTES) / NUMBER_BYTES
-  if (count < 1 || !Number.isInteger(count) || array.readInt32BE(0) !== 1) return undefined
-  const state = Array.from({ length: count }, (_, i) => {
-    return array.readDoubleBE(ARRAY_HEAD_BYTES + i * NUMBER_BYTES + 4)
-  })
+  const length = (array.length - HEADER_BYTES) / NUMBER_BYTES
+  if (length < 1 || !Number.isInteger(length) || array.readInt32BE(0) !== 1) return undefined
+  const state = Array.from({ length }, (_, i) => array.readDoubleBE(HEADER_BYTES + i * NUMBER_BYTES + 4))
   return state.every(Number.isFinite) ? state : undefined
+}
+
+/** Characters that need no escape in an array in a string: ASCII without quotes and backslashes. */
+const PLAIN = /^[ !#-&(-[\]-~]*$/
+
+/** Returns keys as a literal array, which the server parses faster than a list of values. */
+export function keyArray(keys: readonly string[]): string {
+  const elements = keys.map((key) =>
+    PLAIN.test(key) ? `"${key}"` : `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`,
+  )
+  return `E'{${elements}}'::bytea[]`
+}
+
+/** Returns rows as the table expression `r (key, state, expires_at)`; its states are text, since rows of an array are of one length. */
+export function rowTable(rows: readonly Row[]): string {
+  const keys = keyArray(rows.map(({ key }) => key))
+  const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`
+  const expiries = `'{${rows.map(({ expiresAtS }) => expiresAtS)}}'::bigint[]`
+  return `unnest(${keys}, ${states}, ${expiries}) AS r (key, state, expires_at)`
 }

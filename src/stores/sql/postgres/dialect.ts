@@ -1,78 +1,78 @@
-import type { Database, Found } from '../dialect.js'
-import { borrower } from '../with-connection.js'
-import { type PostgresConnection, type PostgresPool, type PostgresReply, query, repliesOf } from './client.js'
-import { CLOCK, readSent, sent } from './codec.js'
-import { hintFor, InTransaction, isTemporary } from './errors.js'
-import { prepareTable } from './prepare-table.js'
-import { removeExpiredRows } from './purge.js'
-import { byteaArray, deleting, inserting, updating } from './row-arrays.js'
-import { quoted } from './schema.js'
+import type { Dialect, LockedRows } from '../dialect.js'
+import { OpenTransactionError } from '../errors.js'
+import { type PostgresConnection, type PostgresPool, run } from './client.js'
+import { CLOCK, decode, encoded, keyArray, rowTable } from './codec.js'
+import { hintFor, isTemporary } from './errors.js'
+import { removeExpired } from './purge.js'
+import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
-/** How long a transaction waits for a row that somebody else has locked, while it holds others itself. */
+/** How long a transaction waits for a row that somebody else has locked. */
 const LOCK_TIMEOUT_MS = 1000
 
-/** What the store asks of PostgreSQL. Statements that need no answer in between go together in one query. */
-export function postgresDatabase(pool: PostgresPool, names: readonly string[]): Database {
+/** Creates the dialect of PostgreSQL. Statements that need no reply in between go together in one query. */
+export function postgresDialect(pool: PostgresPool, names: readonly string[]): Dialect<PostgresConnection> {
   const table = quoted(names)
-  const decideAlone = singleCharge(table)
-  const borrow = borrower<PostgresConnection>({
-    async take() {
+  const charge = singleCharge(table)
+
+  async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedRows> {
+    const [, , locked, clock] = await run(
+      connection,
+      'BEGIN ISOLATION LEVEL READ COMMITTED',
+      `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
+      `SELECT r.number, ${encoded('0', 't.state')} FROM unnest(${keyArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
+      `SELECT ${encoded(CLOCK)}, now() = statement_timestamp()`,
+    )
+    const [time, hasBegun] = clock?.rows[0] ?? []
+    if (hasBegun !== 't') throw new OpenTransactionError() // which pg before 8.21 does not tell
+    const rows = locked?.rows ?? []
+    const states = rows.map(
+      ([number, row]) => [keys[Number(number) - 1] as string, decode(row).state] as const,
+    )
+    return { states: new Map(states), nowMs: decode(time).nowMs }
+  }
+
+  return {
+    name: 'postgres',
+    async acquire() {
       const connection = await pool.connect()
       if (isInTransaction(connection)) {
         connection.release(true) // the server rolls it back
-        throw new InTransaction()
+        throw new OpenTransactionError()
       }
-      connection.on('error', ignore) // what is under way rejects with it as well
+      connection.on('error', ignore) // the query under way rejects with it as well
       return connection
     },
     release(connection) {
       connection.removeListener('error', ignore)
       connection.release()
     },
-    rollback: (connection) => connection.query(query('ROLLBACK')),
     destroy: (connection) => connection.release(true),
-  })
-
-  /** By the numbers of the keys, rows take fewer bytes than by the keys. */
-  async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<Found> {
-    const [, , rows = NONE, clock = NONE] = await repliesOf(connection, [
-      'BEGIN ISOLATION LEVEL READ COMMITTED',
-      `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
-      `SELECT r.number, ${sent('0', 't.state')} FROM unnest(${byteaArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
-      `SELECT ${sent(CLOCK)}`,
-    ])
-    const states = new Map(
-      rows.rows.map(([number, sent]) => [keys[Number(number) - 1] as string, readSent(sent).state]),
-    )
-    return { states, nowMs: readSent(clock.rows[0]?.[0]).nowMs }
-  }
-
-  const transact: Database['transact'] = (keys, work) =>
-    borrow(async (connection) => {
-      const { changed, added, removed } = work(await lock(connection, keys))
-      await repliesOf(connection, [
-        ...(changed.length > 0 ? [updating(table, changed)] : []),
-        ...(added.length > 0 ? [inserting(table, added)] : []),
-        ...(removed.length > 0 ? [deleting(table, removed)] : []),
-        'COMMIT',
-      ])
-    })
-
-  return {
-    name: 'postgres',
-    transact,
-    chargeAlone: (part) =>
-      borrow(async (connection) => {
-        const verdict = await decideAlone(connection, part)
-        if (isInTransaction(connection)) throw new InTransaction() // begun by a query that was not awaited
-        return verdict
-      }),
-    removeExpired: (most) =>
-      borrow((connection) => removeExpiredRows(connection, table, `headgate purge ${names.join('.')}`, most)),
+    rollback: (connection) => run(connection, 'ROLLBACK'),
+    async transact(connection, keys, decide) {
+      const { updated, inserted, deleted } = decide(await lock(connection, keys))
+      const writes = ['COMMIT']
+      if (deleted.length > 0) writes.unshift(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
+      if (inserted.length > 0)
+        writes.unshift(
+          `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at FROM ${rowTable(inserted)}`,
+        )
+      if (updated.length > 0)
+        writes.unshift(
+          `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at FROM ${rowTable(updated)} WHERE t.key = r.key`,
+        )
+      await run(connection, ...writes)
+    },
+    async chargeSingle(connection, part) {
+      const verdict = await charge(connection, part)
+      if (isInTransaction(connection)) throw new OpenTransactionError() // begun by a query that nobody awaited
+      return verdict
+    },
+    removeExpired: (connection, limit) =>
+      removeExpired(connection, table, `headgate purge ${names.join('.')}`, limit),
+    prepare: (connection) => prepareTable(connection, names),
     isTemporary,
     hintFor: (error) => hintFor(error, table),
-    prepare: () => borrow((connection) => prepareTable(connection, names)),
   }
 }
 
@@ -82,5 +82,3 @@ function isInTransaction(connection: PostgresConnection): boolean {
 }
 
 function ignore(): void {}
-
-const NONE: PostgresReply = { rows: [] }

@@ -1,22 +1,18 @@
-import { type PostgresConnection, repliesOf } from './client.js'
+import { type PostgresConnection, run } from './client.js'
 
-/** Removes some expired rows, at most so many, unless another process is at it; tells how many. Leaves out rows that are in use. */
-export async function removeExpiredRows(
+/**
+ * Removes expired rows that nobody has locked, up to `limit`, and returns how many. Returns 0 while another process
+ * purges the table.
+ */
+export async function removeExpired(
   connection: PostgresConnection,
   table: string,
-  lockName: string,
-  most: number,
+  lock: string,
+  limit: number,
 ): Promise<number> {
-  const [, locked] = await repliesOf(connection, [
-    'BEGIN ISOLATION LEVEL READ COMMITTED',
-    `SELECT pg_try_advisory_xact_lock(hashtext('${lockName}'))`,
-  ])
-  if (locked?.rows[0]?.[0] !== 't') {
-    await repliesOf(connection, ['ROLLBACK'])
-    return 0
-  }
-  const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED`
-  const removing = `DELETE FROM ${table} WHERE key = ANY(ARRAY(${expired})) RETURNING 1`
-  const [gone] = await repliesOf(connection, [removing, 'COMMIT'])
-  return gone?.rows.length ?? 0
+  const isAlone = `(SELECT pg_try_advisory_xact_lock(hashtext('${lock}')))`
+  const isExpired = "expires_at < date_part('epoch', now())::bigint"
+  const keys = `SELECT key FROM ${table} WHERE ${isAlone} AND ${isExpired} ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
+  const [deleted] = await run(connection, `DELETE FROM ${table} WHERE key = ANY(ARRAY(${keys})) RETURNING 1`)
+  return deleted?.rows.length ?? 0
 }

@@ -1,12 +1,13 @@
 import { DEFAULT_TABLE, tableNames } from '../table.js'
+import { type PostgresConnection, run } from './client.js'
 
 /**
- * The SQL that makes the table of `postgresStore` and its index, two statements, for those who run their own migrations. It changes
- * nothing where they are there.
+ * Returns the SQL that creates the table of `postgresStore` and its index, two statements, for applications with their own migrations.
+ * It changes nothing if they exist.
  *
- * - `table` is the table's name, perhaps with its schema's before it. Default `headgate`.
+ * - `table` is the table's name, perhaps after its schema's. Default: `headgate`.
  *
- * Throws a `TypeError` for what is no such name.
+ * Throws a `TypeError` if that is no such name.
  */
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('postgresSchema', table)
@@ -22,4 +23,20 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
 
 export function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join('.')
+}
+
+/**
+ * Creates the table and its index if the table does not exist. The lock is needed since `IF NOT EXISTS` fails in a race, and the look
+ * since only the owner of a table may say `CREATE INDEX IF NOT EXISTS`.
+ */
+export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
+  const name = names.join('.')
+  const [, , table] = await run(
+    connection,
+    'BEGIN',
+    `SELECT pg_advisory_xact_lock(hashtext('headgate prepare ${name}'))`,
+    `SELECT to_regclass('${quoted(names)}')`,
+  )
+  const exists = table?.rows[0]?.[0] !== null
+  await run(connection, ...(exists ? [] : [postgresSchema(name)]), 'COMMIT')
 }

@@ -1,56 +1,57 @@
-import type { Policy } from '../../../policies/policy.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import type { Part, Verdict } from '../../store.js'
-import { Unreadable } from '../errors.js'
-import { rowKey } from '../row-key.js'
-import { type PostgresConnection, type PostgresQuery, type PostgresReply, preparing } from './client.js'
-import { NOW, readSent, type Sent, sent } from './codec.js'
+import { CorruptRowError } from '../errors.js'
+import { rowKey } from '../table.js'
+import {
+  type PostgresConnection,
+  type PostgresQuery,
+  type PostgresReply,
+  preparedStatement,
+} from './client.js'
+import { type Decoded, decode, encoded, NOW } from './codec.js'
 import { isStatementLost } from './errors.js'
-import { isTakenAtOnce, takingStatements } from './single-statement.js'
+import { canTake, takeStatements } from './single-statement.js'
 
 /**
- * Decides a charge of one part by one prepared statement that takes, or, where it may not, by a second one that looks. Gives nothing,
- * and has done nothing, where neither will do.
+ * Creates a function that decides a charge of one part by one prepared statement that takes the units, or, where it may not, by a second
+ * one that reads the row. It returns `undefined`, and has changed nothing, where that is not enough.
+ *
+ * A compare-and-swap as in MySQL would read the policies from TypeScript alone, but cost each allowed charge a second round trip.
  */
 export function singleCharge(
   table: string,
 ): (connection: PostgresConnection, part: Part) => Promise<Verdict | undefined> {
-  const taking = takingStatements(table)
-  const looking = preparing(`SELECT ${sent(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
-  let keepsStatements = true
+  const take = takeStatements(table)
+  const read = preparedStatement(`SELECT ${encoded(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
+  let areNamesKept = true
 
-  /** Asks without a name once the prepared statements of a connection were lost: by `DISCARD ALL`, or by a pool on the way. */
-  async function ask(connection: PostgresConnection, query: PostgresQuery): Promise<Sent | undefined> {
+  /** Sends the statement without a name once a connection has lost its prepared ones: by `DISCARD ALL`, or behind a pooler. */
+  async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
+    if (!areNamesKept) query.name = undefined
     try {
-      if (!keepsStatements) query.name = undefined
-      const reply = (await connection.query(query)) as PostgresReply
-      const [row] = reply.rows
-      const sent = row && readSent(row[0])
-      if (sent?.isThere && sent.state === undefined) throw new Unreadable()
-      return sent
+      const { rows } = (await connection.query(query)) as PostgresReply
+      const decoded = rows[0] && decode(rows[0][0])
+      if (decoded?.exists && decoded.state === undefined) throw new CorruptRowError()
+      return decoded
     } catch (error) {
-      if (isStatementLost(error)) keepsStatements = false
+      if (isStatementLost(error)) areNamesKept = false
       throw error
     }
   }
 
   return async (connection, part) => {
     const { policy, cost } = part
-    if (!isTakenAtOnce(policy)) return undefined
+    if (!canTake(policy)) return undefined
     const key = Buffer.from(rowKey(part.key))
-    if (cost > 0 && cost <= policy.limit) {
-      const taken = await ask(connection, taking(policy, key, cost))
-      if (taken !== undefined) return verdictOf(policy, taken)
+    const taken =
+      cost > 0 && cost <= policy.limit ? await send(connection, take(policy, key, cost)) : undefined
+    if (taken !== undefined) {
+      const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
+      return { allowed: true, atMs: taken.nowMs, parts: [figures] }
     }
-    const seen = await ask(connection, looking([key]))
-    if (seen === undefined) return undefined
-    const { verdict, writes } = evaluateCharge([part], () => seen.state, seen.nowMs)
+    const row = await send(connection, read([key]))
+    if (row === undefined) return undefined
+    const { verdict, writes } = evaluateCharge([part], () => row.state, row.nowMs)
     return writes.size === 0 ? verdict : undefined
   }
-}
-
-/** A look at the state that follows has the figures of the taking. */
-function verdictOf(policy: Policy, { state, nowMs }: Sent): Verdict {
-  const { next: _, ...figures } = policy.take(state, nowMs, 0)
-  return { allowed: true, atMs: nowMs, parts: [figures] }
 }

@@ -1,5 +1,4 @@
 import { consecutive, type MaybePromise, type Policy, type SqlStore, StoreError } from 'headgate'
-import type { Database } from '../../../src/stores/sql/dialect.js'
 import { part } from '../../conformance/kit.js'
 import { testTogether } from '../../support/servers/together.js'
 import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
@@ -28,7 +27,11 @@ const SETS: Readonly<Record<Kind['name'], Sets>> = {
   },
 }
 
-type Use = (store: SqlStore, database: Database, missing: SqlStore) => MaybePromise<unknown>
+type Use = (
+  store: SqlStore,
+  purge: (limit: number) => Promise<number>,
+  missing: SqlStore,
+) => MaybePromise<unknown>
 
 const pair = [part('a', policy), part('b', policy)]
 const broken: Policy = {
@@ -55,12 +58,12 @@ const USES: readonly (readonly [string, Use])[] = [
     'a refund without a table',
     (_, __, missing) => fails(missing.refund([{ ...part('a', policy), takenAtMs: 0 }])),
   ],
-  ['a purge', (_, database) => database.removeExpired(10)],
+  ['a purge', (_, purge) => purge(10)],
   [
     'a purge that finds nothing',
-    async (_, database) => {
-      while ((await database.removeExpired(1000)) > 0);
-      await database.removeExpired(1000)
+    async (_, purge) => {
+      while ((await purge(1000)) > 0);
+      await purge(1000)
     },
   ],
   ['preparing', (store) => store.prepare()],
@@ -98,7 +101,7 @@ describe.each(DATABASES)('on %s, the connections of a pool go back as they were'
     const missing = pool.makeStore({ table: 'missing' })
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 20; i++) await pool.run(expiredRow(kind, table, `old:${++rows}`))
-      await Promise.all(stores.map((each) => use(each, pool.makeDatabase(table), missing)))
+      await Promise.all(stores.map((each) => use(each, (limit) => pool.removeExpired(table, limit), missing)))
       await expectAsBefore(pool, table)
     }
     await pool.end()

@@ -45,7 +45,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       const { message } = await failureOf(kind, call(store))
       expect(message).toContain('missing')
       expect(message).toContain(
-        `Await prepare() of the store before the first request, or run the SQL that ${schema} gives`,
+        `Await prepare() of the store before the first request, or run the SQL that ${schema} returns`,
       )
     })
 
@@ -65,7 +65,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       await pool.run(`DROP TABLE IF EXISTS ${table}`)
       await pool.run(`CREATE TABLE ${table} (${columns})`)
       const { message } = await failureOf(kind, use(pool.makeStore({ table }), call))
-      expect(message).toContain(`The table ${kind.quote(table)} is another than ${schema} makes`)
+      expect(message).toContain(`The table ${kind.quote(table)} differs from the one that ${schema} creates`)
       await pool.end()
     })
   })

@@ -1,0 +1,47 @@
+import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
+import { held, part, remainingOf } from '../../conformance/kit.js'
+import { DATABASES, surroundings } from './kit.js'
+
+const LIMIT = 100
+const policy = consecutive({ limit: LIMIT })
+const pair = [part('a', policy), part('b', policy)]
+
+/** Each way in which a store writes. */
+const WRITES: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
+  ['a single charge', (store) => store.charge([[part('a', policy)]])],
+  ['a single charge of a new key', (store) => store.charge([[part('new', policy)]])],
+  ['a charge of two parts', (store) => store.charge([pair])],
+  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['a forget', (store) => store.forget(held(policy, 'a', 'b'))],
+]
+
+beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.99)) // no purge takes the connection
+afterEach(() => jest.restoreAllMocks())
+
+describe.each(DATABASES)('on %s, a connection released in the middle of a transaction', (_name, kind) => {
+  const around = surroundings(kind)
+
+  test.each(WRITES)('fails %s, and neither is committed', async (_title, write) => {
+    const { store, pool, table } = await around.makeStore({ size: 1 })
+    const others = around.open()
+    await store.charge([pair])
+    await others.run('CREATE TABLE IF NOT EXISTS orders (id int)')
+    const session = await pool.take()
+    await session.run('START TRANSACTION')
+    await session.run('INSERT INTO orders VALUES (1)')
+    session.release()
+    const error = await Promise.resolve(write(store)).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(StoreError)
+    expect((error as StoreError).message).toMatch(
+      /released to the pool in the middle of a transaction\. Call release\(\) after COMMIT or ROLLBACK/,
+    )
+    const keys = ['a', 'b', 'new']
+    expect(await remainingOf(others.makeStore({ table }), policy, keys)).toEqual([
+      LIMIT - 1,
+      LIMIT - 1,
+      LIMIT,
+    ])
+    expect(await pool.run('SELECT * FROM orders')).toEqual([])
+    await write(store)
+  })
+})

@@ -1,0 +1,67 @@
+import { withConnection } from '../../../src/stores/sql/with-connection.js'
+
+/** A pool of one connection that is free when a test says so, and what became of it. */
+function makePool() {
+  const ends: string[] = []
+  let free: (connection: string) => void = () => undefined
+  const pool = {
+    acquire: () =>
+      new Promise<string>((resolve) => {
+        free = resolve
+      }),
+    release: () => ends.push('released'),
+    rollback: async () => ends.push('rolled back'),
+    destroy: () => ends.push('destroyed'),
+  }
+  return { pool, ends, free: () => free('connection') }
+}
+
+/** The message that a promise rejects with, once it does. */
+function watch(promise: Promise<unknown>) {
+  const outcome: { message?: string } = {}
+  promise.catch((error: Error) => {
+    outcome.message = error.message
+  })
+  return outcome
+}
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test('without a free connection for five seconds it rejects with the fix, and releases one that comes later', async () => {
+  const { pool, ends, free } = makePool()
+  const use = jest.fn()
+  const outcome = watch(withConnection(pool, use))
+  await jest.advanceTimersByTimeAsync(4990)
+  expect(outcome).toEqual({})
+  await jest.advanceTimersByTimeAsync(20)
+  expect(outcome.message).toMatch(/^no connection of the pool was free within 5000 ms: .*a pool of its own$/)
+  free()
+  await jest.advanceTimersByTimeAsync(1)
+  expect(ends).toEqual(['released'])
+  expect(use).not.toHaveBeenCalled()
+})
+
+test('without a reply for five seconds it destroys the connection, and does not blame the pool', async () => {
+  const { pool, ends, free } = makePool()
+  const outcome = watch(withConnection(pool, () => new Promise(() => undefined)))
+  free()
+  await jest.advanceTimersByTimeAsync(5010)
+  expect(outcome).toEqual({ message: 'no answer within 5000 ms' })
+  expect(ends).toEqual(['destroyed'])
+})
+
+test('after an error it rolls back and releases the connection, and destroys one that does not roll back in time', async () => {
+  const { pool, ends, free } = makePool()
+  const fail = () => Promise.reject(new Error('no such table'))
+  const outcome = watch(withConnection(pool, fail))
+  free()
+  await jest.advanceTimersByTimeAsync(1)
+  expect(outcome).toEqual({ message: 'no such table' })
+  expect(ends).toEqual(['rolled back', 'released'])
+  const hanging = watch(withConnection({ ...pool, rollback: () => new Promise(() => undefined) }, fail))
+  free()
+  await jest.advanceTimersByTimeAsync(5010)
+  expect(hanging).toEqual({ message: 'no such table' })
+  expect(ends).toEqual(['rolled back', 'released', 'destroyed'])
+})

@@ -1,0 +1,52 @@
+import { retry } from '../../../src/util/retry.js'
+
+const deadlock = new Error('deadlock')
+const isTemporary = (error: unknown) => error === deadlock
+
+/** Retries a function whose first calls reject and take `tookMs` each. Returns how often it ran, and the outcome. */
+async function retryFailing(tookMs: number, error: Error = deadlock, times = Number.POSITIVE_INFINITY) {
+  let count = 0
+  const run = async () => {
+    count++
+    jest.advanceTimersByTime(tookMs)
+    if (count <= times) throw error
+    return 'done'
+  }
+  const outcome = await retry(run, { isTemporary }).catch((reason: unknown) => reason)
+  return { count, outcome }
+}
+
+// Delays between attempts are real: at most 20 ms each.
+beforeEach(() =>
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick'] }),
+)
+afterEach(() => jest.useRealTimers())
+
+test('no attempt begins later than two seconds after the first', async () => {
+  expect(await retryFailing(300)).toEqual({ count: 7, outcome: deadlock })
+  expect(await retryFailing(1999)).toEqual({ count: 2, outcome: deadlock })
+  expect(await retryFailing(2001)).toEqual({ count: 1, outcome: deadlock })
+})
+
+test('an attempt that began in time may succeed later', async () => {
+  expect(await retryFailing(1500, deadlock, 1)).toEqual({ count: 2, outcome: 'done' })
+})
+
+test('attempts that take no time end with the thirtieth', async () => {
+  expect(await retryFailing(0)).toEqual({ count: 30, outcome: deadlock })
+})
+
+test('an error that is not temporary is not retried', async () => {
+  const other = new Error('no such table')
+  expect(await retryFailing(0, other)).toEqual({ count: 1, outcome: other })
+})
+
+test('attempts, their time and the delays between them are options', async () => {
+  const delays = jest.spyOn(Math, 'random').mockReturnValue(1)
+  const run = jest.fn(() => Promise.reject(deadlock))
+  await expect(retry(run, { isTemporary, maxAttempts: 5, maxDelayMs: 1 })).rejects.toBe(deadlock)
+  expect(run).toHaveBeenCalledTimes(5)
+  await expect(retry(run, { isTemporary, maxElapsedMs: -1 })).rejects.toBe(deadlock)
+  expect(run).toHaveBeenCalledTimes(6)
+  delays.mockRestore()
+})
