@@ -13,8 +13,8 @@ export interface RetryOptions {
 }
 
 /**
- * Returns what `run` resolves with. Runs it again while it rejects with a temporary error, with exponential backoff
- * and full jitter, so that competitors spread out. Rejects with the last error.
+ * Returns what `run` resolves with. Runs it again while it rejects with a temporary error, with exponential
+ * backoff and full jitter, so that competitors spread out. Rejects with the last error.
  */
 export async function retry<T>(
   run: () => Promise<T>,

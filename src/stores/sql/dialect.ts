@@ -44,8 +44,8 @@ export interface Dialect<Connection> {
     decide: (rows: LockedRows) => Changes,
   ): Promise<void>
   /**
-   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and has changed
-   * nothing, where that takes a transaction.
+   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and has
+   * changed nothing, where that takes a transaction.
    */
   chargeSingle(connection: Connection, part: Part): Promise<Verdict | undefined>
   /** Removes expired rows, up to `limit`. Returns how many. */

@@ -20,7 +20,10 @@ export function lockKeys(operation: Operation): readonly string[] {
   return [('refund' in operation ? operation.refund : operation.forget).key]
 }
 
-/** Returns the keys of all rows that the operations need, in one order for all processes, which prevents deadlocks. */
+/**
+ * Returns the keys of all rows that the operations need, in one order for all processes, which prevents
+ * deadlocks.
+ */
 export function rowKeysOf(operations: readonly Operation[]): string[] {
   return [...new Set(operations.flatMap(lockKeys).map(rowKey))].sort()
 }

@@ -16,8 +16,8 @@ export interface Purger {
 }
 
 /**
- * Creates a purger that removes expired rows in small batches, about once a minute while there are charges. It keeps no process
- * alive. A failure is reported once, and the next purge tries again.
+ * Creates a purger that removes expired rows in small batches, about once a minute while there are charges.
+ * It keeps no process alive. A failure is reported once, and the next purge tries again.
  */
 export function purger(removeExpired: (limit: number) => Promise<number>): Purger {
   let nextMs = performance.now() + Math.random() * INTERVAL_MS // processes that start together take turns

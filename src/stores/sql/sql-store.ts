@@ -16,22 +16,26 @@ const MAX_IN_FLIGHT = 2
 /** Each batch that waits for rows which somebody else has locked keeps a connection of the user's pool. */
 const MAX_STUCK = 3
 /**
- * A single charge waits for a locked row as long as the server allows, even when its connection is gone. Once one has failed, all
- * go by transactions, which wait briefly, for so long.
+ * A single charge waits for a locked row as long as the server allows, even when its connection is gone.
+ * Once one has failed, all go by transactions, which wait briefly, for so long.
  */
 const NO_SINGLE_CHARGES_MS = 60_000
 
 /** A store in a database, whose table has to exist before it is used. */
 export interface SqlStore extends Store {
   /**
-   * Creates the table and its index if they do not exist, for applications that do not run the SQL themselves. Await it before
-   * the first request. Rejects with `StoreError` if the user of the pool may not do that.
+   * Creates the table and its index if they do not exist, for applications that do not run the SQL
+   * themselves. Await it before the first request. Rejects with `StoreError` if the user of the pool may
+   * not do that.
    */
   prepare(): Promise<void>
   close(): Promise<void>
 }
 
-/** Creates a store that decides batches in transactions, and a charge of one part that comes alone in fewer round trips. */
+/**
+ * Creates a store that decides batches in transactions, and a charge of one part that comes alone in fewer
+ * round trips.
+ */
 export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const connected = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
@@ -117,7 +121,8 @@ function asStoreError(
   { name, hintFor }: Pick<Dialect<never>, 'name' | 'hintFor'>,
   cause: unknown,
 ): StoreError {
-  const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? [] // one for each address of a host
+  // An error of several addresses of a host has one for each.
+  const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? []
   const message = first instanceof Error ? first.message : String(first)
   const hint = hintFor(cause)
   const answered = cause instanceof CorruptRowError

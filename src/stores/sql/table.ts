@@ -14,8 +14,8 @@ export const TABLE_OPTIONS = {
 } satisfies { rows: Rows }
 
 /**
- * Returns the parts of a table's name: the table, perhaps after its schema (in MySQL: its database). Throws a `TypeError` for any
- * other value.
+ * Returns the parts of a table's name: the table, perhaps after its schema (in MySQL: its database). Throws
+ * a `TypeError` for any other value.
  */
 export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
@@ -24,7 +24,10 @@ export function tableNames(owner: string, table: unknown): readonly string[] {
   throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
 }
 
-/** Returns the key of the row for a key at rest: the same, or its hash if it is too long or not well-formed Unicode. */
+/**
+ * Returns the key of the row for a key at rest: the same, or its hash if it is too long or not well-formed
+ * Unicode.
+ */
 export function rowKey(key: string): string {
   return key.isWellFormed() && Buffer.byteLength(key) <= MAX_KEY_BYTES ? key : hashKey(key)
 }

@@ -10,8 +10,8 @@ const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} 
 const inTime = timeout(DEADLINE_MS)
 
 /**
- * Runs `use` with a connection of the pool and releases it: after a failure rolled back, or destroyed where that
- * fails or takes too long. Rejects with what `use` rejects with, or when a deadline is over.
+ * Runs `use` with a connection of the pool and releases it: after a failure rolled back, or destroyed where
+ * that fails or takes too long. Rejects with what `use` rejects with, or when a deadline is over.
  */
 export async function withConnection<Connection, T>(
   pool: Pool<Connection>,

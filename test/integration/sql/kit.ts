@@ -44,6 +44,8 @@ export interface Kind {
   /** A state as it stands in SQL. */
   literal(state: State): string
   start(options?: SqlOptions): Promise<SqlServer>
+  /** Options of a server whose commits do not wait for the disk. If it is killed, the last ones are lost. */
+  readonly unflushed: readonly string[]
   open(url: string, options?: PoolOptions): UserPool
 }
 

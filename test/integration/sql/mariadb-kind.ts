@@ -12,6 +12,7 @@ export const mariadb: Kind = {
   quote: (name) => `\`${name}\``,
   literal: (state) => `x'${bytesOf(state).toString('hex')}'`,
   start: startMariadb,
+  unflushed: ['--innodb-flush-log-at-trx-commit=0'],
   open,
 }
 

@@ -24,10 +24,10 @@ export interface MixedCounts {
 
 const HOT = 4
 const WARM = 30
-const COLD = 3000
+const COLD = 1000
 const MOST_PARTS = 4
-/** Hot keys come to their limits, so that charges are denied, and only refunds make room. */
-const LIMIT = 2000
+/** Hot keys reach their limits, so that charges are denied, and only refunds make room. */
+const LIMIT = 400
 
 /** The policy by which a key is counted: its first letter tells which. */
 export function policyOf(key: string): Policy {

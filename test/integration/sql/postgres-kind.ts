@@ -11,6 +11,7 @@ export const postgres: Kind = {
   quote: (name) => `"${name}"`,
   literal: (state) => `'{${state}}'`,
   start: startPostgres,
+  unflushed: ['-c', 'synchronous_commit=off'],
   open,
 }
 

@@ -17,11 +17,11 @@ const FOR_MS = 2000
 const STORMS: readonly (readonly [string, Storm])[] = [
   ['nearly always written', { capacity: 500, refill: 5000, everyMs: 1000, callers: 30, forMs: FOR_MS }],
   ['nearly always empty', { capacity: 50, refill: 100, everyMs: 1000, callers: 30, forMs: FOR_MS }],
-  ['nearly always empty, by a few', { capacity: 20, refill: 500, everyMs: 1000, callers: 2, forMs: FOR_MS }],
+  ['nearly always empty, by a few', { capacity: 20, refill: 100, everyMs: 1000, callers: 2, forMs: FOR_MS }],
 ]
 
 describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) => {
-  const around = surroundings(kind)
+  const around = surroundings(kind, { args: kind.unflushed })
   let children: Children
   let table: string
 

@@ -1,3 +1,5 @@
+import { wrongKind } from '../../../util/validate.js'
+
 /** A query as mysql2 takes it. */
 export interface MysqlQuery {
   readonly sql: string
@@ -28,17 +30,20 @@ export interface MysqlCallbackPool {
 export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
 /**
- * Returns the pool with callbacks, or `undefined` if the value is no pool. The pool with promises captures a stack for each call
- * (mysql2 3.24), which takes longer than the rest of the call.
+ * Returns the pool with callbacks: one with promises captures a stack for each call (mysql2 3.24), which
+ * takes longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
  */
-export function callbackPoolOf(value: unknown): MysqlCallbackPool | undefined {
-  return [value, (value as { pool?: unknown } | null | undefined)?.pool].find(isCallbackPool)
+export function readPool(value: unknown): MysqlCallbackPool {
+  const pool = [value, (value as { pool?: unknown } | null | undefined)?.pool].find(isCallbackPool)
+  if (pool !== undefined) return pool
+  throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', value, 'Write mysqlStore(mysql.createPool(url)).')
 }
 
 function isCallbackPool(value: unknown): value is MysqlCallbackPool {
   if (typeof value !== 'object' || value === null) return false
   const { promise, getConnection, of } = value as Record<string, unknown>
-  return typeof getConnection === 'function' && typeof promise === 'function' && of === undefined // a PoolCluster has `of`
+  const isCluster = of !== undefined
+  return typeof getConnection === 'function' && typeof promise === 'function' && !isCluster
 }
 
 export function acquire(pool: MysqlCallbackPool): Promise<MysqlConnection> {

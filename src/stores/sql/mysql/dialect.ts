@@ -2,13 +2,18 @@ import { bytesOf, stateIn } from '../../shared/state-codec.js'
 import type { Dialect, LockedRows, Row } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
 import { hintFor, isTemporary } from './errors.js'
-import { removeExpired } from './purge.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 import { BEGUN, begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK } from './statements.js'
 
-/** Seconds to wait for a row that somebody else has locked: in MariaDB. MySQL has `innodb_lock_wait_timeout` alone. */
+/**
+ * Seconds to wait for a row that somebody else has locked: in MariaDB. MySQL has `innodb_lock_wait_timeout`
+ * alone.
+ */
 const LOCK_WAIT = '/*M!100301 WAIT 1 */'
+
+/** Keeps the server from using the index of `expires_at`, where it would lock the first living row. */
+const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
 /** Creates the dialect of MySQL and MariaDB. */
 export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]): Dialect<MysqlConnection> {
@@ -47,7 +52,15 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       await run(connection, COMMIT)
     },
     chargeSingle: singleCharge(table),
-    removeExpired: (connection, limit) => removeExpired(connection, table, limit),
+    // Of processes that purge the same rows, all but one find nothing and stop.
+    async removeExpired(connection, limit) {
+      await begin(connection)
+      const expired = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${limit}`
+      const keys = (await run(connection, expired)).map(([key]) => key as Buffer)
+      const deleted = await deleteRows(connection, table, keys, STILL_EXPIRED) // locks them in the order of charges
+      await run(connection, COMMIT)
+      return deleted > 0 ? keys.length : 0 // a full batch, though some of its rows live again
+    },
     prepare: (connection) => prepareTable(connection, names),
     isTemporary,
     hintFor: (error) => hintFor(error, table),

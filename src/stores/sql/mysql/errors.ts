@@ -1,7 +1,7 @@
 import { type Failure, fixFor } from '../errors.js'
 
 /*
- * Error numbers of MySQL and MariaDB: https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html
+ * Numbers of MySQL and MariaDB: https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html
  */
 const LOCK_WAIT_TIMEOUT = 1205
 const DEADLOCK = 1213
@@ -16,7 +16,7 @@ const BINLOG_BY_STATEMENT = 1665
 
 const FAILURES: readonly (readonly [Failure, numbers: readonly number[]])[] = [
   ['missing table', [NO_TABLE]],
-  ['schema mismatch', [1054, 1292, 1364, 1366, 1406]], // no such column, another type, a column without a default
+  ['schema mismatch', [1054, 1292, 1364, 1366, 1406]], // another column, type or width
   ['permission denied', [1044, 1142, 1143]], // on the database, the table, a column
   ['read only', [1290, 1792, 1836]],
 ]

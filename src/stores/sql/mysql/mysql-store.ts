@@ -1,9 +1,8 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
-import { wrongKind } from '../../../util/validate.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { TABLE_OPTIONS } from '../table.js'
-import { callbackPoolOf, type MysqlCallbackPool, type MysqlPool } from './client.js'
+import { type MysqlPool, readPool } from './client.js'
 import { mysqlDialect } from './dialect.js'
 
 /** Options of `mysqlStore`. */
@@ -13,14 +12,17 @@ export interface MysqlStoreOptions {
 }
 
 /**
- * Creates a store in MySQL or MariaDB, for any number of processes. One transaction decides a whole batch of charges.
+ * Creates a store in MySQL or MariaDB, for any number of processes. One transaction decides a whole batch
+ * of charges.
  *
- * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys, decides, writes and commits. A
- *   charge of one limit that comes alone is a compare-and-swap in two round trips, and a transaction if that fails. Deadlocks and
- *   lock waits are retried, thirty times and for two seconds at most, then `StoreError`.
+ * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
+ *   decides, writes and commits. A charge of one limit that comes alone is a compare-and-swap in two round
+ *   trips, and a transaction if that fails. Deadlocks and lock waits are retried, thirty times and for two
+ *   seconds at most, then `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and returns connections as they were.
+ * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and returns
+ *   connections as they were.
  * - The table has to exist: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
@@ -32,10 +34,4 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): Sq
     () => readOptions('mysqlStore', options, TABLE_OPTIONS),
   )
   return sqlStore(mysqlDialect(callbackPool, table))
-}
-
-function readPool(pool: MysqlPool): MysqlCallbackPool {
-  const callbackPool = callbackPoolOf(pool)
-  if (callbackPool !== undefined) return callbackPool
-  throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', pool, 'Write mysqlStore(mysql.createPool(url)).')
 }

@@ -1,14 +1,14 @@
 import { SchemaMismatchError } from '../errors.js'
 import { DEFAULT_TABLE, MAX_KEY_BYTES, tableNames } from '../table.js'
-import { type MysqlConnection, run } from './client.js'
+import { type MysqlConnection, type MysqlReply, run } from './client.js'
 import { isNoTable } from './errors.js'
 
 /** The longest state: a ban from a sliding window of 100 slices has 106 numbers of 8 bytes. */
 const MAX_STATE_BYTES = 1024
 
 /**
- * Returns the SQL that creates the table of `mysqlStore`, one statement, for applications with their own migrations. It changes
- * nothing if the table exists.
+ * Returns the SQL that creates the table of `mysqlStore`, one statement, for applications with their own
+ * migrations. It changes nothing if the table exists.
  *
  * - `table` is the table's name, perhaps after its database's. Default: `headgate`.
  *
@@ -31,28 +31,20 @@ export function quoted(names: readonly string[]): string {
 }
 
 /**
- * Creates the table if it does not exist. Rejects if the existing one has no unique keys, so that rows would be duplicated, or no
- * index for the purge.
+ * Creates the table if it does not exist. Rejects if the existing one has no unique keys: the database
+ * would add rows in place of changing them.
  */
 export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
   const indexes = await run(connection, `SHOW INDEX FROM ${quoted(names)}`).catch((error: unknown) => {
     if (!isNoTable(error)) throw error
   })
-  if (indexes === undefined) {
-    await run(connection, mysqlSchema(names.join('.')))
-    return
-  }
-  const columns = indexes.map(([, nonUnique, index, position, column, , , prefixLength]) => {
-    const isWhole = prefixLength === null
-    return { isUnique: Number(nonUnique) === 0, index, isFirst: Number(position) === 1, column, isWhole }
+  if (indexes === undefined) await run(connection, mysqlSchema(names.join('.')))
+  else if (!hasUniqueKeys(indexes)) throw new SchemaMismatchError('its keys are not unique')
+}
+
+function hasUniqueKeys(indexes: MysqlReply): boolean {
+  const isAlone = (index: unknown) => indexes.filter(([, , other]) => other === index).length === 1
+  return indexes.some(([, nonUnique, index, , column, , , prefixLength]) => {
+    return Number(nonUnique) === 0 && column === 'key' && prefixLength === null && isAlone(index)
   })
-  const isAlone = (index: unknown) => columns.filter((each) => each.index === index).length === 1
-  if (
-    !columns.some(
-      ({ isUnique, index, column, isWhole }) => isUnique && column === 'key' && isWhole && isAlone(index),
-    )
-  )
-    throw new SchemaMismatchError('its keys are not unique')
-  if (!columns.some(({ isFirst, column }) => isFirst && column === 'expires_at'))
-    throw new SchemaMismatchError('it has no index of expires_at')
 }

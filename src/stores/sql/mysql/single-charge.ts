@@ -15,8 +15,9 @@ const LOCK_WAIT = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ 
 const IN_TRANSACTION = 1
 
 /**
- * Creates a function that decides a charge of one part by compare-and-swap: reads the row, and writes it if it is unchanged. It returns
- * `undefined`, and has changed nothing, if the row has changed, or if the connection begins transactions by itself.
+ * Creates a function that decides a charge of one part by compare-and-swap: reads the row, and writes it if
+ * it is unchanged. It returns `undefined`, and has changed nothing, if the row has changed, or if the
+ * connection begins transactions by itself.
  */
 export function singleCharge(
   table: string,

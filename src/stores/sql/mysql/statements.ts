@@ -13,14 +13,15 @@ const MINUTE_US = 60_000_000
 const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
 
 /**
- * The same at this moment: a statement may have waited for a lock, though not for nearly half an hour. The wait is measured in local
- * time, which may have been shifted by an hour or half an hour (daylight saving), and the clock by up to a minute.
+ * The same at this moment: a statement may have waited for a lock, though not for nearly half an hour. The
+ * wait is measured in local time, which may have been shifted by an hour or half an hour (daylight saving),
+ * and the clock by up to a minute.
  */
 export const CLOCK = `${BEGUN} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
 /**
- * Begins a transaction at READ COMMITTED, and leaves the level of later ones as it is. Rejects in a transaction: as temporary where
- * `autocommit` is off, since there any statement begins one.
+ * Begins a transaction at READ COMMITTED, and leaves the level of later ones as it is. Rejects in a
+ * transaction: as temporary where `autocommit` is off, since there any statement begins one.
  */
 export async function begin(connection: MysqlConnection): Promise<void> {
   try {
@@ -38,8 +39,8 @@ export function hex(bytes: string | Buffer): string {
 }
 
 /**
- * Deletes rows by their keys, and returns how many. With order and limit the server does not scan a small table, which would wait for
- * locks on other rows.
+ * Deletes rows by their keys, and returns how many. With order and limit the server does not scan a small
+ * table, which would wait for locks on other rows.
  */
 export async function deleteRows(
   connection: MysqlConnection,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { wrongKind } from '../../../util/validate.js'
 
 /** A query as pg takes it. */
 export interface PostgresQuery {
@@ -19,7 +20,10 @@ export interface PostgresReply {
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   release(destroy?: boolean): void
-  /** The status of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. pg has it since 8.21. */
+  /**
+   * The status of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. pg
+   * has it since 8.21.
+   */
   getTransactionStatus?(): string | null
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
@@ -30,11 +34,16 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>
 }
 
-/** A single client has both methods as well, but cannot run two transactions at the same time. */
-export function isPostgresPool(value: unknown): value is PostgresPool {
-  if (typeof value !== 'object' || value === null || 'processID' in value) return false
-  const { connect, query } = value as Record<string, unknown>
-  return typeof connect === 'function' && typeof query === 'function'
+/**
+ * Returns the pool. Throws a `TypeError` if `value` is none, such as a client: it has the same methods and
+ * one connection.
+ */
+export function readPool(value: unknown): PostgresPool {
+  const { connect, query, processID } = (value ?? {}) as Record<string, unknown>
+  const isPool = typeof connect === 'function' && typeof query === 'function' && processID === undefined
+  if (isPool) return value as PostgresPool
+  const fix = 'Write postgresStore(new Pool({ connectionString })).'
+  throw wrongKind('postgresStore', 'pool', 'a pg pool', value, fix)
 }
 
 /** Every value comes as the text that the server sends, whatever parsers the user has set. */

@@ -7,8 +7,8 @@ export const NOW = "(date_part('epoch', now()) * 1000)"
 export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
 
 /**
- * Returns the expression that encodes a time, and the state in a column or expression: the hexadecimal digits of their bytes, since
- * how the server writes a number as text depends on `extra_float_digits`.
+ * Returns the expression that encodes a time, and the state in a column or expression: the hexadecimal
+ * digits of their bytes, since how the server writes a number as text depends on `extra_float_digits`.
  */
 export function encoded(time: string, state?: string): string {
   const bytes = state === undefined ? '' : ` || coalesce(array_send(${state}), '')`
@@ -52,7 +52,10 @@ export function keyArray(keys: readonly string[]): string {
   return `E'{${elements}}'::bytea[]`
 }
 
-/** Returns rows as the table expression `r (key, state, expires_at)`; its states are text, since rows of an array are of one length. */
+/**
+ * Returns rows as the table expression `r (key, state, expires_at)`; its states are text, since rows of an
+ * array are of one length.
+ */
 export function rowTable(rows: readonly Row[]): string {
   const keys = keyArray(rows.map(({ key }) => key))
   const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`

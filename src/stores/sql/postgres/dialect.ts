@@ -3,7 +3,6 @@ import { OpenTransactionError } from '../errors.js'
 import { type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encoded, keyArray, rowTable } from './codec.js'
 import { hintFor, isTemporary } from './errors.js'
-import { removeExpired } from './purge.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
@@ -13,6 +12,8 @@ const LOCK_TIMEOUT_MS = 1000
 /** Creates the dialect of PostgreSQL. Statements that need no reply in between go together in one query. */
 export function postgresDialect(pool: PostgresPool, names: readonly string[]): Dialect<PostgresConnection> {
   const table = quoted(names)
+  const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
+  const insert = `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at`
   const charge = singleCharge(table)
 
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedRows> {
@@ -51,25 +52,26 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     rollback: (connection) => run(connection, 'ROLLBACK'),
     async transact(connection, keys, decide) {
       const { updated, inserted, deleted } = decide(await lock(connection, keys))
-      const writes = ['COMMIT']
-      if (deleted.length > 0) writes.unshift(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
-      if (inserted.length > 0)
-        writes.unshift(
-          `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at FROM ${rowTable(inserted)}`,
-        )
-      if (updated.length > 0)
-        writes.unshift(
-          `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at FROM ${rowTable(updated)} WHERE t.key = r.key`,
-        )
-      await run(connection, ...writes)
+      const statements: string[] = []
+      if (updated.length > 0) statements.push(`${update} FROM ${rowTable(updated)} WHERE t.key = r.key`)
+      if (inserted.length > 0) statements.push(`${insert} FROM ${rowTable(inserted)}`)
+      if (deleted.length > 0) statements.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
+      await run(connection, ...statements, 'COMMIT')
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)
       if (isInTransaction(connection)) throw new OpenTransactionError() // begun by a query that nobody awaited
       return verdict
     },
-    removeExpired: (connection, limit) =>
-      removeExpired(connection, table, `headgate purge ${names.join('.')}`, limit),
+    async removeExpired(connection, limit) {
+      const isAlone = `(SELECT pg_try_advisory_xact_lock(hashtext('headgate purge ${names.join('.')}')))`
+      const expired = `SELECT key FROM ${table} WHERE ${isAlone} AND expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
+      const [deleted] = await run(
+        connection,
+        `DELETE FROM ${table} WHERE key = ANY(ARRAY(${expired})) RETURNING 1`,
+      )
+      return deleted?.rows.length ?? 0
+    },
     prepare: (connection) => prepareTable(connection, names),
     isTemporary,
     hintFor: (error) => hintFor(error, table),

@@ -1,9 +1,8 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
-import { wrongKind } from '../../../util/validate.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { TABLE_OPTIONS } from '../table.js'
-import { isPostgresPool, type PostgresPool } from './client.js'
+import { type PostgresPool, readPool } from './client.js'
 import { postgresDialect } from './dialect.js'
 
 /** Options of `postgresStore`. */
@@ -13,11 +12,13 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Creates a store in PostgreSQL, for any number of processes. One transaction decides a whole batch of charges.
+ * Creates a store in PostgreSQL, for any number of processes. One transaction decides a whole batch of
+ * charges.
  *
- * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys, decides, writes and commits, in two
- *   round trips. A charge of one limit that comes alone is one statement if it is allowed. Deadlocks and serialization failures are
- *   retried, thirty times and for two seconds at most, then `StoreError`.
+ * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
+ *   decides, writes and commits, in two round trips. A charge of one limit that comes alone is one
+ *   statement if it is allowed. Deadlocks and serialization failures are retried, thirty times and for two
+ *   seconds at most, then `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
  * - `pool` is the user's `pg` pool. The store never closes it, and returns connections as they were.
@@ -26,16 +27,10 @@ export interface PostgresStoreOptions {
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
-  const [checkedPool, { table }] = readTogether(
+  const [usersPool, { table }] = readTogether(
     'postgresStore',
     () => readPool(pool),
     () => readOptions('postgresStore', options, TABLE_OPTIONS),
   )
-  return sqlStore(postgresDialect(checkedPool, table))
-}
-
-function readPool(pool: unknown): PostgresPool {
-  if (isPostgresPool(pool)) return pool
-  const fix = 'Write postgresStore(new Pool({ connectionString })).'
-  throw wrongKind('postgresStore', 'pool', 'a pg pool', pool, fix)
+  return sqlStore(postgresDialect(usersPool, table))
 }

@@ -2,8 +2,8 @@ import { DEFAULT_TABLE, tableNames } from '../table.js'
 import { type PostgresConnection, run } from './client.js'
 
 /**
- * Returns the SQL that creates the table of `postgresStore` and its index, two statements, for applications with their own migrations.
- * It changes nothing if they exist.
+ * Returns the SQL that creates the table of `postgresStore` and its index, two statements, for applications
+ * with their own migrations. It changes nothing if they exist.
  *
  * - `table` is the table's name, perhaps after its schema's. Default: `headgate`.
  *
@@ -26,8 +26,8 @@ export function quoted(names: readonly string[]): string {
 }
 
 /**
- * Creates the table and its index if the table does not exist. The lock is needed since `IF NOT EXISTS` fails in a race, and the look
- * since only the owner of a table may say `CREATE INDEX IF NOT EXISTS`.
+ * Creates the table and its index if the table does not exist. The lock is needed since `IF NOT EXISTS`
+ * fails in a race, and the look since only the owner of a table may say `CREATE INDEX IF NOT EXISTS`.
  */
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
   const name = names.join('.')

@@ -13,10 +13,9 @@ import { isStatementLost } from './errors.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
- * Creates a function that decides a charge of one part by one prepared statement that takes the units, or, where it may not, by a second
- * one that reads the row. It returns `undefined`, and has changed nothing, where that is not enough.
- *
- * A compare-and-swap as in MySQL would read the policies from TypeScript alone, but cost each allowed charge a second round trip.
+ * Creates a function that decides a charge of one part by a statement that takes the units, and, where it may
+ * not, by one that reads the row. It returns `undefined`, and has changed nothing, where that is not enough.
+ * (The compare-and-swap of MySQL would cost each allowed charge a second round trip.)
  */
 export function singleCharge(
   table: string,
@@ -25,7 +24,7 @@ export function singleCharge(
   const read = preparedStatement(`SELECT ${encoded(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
   let areNamesKept = true
 
-  /** Sends the statement without a name once a connection has lost its prepared ones: by `DISCARD ALL`, or behind a pooler. */
+  /** Once a connection has lost its prepared statements (`DISCARD ALL`, a pooler), sends them without names. */
   async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
     if (!areNamesKept) query.name = undefined
     try {

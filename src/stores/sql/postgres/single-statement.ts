@@ -4,8 +4,9 @@ import { type PostgresQuery, type PreparedStatement, preparedStatement } from '.
 import { encoded, NOW } from './codec.js'
 
 /**
- * How a kind of policy takes units in SQL: a translation of `take` for the common case. `take` itself decides what this refuses, so it may
- * only be too strict. What depends on the charge alone is computed here: the fewer operators, the sooner the statement is planned.
+ * How a kind of policy takes units in SQL: a translation of `take` for the common case. `take` itself
+ * decides what this refuses, so it may only be too strict. What depends on the charge alone is computed
+ * here: the fewer operators, the sooner the statement is planned.
  */
 interface Taking {
   /** Returns the values of its parameters from $4 on. */
@@ -16,12 +17,16 @@ interface Taking {
   readonly first: string
   /** The state that follows that of a row `t`. */
   readonly next: string
+  /** Refuses a state whose index is ahead: a clock has gone back. */
   readonly isAllowed: string
 }
 
 const GRID = 4096
 
-/** State: when the bucket will be full, on the policy's grid. $4 is how long the cost takes to refill, $5 how long the rest. */
+/**
+ * State: when the bucket will be full, on the policy's grid. $4 is how long the cost takes to refill, $5
+ * how long the rest.
+ */
 const TOKEN_BUCKET: Taking = {
   valuesOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
   resetMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
@@ -38,14 +43,18 @@ const FIXED_WINDOW: Taking = {
   resetMs: ([, windowMs = 0]) => windowMs,
   first: `ARRAY[floor(${NOW} / $5::float8), $4::float8]`,
   next: `ARRAY[excluded.state[1], ${WINDOW_COUNT} + $4::float8]`,
-  isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`, // the policy decides on an index ahead
+  isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`,
 }
 
-/** State: the newest slice's index, then its counter and older ones. $4 is the cost, $5 the window, $6 the limit less the cost, $7 the slices. */
+/**
+ * State: the newest slice's index, then its counter and older ones. $4 is the cost, $5 the window, $6 the
+ * limit less the cost, $7 the slices.
+ */
 function slidingWindow(): Taking {
   const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
   const ticks = `floor(${NOW}) * ${slices}`
-  const shift = `least(excluded.state[1] - t.state[1], ${slices} + 1)::int` // slices since the row was written
+  // Slices since the row was written.
+  const shift = `least(excluded.state[1] - t.state[1], ${slices} + 1)::int`
   const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[2 : ${slices} + 1 - ${shift}]) AS c)`
   const oldest = `coalesce((t.state[2 : ${slices} + 2])[${slices} + 1 - ${shift}], 0)`
   const weighted = `floor(${oldest} * (${window} - (${ticks} - excluded.state[1] * ${window})) / ${window})`
@@ -56,7 +65,7 @@ function slidingWindow(): Taking {
     resetMs: ([, windowMs = 0, count = 1]) => windowMs + Math.ceil(windowMs / count),
     first: `ARRAY[floor(${ticks} / ${window}), ${cost}] || array_fill(0::float8, ARRAY[${slices}])`,
     next: `CASE WHEN t.state[1] = excluded.state[1] THEN ${same} ELSE ${shifted} END`,
-    isAllowed: `t.state[1] <= excluded.state[1] AND ${whole} + ${weighted} <= ${room}`, // the policy decides on an index ahead
+    isAllowed: `t.state[1] <= excluded.state[1] AND ${whole} + ${weighted} <= ${room}`,
   }
 }
 
@@ -81,7 +90,10 @@ export function canTake({ kind }: Policy): boolean {
   return kind in KINDS
 }
 
-/** Creates queries that take units of a key and return the state that follows and the time, or no row where they may not. */
+/**
+ * Creates queries that take units of a key and return the state that follows and the time, or no row where
+ * they may not.
+ */
 export function takeStatements(table: string): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
   const statements = new Map<string, [Taking, PreparedStatement]>(
     Object.entries(KINDS).map(([kind, taking]) => [kind, [taking, preparedStatement(sqlOf(table, taking))]]),
