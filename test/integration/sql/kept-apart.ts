@@ -5,11 +5,14 @@ import { AWKWARD_KEYS } from './awkward-keys.js'
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
 
 /**
- * Charges every key, alone and in batches, gives back, and forgets. None may be mixed up with another, also in the eyes of
- * another process's store.
+ * Charges every key, alone and in batches, refunds, and forgets. No two keys may share a state, also as another process's
+ * store sees it.
  */
-export async function expectKeptApart(store: Store, others: Store = store): Promise<void> {
-  const keys = AWKWARD_KEYS
+export async function expectKeptApart(
+  store: Store,
+  others: Store = store,
+  keys: readonly string[] = AWKWARD_KEYS,
+): Promise<void> {
   expect(new Set(keys).size).toBe(keys.length)
   const policyOf = (i: number) => POLICIES[i % POLICIES.length] as (typeof POLICIES)[number]
   const costOf = (i: number) => 2 + i

@@ -4,9 +4,9 @@ import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformanc
 import { DATABASES, type Kind, surroundings } from './kit.js'
 
 const STORES = 6
-const ROUNDS = 40
+const ROUNDS = 15
 /** A third of what is charged. */
-const LIMIT = 80
+const LIMIT = 30
 const [[, bucketOf]] = LONG_POLICIES as [(typeof LONG_POLICIES)[number]]
 
 /** The levels of isolation that a user may have set for all connections. */
@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<Kind['name'], readonly string[]>> = {
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
 
-  /** Stores that charge one after the other, as many processes with little to do: each charge goes alone. */
+  /** Has each store charge in a row, as many processes with little to do: each charge is a single one. */
   async function chargeAlone(stores: readonly SqlStore[], key: string, policy: Policy): Promise<number> {
     const counts = stores.map(async (store) => {
       let allowed = 0
@@ -33,7 +33,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   test.each(LEVELS[kind.name])(
-    'charges that go alone, from many processes, are exact and none fails: %s',
+    'single charges of many processes are exact, and none fails: %s',
     async (level) => {
       const { pool, table } = await around.makeStore({ settings: [level] })
       const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
@@ -45,7 +45,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     },
   )
 
-  test('charges of a key that another process writes first, and takes back, are not in the way of each other', async () => {
+  test('single charges of a key whose first write is rolled back by another process are each counted once', async () => {
     const { pool, table } = await around.makeStore()
     const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
     for (let round = 0; round < 5; round++) {

