@@ -65,7 +65,7 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     }
     await newSession(req)
     req.session.name = username
-    res.redirect(303, '/') // a success, since the guard knows that failures are not redirected (failureRedirect)
+    res.redirect(303, '/') // a success, by successRedirect
   })
 
   app.post('/logout', (req, res, next) => {
@@ -88,7 +88,7 @@ function makeGuard(): LoginGuard<Request, Response> {
   const guard = loginGuard<Request, Response>({
     field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
     secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
-    failureRedirect: false, // a wrong password is a 401 here, and only a right one is redirected
+    successRedirect: '/', // where a correct password redirects to; a wrong one is a 401 here
     name: 'login',
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
     onLockout(account) {
@@ -128,8 +128,8 @@ async function main(): Promise<void> {
     if (error) throw error
     const url = `http://localhost:${(server.address() as AddressInfo).port}`
     const people = Object.entries(PASSWORDS).map(([name, password]) => `${name} (${password})`)
-    console.log(`${guard.describe()}
-
+    console.table(guard.describe())
+    console.log(`
 Log in at ${url} as ${people.join(' or ')}. Five wrong passwords show the guard. Support forgets them:
 
   curl -H 'Authorization: Bearer ${SUPPORT_TOKEN}' -d 'username=ada&ip=127.0.0.1' ${url}/support/forget

@@ -1,91 +1,94 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { OnAllowed } from '../http/refund-uncounted.js'
 import { isKey } from '../keys/identity.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
-import { emitRefundFailed } from '../limiter/events.js'
-import type { Limiter } from '../limiter/limiter.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Attempter } from './attempter.js'
-import { CLEARED, LIMIT_NAMES } from './limits.js'
-import type { Lockouts } from './lockouts.js'
-import { type Outcome, onOutcome, type ReportOutcome } from './on-outcome.js'
-import type { LoginSettings } from './options.js'
-import type { SecurityEvents } from './security-events.js'
+import type { KeyFunction } from '../keys/key.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import type { AccountReader } from './account.js'
+import type { Browser, DeviceCookie } from './device-cookie.js'
+import type { ReportOutcome } from './outcome.js'
 
-/** What watching an attempt needs beside a guard's settings. */
-export interface Watching<Req> {
-  readonly log: SecurityEvents<Req>
-  readonly locks: Lockouts<Req>
-  readonly who: (req: Req, name: unknown) => Attempter
-  /** How the application reports the outcome of each attempt that was let through. */
-  readonly reports: WeakMap<IncomingMessage, ReportOutcome>
+/** What a guard knows of an attempt. */
+export interface Attempt {
+  /** Returns the account's name, `null` for a malformed one, `undefined` where the account is not limited. */
+  account(): MaybePromise<unknown>
+  /** Returns the browser that it comes from; `undefined` without device cookies or without a name. */
+  browser(): MaybePromise<Browser | undefined>
+  /** Set once the attempt was charged and let through. */
+  report?: ReportOutcome
 }
 
-/**
- * Follows an attempt that was let through, and charged, to its outcome. A success clears the failures of the
- * account, gives the address back what it took, and makes the browser a known device. A failure stays
- * charged; so does an error of the server (5xx), except in the count of failures in a row. There it stays
- * charged only where the store answered after its deadline: what it took late is not refunded.
- */
-export function watchAttempt<Req extends IncomingMessage, Res extends ServerResponse>(
-  { account, devices, succeeded }: LoginSettings<Req, Res>,
-  { log, locks, who, reports }: Watching<Req>,
-): OnAllowed<Req, Res> {
+/** The attempts in progress, and the keys that limits read from them. */
+export interface Attempts<Req> {
+  readonly account: KeyFunction<Req>
+  /** Returns which known device of its account a request comes from, or `STRANGER`. */
+  readonly device: KeyFunction<Req>
+  /** Records that the guard has seen a request, which may be no attempt. */
+  see(req: Req): void
+  hasSeen(req: Req): boolean
   /**
-   * Forgets the failures of the account at once, so that those that come after the response are counted. The
-   * store refunds only the limit that is not forgotten: a refund that is slow would take back a later
-   * failure. Where the store did not decide, the whole decision is refunded, with what it may still take
-   * late.
+   * Makes a request an attempt in progress, whose account and browser are read once: several limits need
+   * them, an account function may query a database, and the handler may change the body.
    */
-  async function clear(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-    const refunded = decision.source === 'store' ? { limits: [LIMIT_NAMES.address] } : undefined
-    await Promise.all([
-      told(limiter, decision, () => limiter.refund(decision, refunded)),
-      told(limiter, decision, () => limiter.forget(decision, { limits: CLEARED })),
-      told(limiter, decision, () => locks.forget(chargeOf(decision) ?? [])),
-    ])
+  begin(req: Req): void
+  /** Returns the attempt in progress. Of any other subject everything is read anew, since its body may change. */
+  of(req: Req): Attempt
+  /** Calls `run`, which must read its keys synchronously, with other values for the keys of this subject. */
+  replaced<T>(req: Req, attempt: Attempt, run: () => T): T
+}
+
+/** What the device key of an unknown browser is. */
+export const STRANGER = 'stranger'
+
+/** Creates the record of a guard's attempts: one entry for each request, for as long as the request lives. */
+export function attemptRecord<Req extends object>(
+  { read, fieldOf }: AccountReader<Req>,
+  devices: DeviceCookie<Req> | undefined,
+): Attempts<Req> {
+  const attempts = new WeakMap<object, Attempt | undefined>()
+
+  function readAttempt(req: Req): Attempt {
+    const account = once(() => read(req))
+    const browser = once(() =>
+      thenMaybe(account(), (name) => {
+        if (devices === undefined || !isKey(name)) return undefined
+        return devices.recognize(req, { account: String(name), typed: String(fieldOf(req) ?? name) })
+      }),
+    )
+    return { account, browser }
   }
 
-  return function watch(limiter, req, res, decision) {
-    const name = account.key(req) // known by now: the limiter has waited for it
-    const failuresBefore = log.begun(decision)
-    if (decision.allowed) locks.passed(decision)
+  function of(req: Req): Attempt {
+    return attempts.get(req) ?? readAttempt(req)
+  }
 
-    async function settle(outcome: Outcome): Promise<void> {
-      if (outcome === 'success') {
-        if (isKey(name) && !res.headersSent) devices?.give(req, res)
-        log.succeeded(req, decision, failuresBefore, () => who(req, name))
-        await clear(limiter, decision)
-      } else {
-        const isLast = log.failed(req, decision, () => who(req, name))
-        if (outcome === 'error') await giveBackInARow(limiter, decision)
-        else if (isLast) locks.reached(req, decision)
+  return {
+    account: (req) => of(req).account(),
+    device: (req) => thenMaybe(of(req).browser(), (browser) => browser?.device ?? STRANGER),
+    see: (req) => attempts.set(req, attempts.get(req)),
+    hasSeen: (req) => attempts.has(req),
+    begin: (req) => attempts.set(req, of(req)),
+    of,
+    replaced(req, attempt, run) {
+      const current = attempts.get(req)
+      attempts.set(req, attempt)
+      try {
+        return run()
+      } finally {
+        attempts.set(req, current)
       }
-    }
-
-    const report = onOutcome(req, res, succeeded, (outcome, thrown) => {
-      if (thrown !== undefined) emitRefundFailed(limiter.events, thrown, decision)
-      settle(outcome)
-        .catch((error) => emitRefundFailed(limiter.events, error, decision))
-        .finally(() => log.ended(decision))
-    })
-    reports.set(req, report)
+    },
   }
 }
 
-/** A server that fails tells nothing about a password: it must not come to a lock that nobody but support can end. */
-function giveBackInARow<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-  return told(limiter, decision, () => limiter.refund(decision, { limits: [LIMIT_NAMES.consecutive] }))
-}
-
-async function told<Req>(
-  limiter: Limiter<Req>,
-  decision: Decision,
-  work: () => MaybePromise<void>,
-): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    emitRefundFailed(limiter.events, error, decision)
+/** Returns a function that reads a value once. It returns the promise of it only until that is fulfilled. */
+function once<T>(read: () => MaybePromise<T>): () => MaybePromise<T> {
+  let known: { value: MaybePromise<T> } | undefined
+  return () => {
+    if (known !== undefined) return known.value
+    const entry = { value: read() }
+    known = entry
+    if (isPromise(entry.value)) {
+      const keep = (value: T) => Object.assign(entry, { value })
+      entry.value.then(keep, () => undefined) // the caller has the rejected promise
+    }
+    return entry.value
   }
 }

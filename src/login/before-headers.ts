@@ -1,10 +1,11 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-type Given = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
+type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
 
 /**
- * Calls `listener` right before the headers of a response are sent, when status and headers are known and more can be set: also those that
- * are given to `writeHead`. (The package on-headers does so, too, but cannot be bundled for ES modules.)
+ * Calls `listener` right before the headers of a response are sent. Status and headers are set by then, also
+ * those that were passed to `writeHead`, and more can be set. (The package on-headers does the same, but
+ * cannot be bundled for ES modules.)
  */
 export function beforeHeaders(res: ServerResponse, listener: () => void): void {
   const writeHead = res.writeHead as (...args: unknown[]) => ServerResponse
@@ -13,25 +14,25 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
   function writeHeadAfterListener(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
     if (!isDue || res.headersSent) return writeHead.call(this, status, ...rest)
     isDue = false
-    const [message] = rest.filter((arg) => typeof arg === 'string')
-    const headers = rest.find((arg) => typeof arg === 'object' && arg !== null) as Given | undefined
+    const message = rest.filter((arg) => typeof arg === 'string').slice(0, 1)
+    const headers = rest.find((arg) => typeof arg === 'object' && arg !== null) as HeadersArgument | undefined
     res.statusCode = status
-    for (const [name, value] of pairsOf(headers)) res.appendHeader(name, value)
+    setHeaders(res, headers)
     listener()
-    return message === undefined
-      ? writeHead.call(this, res.statusCode)
-      : writeHead.call(this, res.statusCode, message)
-  }
-
-  /** As `writeHead` takes them, what is given replaces what was set before; names in a list may come several times. */
-  function pairsOf(headers: Given = {}): [string, string | readonly string[]][] {
-    const pairs = Array.isArray(headers) ? pairsInList(headers) : Object.entries(headers)
-    const there = pairs.filter(([, value]) => value !== undefined)
-    for (const [name] of there) res.removeHeader(name)
-    return there.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)])
+    return writeHead.call(this, res.statusCode, ...message)
   }
 
   res.writeHead = writeHeadAfterListener as typeof res.writeHead
+}
+
+/** Sets headers as `writeHead` does: they replace earlier ones, and a list may hold a name several times. */
+function setHeaders(res: ServerResponse, headers: HeadersArgument = {}): void {
+  const pairs = Array.isArray(headers) ? pairsInList(headers) : Object.entries(headers)
+  const given = pairs.filter(([, value]) => value !== undefined)
+  for (const [name] of given) res.removeHeader(name)
+  for (const [name, value] of given) {
+    res.appendHeader(name, Array.isArray(value) ? value.map(String) : String(value))
+  }
 }
 
 /** A list is flat, name after value, or one of pairs. */

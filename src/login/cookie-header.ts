@@ -1,11 +1,11 @@
 import { stringifySetCookie } from 'cookie'
 
 /**
- * Begins the name of every device cookie. Browsers take such a name only from the host itself, over TLS (RFC
- * 6265bis §4.1.3.2).
+ * Begins the name of every device cookie. Browsers accept such a name only from the host itself, over TLS
+ * (RFC 6265bis §4.1.3.2).
  */
 export const DEVICE_COOKIE = '__Host-headgate-device-'
-/** So many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
+/** How many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
 const MAX_COOKIES = 10
 
 const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*)`, 'g')
@@ -13,10 +13,9 @@ const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*
 export const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 
 /**
- * Returns the device cookies of a `Cookie` header by name, of all guards of the host. All other cookies are
- * passed over, which a header of 16 KB may hold by the thousand: any refused attempt would pay for parsing
- * them. As in the package cookie, blanks around names and values do not count, and the first cookie of a
- * name does.
+ * Returns the device cookies of a `Cookie` header by name, of all guards of the host. Other cookies are not
+ * parsed: a header of 16 KB may hold thousands, and every refused attempt would pay for them. As in the
+ * package cookie, whitespace around names and values is ignored, and the first cookie of a name is used.
  */
 export function readDeviceCookies(header: string | undefined): ReadonlyMap<string, string> {
   if (header === undefined || !header.includes(DEVICE_COOKIE)) return NO_COOKIES
@@ -27,9 +26,7 @@ export function readDeviceCookies(header: string | undefined): ReadonlyMap<strin
   return cookies
 }
 
-/**
- * Returns the `Set-Cookie` headers that give a browser a cookie, and rid it of those that it has too many.
- */
+/** Returns the `Set-Cookie` headers that set a cookie and remove the surplus of `others`. */
 export function setDeviceCookies(
   name: string,
   value: string,
@@ -41,8 +38,8 @@ export function setDeviceCookies(
 }
 
 /**
- * Returns the names of the cookies that are too many beside a new one, those that expire first. A few for
- * each response at most, so that its headers stay small, whatever a browser holds.
+ * Returns the names of the surplus cookies beside a new one, those that expire first. At most ten for each
+ * response, so that its headers stay small, whatever a browser holds.
  */
 function surplusBeside(kept: string, cookies: ReadonlyMap<string, string>): string[] {
   const others = [...cookies].filter(([name]) => name !== kept)

@@ -3,17 +3,19 @@ import type { KeyFunction } from '../keys/key.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { ban } from '../policies/ban.js'
 import { consecutive } from '../policies/consecutive.js'
+import { describePolicy } from '../policies/describe-policy.js'
 import type { Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { thenMaybe } from '../util/maybe-promise.js'
+import { type Attempts, STRANGER } from './attempt.js'
 
-/** The limits of a guard that count in time. Any policy will do. */
+/** The limits of a guard that have a window. Any policy will do. */
 export interface LoginPolicies {
-  /** Failures of one address (IPv6: one network), whatever the account: against one password tried on many accounts. */
+  /** Failures of one address (IPv6: one network), whatever the account: stops password spraying. */
   readonly address: Policy
-  /** Failures of one account from all addresses together: against guesses from many addresses. */
+  /** Failures of one account from all addresses together: stops guesses from many addresses. */
   readonly account: Policy
-  /** Failures of one account from one address: so that one guesser does not use up what the account has for everybody. */
+  /** Failures of one account from one address: stops one guesser before the account is refused to everybody. */
   readonly accountAndAddress: Policy
 }
 
@@ -25,19 +27,24 @@ export const LIMIT_NAMES = {
   consecutive: 'consecutive',
 } as const
 
-/** The limits that a success clears. That of the address only gets back what the success itself took. */
-export const CLEARED = [LIMIT_NAMES.account, LIMIT_NAMES.accountAndAddress, LIMIT_NAMES.consecutive]
+/** The limits that a success clears. The address is only refunded what the success itself was charged. */
+export const CLEARED_LIMITS: readonly string[] = [
+  LIMIT_NAMES.account,
+  LIMIT_NAMES.accountAndAddress,
+  LIMIT_NAMES.consecutive,
+]
 
 /**
- * The limits where none are given.
+ * Returns the default policies.
  *
- * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4 (a lock after at most 10 attempts, for at least 30 minutes; here they come back one by
- *   one). Over hours it is 20 an hour, where OWASP ASVS 4.0 2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
- * - Per account and address 5 in the same time, half of that: a lone guesser, however patient, leaves the account open for other addresses. Who
- *   goes on is refused for growing times (OWASP Authentication cheat sheet).
- * - Per address 50 in an hour: an office behind one address mistypes, too. Growing times here as well, but only after 500 refusals, since right
- *   logins that come at once may be refused for a moment; and none for good: OWASP's Credential Stuffing Prevention cheat sheet wants
- *   blocks of addresses to be temporary.
+ * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4 (a lock after at most 10 attempts, for at least 30
+ *   minutes; here they return one by one). Over hours it is 20 an hour, where OWASP ASVS 4.0 2.2.1 allows 100
+ *   (5.0 names no number, and wants the numbers written down: 6.1.1).
+ * - Per account and address 5 in the same time, half of that: a single guesser leaves the account open for
+ *   other addresses. Bans of growing length follow (OWASP Authentication cheat sheet).
+ * - Per address 50 in an hour: users behind one address mistype, too. Bans follow only after 500 refusals,
+ *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
+ *   Credential Stuffing Prevention cheat sheet).
  */
 export function defaultPolicies(): LoginPolicies {
   const fifty = slidingWindow({ limit: 50, window: '1h' })
@@ -49,91 +56,75 @@ export function defaultPolicies(): LoginPolicies {
   }
 }
 
-/** Who attempts: each key, and which device it is known to be, where devices are. */
-export interface LoginKeys<Req> {
+/** What the limits of a guard are made of. */
+export interface LimitSettings<Req> {
+  readonly policies: LoginPolicies
+  /** How many failures in a row lock an account; `false` = never. */
+  readonly consecutive: number | false
   readonly address: KeyFunction<Req>
-  readonly account: KeyFunction<Req>
-  readonly device: KeyFunction<Req> | undefined
+  /** Whether known devices are counted apart from strangers. */
+  readonly hasDevices: boolean
 }
 
 /**
- * The limits of a guard, which are decided together. A known device has an account of its own, as far as
- * they see, and is not limited by its address: it can only attempt the one account, and people share
- * addresses with those who attempt many. Failures in a row are counted once for all strangers, and once for
- * all known devices of an account.
+ * Returns the limits of a guard, which are decided together. A known device is limited as an account of its
+ * own, and not by its address: it can only attempt the one account, and people share addresses with those
+ * who attempt many. Failures in a row are counted once for all strangers, and once for all known devices of
+ * an account.
  *
- * A store of several servers takes of one key after the other. What is the account's comes last, so that
- * only attempts that nothing else refuses ever take of it: else what is about to be given back could be held
- * for a failure too many in a row.
+ * A store of several servers charges one key after the other. Those of the account come last, so that only
+ * attempts that no other limit refuses are ever charged to it: else a charge that is about to be refunded
+ * could be taken for the last failure in a row.
  */
 export function loginLimits<Req>(
-  { address, account, accountAndAddress }: LoginPolicies,
-  mostInARow: number | false,
-  keys: LoginKeys<Req>,
+  { policies, consecutive: most, address, hasDevices }: LimitSettings<Req>,
+  attempts: Attempts<Req>,
 ): LimitOptions<Req>[] {
-  const who = keys.device === undefined ? [keys.account] : [keys.account, keys.device]
+  const { account, device } = attempts
+  const who = hasDevices ? [account, device] : [account]
+  const source = hasDevices ? addressOfStranger(address, device) : address
   const limits: LimitOptions<Req>[] = [
-    { name: LIMIT_NAMES.address, policy: address, key: strangersAddress(keys) },
-    { name: LIMIT_NAMES.accountAndAddress, policy: accountAndAddress, key: [...who, keys.address] },
-    { name: LIMIT_NAMES.account, policy: account, key: who },
+    { name: LIMIT_NAMES.address, policy: policies.address, key: source },
+    { name: LIMIT_NAMES.accountAndAddress, policy: policies.accountAndAddress, key: [...who, address] },
+    { name: LIMIT_NAMES.account, policy: policies.account, key: who },
   ]
-  if (mostInARow === false) return limits
-  const inARow = onlyNamed(consecutive({ limit: mostInARow }), keys.account)
-  const row = keys.device === undefined ? [keys.account] : [keys.account, rowKey(keys.device)]
-  return [...limits, { name: LIMIT_NAMES.consecutive, policy: inARow, key: row }]
+  if (most === false) return limits
+  const policy = consecutive({ limit: most })
+  return [...limits, { name: LIMIT_NAMES.consecutive, policy, key: [account, rowKey(attempts)] }]
 }
 
-/**
- * The limits that are forgotten with an account: those of strangers, and the row of all known devices. Which
- * devices there are nobody knows but their browsers: what one of them has failed
- * within a window ends with the window.
- */
-export function releasedLimits<Req>(
-  policies: LoginPolicies,
-  mostInARow: number | false,
-  keys: LoginKeys<Req>,
-): { readonly strangers: LimitOptions<Req>[]; readonly known: LimitOptions<Req>[] } {
-  if (keys.device === undefined) return { strangers: loginLimits(policies, mostInARow, keys), known: [] }
-  const strangers = loginLimits(policies, mostInARow, { ...keys, device: () => STRANGER })
-  const known = loginLimits(policies, mostInARow, { ...keys, device: () => KNOWN })
-  return { strangers, known: known.filter(({ name }) => name === LIMIT_NAMES.consecutive) }
-}
-
-/** Attempts without a name, or with what can be none, are nobody's: there is no account to lock, and nobody to unlock it. */
-function onlyNamed<Req>(
-  policy: Policy,
-  account: KeyFunction<Req>,
-): (req: Req) => MaybePromise<Policy | undefined> {
-  return (req) => thenMaybe(account(req), (name) => (isKey(name) ? policy : undefined))
-}
-
-/** What strangers have for a device. */
-const STRANGER = 'stranger'
-/** What known devices have in common. */
-const KNOWN = 'known'
-
-/**
- * A key that tells strangers and known devices apart, and no known device from another. Else whoever knew a
- * password could log in often, keep the cookies, and run as many failures in a row as the limit allows with
- * each of them when the password has changed.
- */
-function rowKey<Req>(device: KeyFunction<Req>): KeyFunction<Req> {
-  return (req) => thenMaybe(device(req), (known) => (known === STRANGER ? STRANGER : KNOWN))
-}
-
-function strangersAddress<Req>({ address, device }: LoginKeys<Req>): KeyFunction<Req> {
-  if (device === undefined) return address
+function addressOfStranger<Req>(address: KeyFunction<Req>, device: KeyFunction<Req>): KeyFunction<Req> {
   return (req) => thenMaybe(device(req), (known) => (known === STRANGER ? address(req) : undefined))
 }
 
-/** A key that tells devices apart. */
-export function deviceKey<Req>(
-  account: KeyFunction<Req>,
-  deviceOf: (req: Req, account: string) => MaybePromise<string | undefined>,
-): KeyFunction<Req> {
-  return (req): MaybePromise<unknown> =>
+/**
+ * Returns a key for failures in a row that distinguishes strangers from known devices, but no known device
+ * from another: else whoever knew a password could log in often, keep the cookies, and have the whole limit
+ * with each of them when the password has changed. `undefined` without a name: there is no account to lock.
+ */
+function rowKey<Req>({ account, device }: Attempts<Req>): KeyFunction<Req> {
+  return (req) =>
     thenMaybe(account(req), (name) => {
-      if (!isKey(name)) return STRANGER
-      return thenMaybe(deviceOf(req, String(name)), (device) => device ?? STRANGER)
+      if (!isKey(name)) return undefined
+      return thenMaybe(device(req), (known) => (known === STRANGER ? STRANGER : 'known'))
     })
+}
+
+/** Returns a row for each limit: its name, what it counts by, and its policy in words. */
+export function describeLimits<Req>({
+  policies,
+  consecutive: most,
+  hasDevices,
+}: LimitSettings<Req>): { limit: string; key: string; policy: string }[] {
+  const account = hasDevices ? 'account, browser' : 'account'
+  const rows: [limit: string, key: string, policy: Policy][] = [
+    [LIMIT_NAMES.address, hasDevices ? 'address of unknown browsers' : 'address', policies.address],
+    [LIMIT_NAMES.accountAndAddress, `${account}, address`, policies.accountAndAddress],
+    [LIMIT_NAMES.account, account, policies.account],
+  ]
+  if (most !== false) {
+    const key = hasDevices ? 'account, known and unknown browsers apart' : 'account'
+    rows.push([LIMIT_NAMES.consecutive, key, consecutive({ limit: most })])
+  }
+  return rows.map(([limit, key, policy]) => ({ limit, key, policy: describePolicy(policy) }))
 }

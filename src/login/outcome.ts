@@ -1,125 +1,144 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { posix } from 'node:path'
-import { optionalFunction, wrongOption } from '../util/validate.js'
+import { isClosed } from '../http/respond.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
+import { beforeHeaders } from './before-headers.js'
 
-/** How a guard recognises a success, where the handler does not report the outcome itself. */
+/** How a guard recognizes a success, where the handler does not report the outcome itself. */
 export interface OutcomeOptions<Req, Res> {
   /**
-   * Whether a response means that somebody logged in; called when its headers are about to be sent. Default:
-   * a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
+   * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
+   * Default: a status below 300, or a redirect to `successRedirect`.
    */
   succeeded?: (req: Req, res: Res) => boolean
   /**
-   * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
-   * `HEADGATE_LOGIN_REDIRECT`.
+   * Where successful logins are redirected to, exactly as the `Location` header has it: `'/home'`, or an
+   * array. All other redirects (3xx) are failures. Default: none, and the first redirect emits the process
+   * warning `HEADGATE_LOGIN_REDIRECT`.
    *
-   * - A path, `'/login'`, or one with query parameters, `'/login?error'`, or several of them: redirects to
-   *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
-   * - `false`: failures are never redirected, so every redirect is a success.
-   *
-   * A list of paths is only safe where the application writes the whole `Location` itself. Where the client
-   * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
-   * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
+   * Where a client chooses what failed logins are redirected to (`Referer`, a parameter `next`), it can
+   * choose this: use `guard.reportSuccess` or `succeeded` instead.
    */
-  failureRedirect?: string | readonly string[] | false
+  successRedirect?: string | readonly string[]
 }
 
-/** Whether a response whose headers are about to be sent means a success. */
-export type Succeeded<Req, Res> = (req: Req, res: Res) => boolean
+/** Returns whether a response whose headers are about to be sent means a success. */
+export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
-/** Whether a redirect means a success. */
-type RedirectTest = (location: unknown) => boolean
-
-/** Reads and checks how a success is recognised. */
-export function readSucceeded<Req extends IncomingMessage, Res extends ServerResponse>(
+/** Returns how a success is recognized. Throws a `TypeError` for both options at once. */
+export function successTest(
   owner: string,
-  { succeeded, failureRedirect }: OutcomeOptions<Req, Res>,
-): Succeeded<Req, Res> {
-  optionalFunction(owner, 'succeeded', succeeded)
-  if (succeeded !== undefined && failureRedirect !== undefined) {
-    throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
+  {
+    succeeded,
+    successRedirect,
+  }: { succeeded: SuccessTest<never, never> | undefined; successRedirect: readonly string[] | undefined },
+): SuccessTest<never, never> {
+  if (succeeded !== undefined && successRedirect !== undefined) {
+    throw new TypeError(`${owner}: give either succeeded or successRedirect, not both.`)
   }
   if (succeeded !== undefined) return succeeded
-  const isSuccess = readRedirectTest(owner, failureRedirect)
-  return (_req, res) => {
+  return (_req, res: ServerResponse) => {
     if (res.statusCode < 300 || res.statusCode >= 400) return res.statusCode < 300
-    return isSuccess(res.getHeader('location'))
+    if (successRedirect === undefined) warnOfRedirect()
+    return successRedirect?.includes(res.getHeader('location') as string) ?? false
   }
 }
 
-function readRedirectTest(
-  owner: string,
-  option: OutcomeOptions<never, never>['failureRedirect'],
-): RedirectTest {
-  if (option === undefined) return failRedirect
-  if (option === false) return (location) => location !== undefined
-  const list: readonly unknown[] = Array.isArray(option) ? option : [option]
-  if (list.length === 0)
-    throw wrongOption(owner, 'failureRedirect', 'a path at least', option, 'Write failureRedirect: false.')
-  const failures = list.map((each) => {
-    const url = ABSOLUTE_PATH.test(String(each)) ? parsed(each) : undefined
-    const path = url && canonicalPath(url)
-    if (url !== undefined && path !== undefined) return { url, path }
-    const must = "a path such as '/login', an array of paths, or false"
-    throw wrongOption(owner, 'failureRedirect', must, each)
-  })
-  return (location) => {
-    const to = parsed(location)
-    const path = to && canonicalPath(to)
-    if (to === undefined || path === undefined) return false
-    return !failures.some((failure) => failure.path === path && hasParameters(to, failure.url))
-  }
+/** Reads one place or several, as they are sent: `Location` is a URI reference in ASCII (RFC 9110 §10.2.2). */
+export function readSuccessRedirect(owner: string, option: string, value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const wrong = list.find((each) => typeof each !== 'string' || !/^[!-~]+$/.test(each))
+  if (list.length > 0 && wrong === undefined) return [...(list as readonly string[])]
+  const must = 'the Location of successful logins, percent-encoded as it is sent, or an array of them'
+  throw wrongOption(owner, option, must, wrong ?? value, "Write successRedirect: '/home'.")
 }
 
 /**
- * Fails closed: a failure that counted as a success would clear its account, and so allow any number of
- * guesses.
+ * A redirect without an option fails closed: a failure that counted as a success would clear its account, and
+ * so allow any number of guesses.
  */
-function failRedirect(): boolean {
+function warnOfRedirect(): void {
   warnOnce(
     'HEADGATE_LOGIN_REDIRECT',
-    'headgate: a guarded login was answered with a redirect, which counts as a failure. Set failureRedirect to the ' +
-      "path that failed logins are redirected to ('/login'), or to false if only successful ones are redirected; or " +
-      'pass succeeded: (req, res) => boolean, or call guard.reportSuccess(req).',
-  )
-  return false
-}
-
-/** Whether a redirect has all parameters of a failure's, in any order and among others. */
-function hasParameters(to: URL, failure: URL): boolean {
-  return [...failure.searchParams].every(([name, value]) =>
-    to.searchParams.getAll(name).some((one) => value === '' || one === value),
+    'headgate: a guarded login was answered with a redirect, which counts as a failure. Set successRedirect to the ' +
+      "place that successful logins are redirected to ('/home'), pass succeeded: (req, res) => boolean, or call " +
+      'guard.reportSuccess(req).',
   )
 }
 
-/** No application encodes a path more often than this. */
-const MAX_ENCODINGS = 4
+/** What an attempt came to. `'error'` = the server failed (5xx). */
+export type Outcome = 'success' | 'failure' | 'error'
 
 /**
- * Returns a path in one spelling, whatever its case, percent-encoding, slashes and dot segments, since an
- * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded too often to tell.
+ * Records the outcome that the application reports itself; the last report before the headers of the
+ * response takes effect. Throws an `Error` once these were sent. Has no effect once the connection has ended
+ * without them: the attempt has its outcome then.
  */
-function canonicalPath({ pathname }: URL): string | undefined {
-  let path = pathname
-  for (let i = 0; i <= MAX_ENCODINGS; i++) {
-    const decoded = path.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-    if (decoded === path) return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
-    path = decoded
+export type ReportOutcome = (outcome: 'success' | 'failure') => void
+
+/**
+ * Calls `settle` once with the outcome of an attempt. When the headers of its response are about to be sent,
+ * that is the one reported, or else what `succeeded` returns. Where the connection ends without any, it is
+ * the one reported, or else a failure, so that hanging up avoids no limit. `thrown` is what `succeeded`
+ * threw, which makes a failure.
+ */
+export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(
+  req: Req,
+  res: Res,
+  succeeded: SuccessTest<Req, Res>,
+  settle: (outcome: Outcome, thrown?: unknown) => void,
+): ReportOutcome {
+  let settledBy: 'headers' | 'close' | undefined
+  let reported: 'success' | 'failure' | undefined
+
+  function settleByHeaders(): void {
+    if (settledBy !== undefined) return
+    settledBy = 'headers'
+    if (reported === undefined) settle(...outcomeOf(req, res, succeeded))
+    else settle(reported)
   }
-  return undefined
+
+  function settleByClose(): void {
+    if (settledBy !== undefined) return
+    settledBy = 'close'
+    settle(reported ?? 'failure')
+  }
+
+  if (isClosed(res)) settleByClose() // the connection ended while the store decided
+  beforeHeaders(res, settleByHeaders)
+  res.once('close', settleByClose)
+
+  return function report(outcome) {
+    if (res.headersSent || settledBy === 'headers') throw lateReport(outcome)
+    reported = outcome
+  }
 }
 
-/** Not `//host/path`, which names another host; URL parsers read `/\host` and `/<tab>/host` like it. */
-const ABSOLUTE_PATH = /^\/(?![/\\\s])/
-const ABSOLUTE_URL = /^[a-z][a-z\d+.-]*:\/\//i
-
-/** An absolute path or URL. Only paths and parameters are compared, so the host does not matter. */
-function parsed(url: unknown): URL | undefined {
-  if (typeof url !== 'string' || !(ABSOLUTE_PATH.test(url) || ABSOLUTE_URL.test(url))) return undefined
+function outcomeOf<Req, Res extends ServerResponse>(
+  req: Req,
+  res: Res,
+  succeeded: SuccessTest<Req, Res>,
+): [outcome: Outcome, thrown?: unknown] {
   try {
-    return new URL(url, 'http://any')
-  } catch {
-    return undefined
+    const failed = res.statusCode >= 500 ? 'error' : 'failure'
+    return [checkedBoolean(succeeded(req, res)) ? 'success' : failed]
+  } catch (thrown) {
+    return ['failure', thrown]
   }
+}
+
+/** Headers cannot wait for a promise, and any other truthy value may be a mistake. */
+function checkedBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  if (isPromise(value)) value.then(undefined, () => undefined)
+  throw new TypeError(
+    `loginGuard: succeeded must return true or false, and not a promise, got ${show(value)}.`,
+  )
+}
+
+function lateReport(outcome: 'success' | 'failure'): Error {
+  const name = outcome === 'success' ? 'reportSuccess' : 'reportFailure'
+  const fix = 'Call it before res.send, res.redirect and the like.'
+  return new Error(`loginGuard: ${name} was called after the headers of the response were sent. ${fix}`)
 }

@@ -1,50 +1,50 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DenialBody } from '../http/denial-body.js'
 import { type HeaderList, wholeSeconds } from '../http/headers.js'
-import type { Next, OnLimited } from '../http/options.js'
+import type { OnLimited } from '../http/options.js'
 import { refuse, send, setAll } from '../http/respond.js'
-import type { Decision } from '../limiter/decision.js'
 
-/** What a refused attempt is told of when to come back: always the same time, the exact one, or none. */
+/** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
 export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
 
 /** How refused attempts are answered. */
-export interface LoginAnswer<Req, Res> {
+export interface RefusalSettings<Req, Res> {
   readonly retryAfter: LoginRetryAfter
-  /** What `'coarse'` tells. */
-  readonly coarseMs: number
+  /** The window of the account's limit, which is `'coarse'`. */
+  readonly windowMs: number
   readonly statusCode: number
   readonly message: DenialBody | undefined
   readonly onLimited: OnLimited<Req, Res> | undefined
 }
 
+/** `'coarse'` where the account's limit has no window. */
+const DEFAULT_COARSE_MS = 3_600_000
+
 /**
- * Answers every refused attempt alike: neither which limit refused it nor how much is left of any, so that nobody learns from it whether
- * there is such an account, or whether it is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
+ * Creates the response to refused attempts. It is the same for all of them, and shows neither which limit
+ * refused nor how much is left, so that nobody learns whether there is such an account, or whether it is
+ * locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
-export function loginAnswer<Req extends IncomingMessage, Res extends ServerResponse>({
+export function uniformRefusal<Req extends IncomingMessage, Res extends ServerResponse>({
   retryAfter,
-  coarseMs,
+  windowMs,
   statusCode,
   message,
   onLimited,
-}: LoginAnswer<Req, Res>): OnLimited<Req, Res> {
-  function retryAfterMs(decision: Decision): number {
-    if (retryAfter === 'none') return Number.POSITIVE_INFINITY
-    return retryAfter === 'coarse' ? coarseMs : decision.retryAfterMs
-  }
+}: RefusalSettings<Req, Res>): OnLimited<Req, Res> {
+  const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
+  const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
 
-  return function refuseAttempt(req: Req, res: Res, next: Next, decision: Decision): unknown {
-    const told = { retryAfterMs: retryAfterMs(decision), parts: [] }
+  return function refuseAttempt(req, res, next, decision) {
+    const retryAfterMs = retryAfter === 'exact' ? decision.retryAfterMs : fixedMs
     const headers: HeaderList = ['Cache-Control', 'no-store']
-    if (Number.isFinite(told.retryAfterMs))
-      headers.push('Retry-After', String(wholeSeconds(told.retryAfterMs)))
+    if (Number.isFinite(retryAfterMs)) headers.push('Retry-After', String(wholeSeconds(retryAfterMs)))
     res.removeHeader('Retry-After')
     if (onLimited !== undefined) {
       setAll(res, headers)
       return onLimited(req, res, next, decision)
     }
     if (message !== undefined) return send(res, statusCode, headers, message)
-    return refuse(req, res, 'limited', statusCode, headers, told)
+    return refuse(req, res, 'limited', statusCode, headers, { retryAfterMs, parts: [] })
   }
 }

@@ -1,19 +1,21 @@
 import type { EventEmitter } from 'node:events'
+import { hashedValue, isKey } from '../keys/identity.js'
+import type { KeyFunction } from '../keys/key.js'
 import { chargeOf, type Decision, type PartDecision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
+import { isPromise } from '../util/maybe-promise.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { Attempter } from './attempter.js'
-import { CLEARED, LIMIT_NAMES } from './limits.js'
+import { CLEARED_LIMITS, LIMIT_NAMES } from './limits.js'
 
-/** What a guard tells those who listen, and with what. */
+/** The events that a guard emits, with their arguments. */
 export interface LoginEvents<Req> {
-  /** Something for the security log. */
+  /** An entry for the security log. */
   security: [event: SecurityEvent, req: Req]
 }
 
 /**
- * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password, and the account's name only
- * where the guard was told so: else the same hash as stands in keys.
+ * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password,
+ * and the account's name only with `accountInEvents: 'clear'`: else the hash that stands in keys.
  */
 export interface SecurityEvent {
   /** ISO 8601, in UTC. */
@@ -21,8 +23,8 @@ export interface SecurityEvent {
   /** The guard's name. */
   readonly appid: string
   /**
-   * `authn_login_fail_max:<account>,<limit>`, `authn_login_lock:<account>,maxretries`, `authn_login_successafterfail:<account>,<failures>` or
-   * `excess_rate_limit_exceeded:<address>,<limit>`.
+   * `authn_login_fail_max:<account>,<limit>`, `authn_login_lock:<account>,maxretries`,
+   * `authn_login_successafterfail:<account>,<failures>` or `excess_rate_limit_exceeded:<address>,<limit>`.
    */
   readonly event: string
   readonly level: 'INFO' | 'WARN'
@@ -31,114 +33,153 @@ export interface SecurityEvent {
   readonly source_ip?: string
 }
 
-/** Keys of limits that were told lately are remembered, at least so many. */
-const MIN_REMEMBERED = 10_000
-
-/** Tells of attempts what a security log is to know, once per change. */
-export interface SecurityEvents<Req> {
-  /** An attempt is under way, and is counted as such. Gives how many of its account had failed before it. */
-  begun(decision: Decision): number
-  /** It is not any more. */
-  ended(decision: Decision): void
-  /** Gives whether this failure was the last one in a row that there may be. */
-  failed(req: Req, decision: Decision, who: () => Attempter): boolean
-  succeeded(req: Req, decision: Decision, failuresBefore: number, who: () => Attempter): void
-  locked(req: Req, who: Attempter): void
+/** Who attempts to log in, as a log may show it. */
+export interface Identity {
+  readonly account: string
+  readonly address: string | undefined
 }
 
-/**
- * The failure that takes the last unit of a limit is the change: of all processes that share a store, one makes it. As a window gives
- * units back one by one, it comes again and again while guesses go on; each process tells it once until a window has passed
- * without.
- */
-export function securityEvents<Req>(
-  events: EventEmitter<LoginEvents<Req>>,
-  appid: string,
-): SecurityEvents<Req> {
-  const toldAtMs = new RecentMap<number>(MIN_REMEMBERED)
-  /** Attempts of each account that are under way in this process: charged like failures, and none yet. */
-  const underWay = new Map<string, number>()
-
-  function tell(
-    req: Req,
-    level: SecurityEvent['level'],
-    name: string,
-    values: readonly (string | number)[],
-    description: string,
-    { address }: Attempter,
-  ): void {
-    const event = `${name}:${values.join(',')}`
-    const datetime = new Date().toISOString()
-    const source = address === undefined ? {} : { source_ip: address }
-    emit(events, 'security', [{ datetime, appid, event, level, description, ...source }, req])
-  }
-
-  function isToldAlready(key: string, { windowMs }: PartDecision): boolean {
-    if (windowMs === Number.POSITIVE_INFINITY) return false // it comes once, until it is forgotten
-    const nowMs = Date.now()
-    const beforeMs = toldAtMs.get(key)
-    toldAtMs.set(key, nowMs)
-    return beforeMs !== undefined && Math.abs(nowMs - beforeMs) < windowMs
-  }
-
-  function tellExhausted(req: Req, { name, limit }: PartDecision, who: Attempter): void {
-    const { account, address = 'unknown' } = who
-    if (name === LIMIT_NAMES.address) {
-      const what = `Address ${address} has exceeded max:${limit} failed logins`
-      tell(req, 'WARN', 'excess_rate_limit_exceeded', [address, limit], what, who)
-    } else {
-      const what = `User ${account} reached the login fail limit of ${limit}`
-      tell(req, 'WARN', 'authn_login_fail_max', [account, limit], what, who)
+/** Returns how an attempt is identified in the log. An address that is not there at once is left out. */
+export function identityInLog<Req>(
+  readAddress: KeyFunction<Req>,
+  isInClear: boolean,
+  secret: string | undefined,
+): (req: Req, name: unknown) => Identity {
+  function addressOf(req: Req): string | undefined {
+    try {
+      const address = readAddress(req)
+      if (isPromise(address)) address.then(undefined, () => undefined)
+      return typeof address === 'string' ? address : undefined
+    } catch {
+      return undefined // the connection has closed since the charge
     }
   }
 
-  return {
-    begun(decision) {
-      const { key = '', part } = accountCount(decision)
-      const others = underWay.get(key) ?? 0
-      if (decision.allowed) underWay.set(key, others + 1)
-      if (part === undefined) return 0
-      const own = decision.allowed ? part.cost : 0
-      return part.limit - part.remaining - own - others
-    },
-    ended(decision) {
-      if (!decision.allowed) return
-      const { key = '' } = accountCount(decision)
-      const left = (underWay.get(key) ?? 1) - 1
-      if (left > 0) underWay.set(key, left)
-      else underWay.delete(key)
-    },
-    failed(req, decision, who) {
-      if (!decision.allowed) return false // told when the last unit was taken
-      const keys = chargeOf(decision) ?? []
-      decision.parts.forEach((part, i) => {
-        if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) return
-        if (!isToldAlready(keys[i]?.key ?? '', part)) tellExhausted(req, part, who())
-      })
-      if (decision.source !== 'store') return false // a share of the limit, in the memory of one process
-      return decision.parts.some(({ name, remaining }) => name === LIMIT_NAMES.consecutive && remaining === 0)
-    },
-    succeeded(req, decision, failuresBefore, who) {
-      for (const { key, name } of chargeOf(decision) ?? []) {
-        if (CLEARED.includes(name as never)) toldAtMs.delete(key)
-      }
-      if (failuresBefore <= 0) return
-      const { account } = who()
-      const what = `User ${account} logged in after ${failuresBefore} failed attempt${failuresBefore === 1 ? '' : 's'}`
-      tell(req, 'INFO', 'authn_login_successafterfail', [account, failuresBefore], what, who())
-    },
-    locked(req, who) {
-      const what = `User ${who.account} login locked because maxretries exceeded`
-      tell(req, 'WARN', 'authn_login_lock', [who.account, 'maxretries'], what, who)
-    },
+  return (req, name) => {
+    const shown = (key: string | number | bigint) =>
+      isInClear ? escapeName(String(key)) : hashedValue(key, secret)
+    return { account: isKey(name) ? shown(name) : 'unknown', address: addressOf(req) }
   }
 }
 
-/** The part that counts the account's failures, and its key. */
-function accountCount(decision: Decision): { key?: string | undefined; part?: PartDecision | undefined } {
-  for (const wanted of [LIMIT_NAMES.consecutive, LIMIT_NAMES.account]) {
-    const at = decision.parts.findIndex(({ name }) => name === wanted)
-    if (at >= 0) return { key: chargeOf(decision)?.[at]?.key, part: decision.parts[at] }
-  }
-  return {}
+/** Escapes a name, so that it ends neither its field in a log nor the line (ASVS 5.0, 16.4.1). */
+function escapeName(name: string): string {
+  return encodeURIComponent(name).replaceAll('%40', '@')
 }
+
+/** The log of one attempt. */
+export interface AttemptLog {
+  succeeded(): void
+  /** Returns whether this failure was the last one in a row that is allowed. */
+  failed(): boolean
+  locked(): void
+  /** Must be called once the attempt has its outcome. */
+  end(): void
+}
+
+/** What an event says: its name with values, and a description. */
+type Entry = (identity: Identity) => readonly [event: string, description: string]
+
+/** How many limits whose exhaustion was logged are remembered, at least. */
+const MIN_REMEMBERED = 10_000
+
+/**
+ * Creates the security log of a guard. It returns a function that begins the log of an attempt, which was
+ * charged and is let through.
+ *
+ * The failure that takes the last unit of a limit is logged: of all processes that share a store, one makes
+ * it. As a window returns units one by one, it comes again while guesses go on; each process logs it once
+ * until a window has passed without.
+ */
+export function securityLog<Req>(
+  events: EventEmitter<LoginEvents<Req>>,
+  appid: string,
+  identify: (req: Req, name: unknown) => Identity,
+): (req: Req, name: unknown, decision: Decision) => AttemptLog {
+  const loggedAtMs = new RecentMap<number>(MIN_REMEMBERED)
+  /** How many attempts of each account are in progress in this process: charged as failures, and none yet. */
+  const inProgress = new Map<string, number>()
+
+  function wasLogged(key: string, { windowMs }: PartDecision): boolean {
+    const nowMs = Date.now()
+    const beforeMs = loggedAtMs.get(key)
+    loggedAtMs.set(key, nowMs)
+    // Without a window it is exhausted once, until it is forgotten.
+    return beforeMs !== undefined && Number.isFinite(windowMs) && Math.abs(nowMs - beforeMs) < windowMs
+  }
+
+  /** Counts an attempt in or out, and returns how many others of the account are in progress. */
+  function count(key: string, change: 1 | -1): number {
+    const before = inProgress.get(key) ?? 0
+    if (before + change > 0) inProgress.set(key, before + change)
+    else inProgress.delete(key)
+    return before
+  }
+
+  return function begin(req, name, decision) {
+    const { allowed, parts, source } = decision
+    const keys = (chargeOf(decision) ?? []).map(({ key }) => key)
+    const counted = parts.findLastIndex((part) => ACCOUNT_LIMITS.includes(part.name))
+    const [part, accountKey = ''] = [parts[counted], keys[counted]]
+    const charged = allowed ? 1 + count(accountKey, 1) : 0 // this attempt and the others in progress
+    const failures = part === undefined ? 0 : part.limit - part.remaining - charged
+
+    function log(level: SecurityEvent['level'], entry: Entry): void {
+      const identity = identify(req, name)
+      const [event, description] = entry(identity)
+      const datetime = new Date().toISOString()
+      const source = identity.address === undefined ? {} : { source_ip: identity.address }
+      emit(events, 'security', [{ datetime, appid, event, level, description, ...source }, req])
+    }
+
+    return {
+      succeeded() {
+        for (const [i, { name }] of parts.entries()) {
+          if (CLEARED_LIMITS.includes(name)) loggedAtMs.delete(keys[i] as string)
+        }
+        if (failures > 0) log('INFO', successAfter(failures))
+      },
+      failed() {
+        if (!allowed) return false // in report mode: logged by the failure that took the last unit
+        for (const [i, part] of parts.entries()) {
+          if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) continue
+          if (!wasLogged(keys[i] as string, part)) log('WARN', exhausted(part))
+        }
+        if (source !== 'store') return false // a share of the limit, in the memory of one process
+        return parts.some(({ name, remaining }) => name === LIMIT_NAMES.consecutive && remaining === 0)
+      },
+      locked: () => log('WARN', locked),
+      end() {
+        if (allowed) count(accountKey, -1)
+      },
+    }
+  }
+}
+
+/** The limits by which the failures of an account are counted. */
+const ACCOUNT_LIMITS: readonly string[] = [LIMIT_NAMES.account, LIMIT_NAMES.consecutive]
+
+function exhausted({ name, limit }: PartDecision): Entry {
+  return ({ account, address = 'unknown' }) =>
+    name === LIMIT_NAMES.address
+      ? [
+          `excess_rate_limit_exceeded:${address},${limit}`,
+          `Address ${address} has exceeded max:${limit} failed logins`,
+        ]
+      : [
+          `authn_login_fail_max:${account},${limit}`,
+          `User ${account} reached the login fail limit of ${limit}`,
+        ]
+}
+
+function successAfter(failures: number): Entry {
+  return ({ account }) => [
+    `authn_login_successafterfail:${account},${failures}`,
+    `User ${account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`,
+  ]
+}
+
+const locked: Entry = ({ account }) => [
+  `authn_login_lock:${account},maxretries`,
+  `User ${account} login locked because maxretries exceeded`,
+]

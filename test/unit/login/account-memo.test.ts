@@ -1,7 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import { type LoginGuard, loginGuard } from 'headgate'
 import supertest from 'supertest'
-import { until } from '../../support/servers/wait.js'
 
 type Guard = LoginGuard<Request, Response>
 
@@ -115,24 +114,6 @@ test('one forget calls the account function once, with the subject itself', asyn
   expect(subjects[0]).toBe(subject)
   const { parts } = await guard.limiter.peek(subject as unknown as Request)
   expect(parts.map(({ limit, remaining }) => limit - remaining)).toEqual([0, 0, 0, 0])
-})
-
-test('onLockout is called with the name where a subject that is no attempt was charged, too', async () => {
-  const locked: string[] = []
-  const guard = loginGuard<Request, Response>({
-    account: async (req) => req.body.username,
-    consecutive: 1,
-    onLockout: (account) => locked.push(account),
-  })
-  let nowMs = performance.now()
-  jest.spyOn(performance, 'now').mockImplementation(() => nowMs)
-  const ada = named('ada') as Request
-  for (let i = 0; i < 2; i++) await guard.limiter.charge(ada)
-  nowMs += 61_000
-  await guard.limiter.charge(ada)
-  jest.restoreAllMocks()
-  await until('the lock is reported', () => locked.length > 0)
-  expect(locked).toEqual(['ada'])
 })
 
 test('forget reads a subject whose getters use private members', async () => {

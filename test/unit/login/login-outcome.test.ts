@@ -20,7 +20,7 @@ test.each([
 })
 
 test('headers that are written by hand count as any', async () => {
-  const options = { failureRedirect: '/login' }
+  const options = { successRedirect: '/home' }
   expect(await isSuccess((res) => res.writeHead(302, { Location: '/login' }).end(), options)).toBe(false)
   expect(await isSuccess((res) => res.writeHead(302, { Location: '/home' }).end(), options)).toBe(true)
 })

@@ -47,8 +47,8 @@ describe.each<[Outcome, boolean]>([
     }
     for (const opposite of [true, false])
       expect(await isSuccess(answer, { succeeded: () => opposite })).toBe(expected)
-    expect(await isSuccess(answer, { failureRedirect: '/home' })).toBe(expected)
-    expect(await isSuccess(answer, { failureRedirect: false })).toBe(expected)
+    for (const successRedirect of ['/home', '/elsewhere'])
+      expect(await isSuccess(answer, { successRedirect })).toBe(expected)
   })
 
   test('replaces the one before', async () => {

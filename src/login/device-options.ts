@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { types } from 'node:util'
+import { readSecret } from '../limiter/parse-options.js'
+import { advise } from '../options/hints/hint.js'
+import { callback, readOptions, withDefault } from '../options/option-table.js'
+import { type Duration, durationMs } from '../util/durations.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+import { show, wrongOption } from '../util/validate.js'
+
+/** How browsers are recognized that have logged in before. */
+export interface DeviceCookieOptions<Req = IncomingMessage> {
+  /**
+   * Signs the cookies. At least 16 characters. Of an array the first secret signs and all of them verify: to
+   * rotate secrets, put the new one first, and remove the old one when `lasts` has passed. Cookies signed
+   * with a removed secret make their browsers strangers until they log in again.
+   */
+  secret: string | readonly string[]
+  /**
+   * Ends all older cookies of an account when its return value changes: `(account) =>
+   * users.get(account)?.passwordChangedAt`. It receives the name as the guard folds it, as `onLockout` does,
+   * and is called once for each attempt, before the charge and also for attempts that are refused. Keep it
+   * cheap; for a name that nobody has it must return `undefined` and take as long. May be async; its errors
+   * go to `next`.
+   */
+  epoch?: (account: string, req: Req) => MaybePromise<DeviceEpoch>
+  /** How long a device is known after its last login. Default 90 days. */
+  lasts?: Duration
+}
+
+/**
+ * A value that changes when an account's device cookies are to end. `null` and `undefined` are equal, and so
+ * are a date and its milliseconds.
+ */
+export type DeviceEpoch = string | number | bigint | Date | null | undefined
+
+/** The options of device cookies, read and checked. */
+export interface DeviceSettings<Req> {
+  readonly secrets: readonly string[]
+  readonly epochOf: DeviceCookieOptions<Req>['epoch']
+  readonly lastsMs: number
+}
+
+const OPTIONS = {
+  rows: {
+    secret: readSecrets,
+    epoch: callback<(account: string, req: never) => MaybePromise<DeviceEpoch>>,
+    lasts: withDefault('90d', durationMs),
+  },
+  renamed: { maxAge: 'lasts', expires: 'lasts' },
+  hint: (option: string) => (option === 'name' ? advise('Write name beside deviceCookie.') : undefined),
+}
+
+/** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */
+export function readDeviceCookie(owner: string, option: string, options: unknown): DeviceSettings<never> {
+  const { secret, epoch, lasts } = readOptions(`${owner}: ${option}`, options as object, OPTIONS)
+  return { secrets: secret, epochOf: epoch, lastsMs: lasts }
+}
+
+function readSecrets(owner: string, option: string, value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
+  if (list.length === 0) {
+    const must = 'a string, or an array of strings, of at least 16 characters each'
+    throw wrongOption(owner, option, must, value, 'Make one with: openssl rand -hex 32.')
+  }
+  return list.map((secret) => readSecret(owner, secret ?? '') as string)
+}
+
+/** Returns the text of an epoch that is signed. Throws a `TypeError` for what cannot be one. */
+export function epochText(value: unknown): string {
+  const plain = types.isDate(value) ? value.getTime() : (value ?? '')
+  if (typeof plain === 'string' || typeof plain === 'bigint' || Number.isFinite(plain)) return String(plain)
+  const must = 'a string, a finite number, a bigint, a valid Date or undefined'
+  throw new TypeError(`loginGuard: deviceCookie: epoch must return ${must}, got ${show(plain)}.`)
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { OnAllowed } from '../http/refund-uncounted.js'
+import type { Decision } from '../limiter/decision.js'
+import { emitRefundFailed } from '../limiter/events.js'
+import type { Limiter } from '../limiter/limiter.js'
+import { messageOf } from '../stores/store-error.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { warnOnce } from '../util/warn-once.js'
+import type { Attempts } from './attempt.js'
+import { CLEARED_LIMITS, LIMIT_NAMES } from './limits.js'
+import { type Outcome, onOutcome, type SuccessTest } from './outcome.js'
+import type { AttemptLog } from './security-events.js'
+
+/** What settling an attempt needs. */
+export interface SettleSettings<Req, Res> {
+  readonly attempts: Attempts<Req>
+  readonly succeeded: SuccessTest<Req, Res>
+  readonly beginLog: (req: Req, name: unknown, decision: Decision) => AttemptLog
+  readonly onLockout: ((account: string, req: Req) => unknown) | undefined
+}
+
+/**
+ * Returns what follows an attempt that was charged and let through to its outcome. A success clears the
+ * failures of the account, refunds the address, and makes the browser a known device. A failure stays
+ * charged; so does an error of the server (5xx), except in the count of failures in a row: it shows nothing
+ * about a password, and must not lead to a lock that only support can end.
+ */
+export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>({
+  attempts,
+  succeeded,
+  beginLog,
+  onLockout,
+}: SettleSettings<Req, Res>): OnAllowed<Req, Res> {
+  return function followAttempt(limiter, req, res, decision) {
+    const attempt = attempts.of(req)
+    const name = attempt.account() // known by now: the charge has waited for it
+    const log = beginLog(req, name, decision)
+
+    async function settle(outcome: Outcome): Promise<void> {
+      if (outcome === 'success') {
+        const browser = attempt.browser()
+        if (!isPromise(browser) && !res.headersSent) browser?.remember(res)
+        log.succeeded()
+        return clear(limiter, decision)
+      }
+      const isLast = log.failed()
+      if (outcome === 'error') return refund(limiter, decision, LIMIT_NAMES.consecutive)
+      if (!isLast) return
+      log.locked()
+      await callOnLockout(() => onLockout?.(String(name), req))
+    }
+
+    attempt.report = onOutcome(req, res, succeeded, (outcome, thrown) => {
+      if (thrown !== undefined) emitRefundFailed(limiter.events, thrown, decision)
+      settle(outcome)
+        .catch((error) => emitRefundFailed(limiter.events, error, decision))
+        .finally(() => log.end())
+    })
+  }
+}
+
+/**
+ * Forgets the failures of the account at once, so that those that come after the response are counted. Only
+ * the address is refunded: a slow refund of a limit that is forgotten would take back a later failure.
+ */
+async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
+  await Promise.all([
+    refund(limiter, decision, LIMIT_NAMES.address),
+    reportingErrors(limiter, decision, () => limiter.forget(decision, { limits: CLEARED_LIMITS })),
+  ])
+}
+
+function refund<Req>(limiter: Limiter<Req>, decision: Decision, limit: string): Promise<void> {
+  return reportingErrors(limiter, decision, () => limiter.refund(decision, { limits: [limit] }))
+}
+
+async function reportingErrors<Req>(
+  limiter: Limiter<Req>,
+  decision: Decision,
+  work: () => MaybePromise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    emitRefundFailed(limiter.events, error, decision)
+  }
+}
+
+async function callOnLockout(onLockout: () => unknown): Promise<void> {
+  try {
+    await onLockout()
+  } catch (error) {
+    const message = `headgate: onLockout threw (${messageOf(error)}). The account is locked all the same.`
+    warnOnce('HEADGATE_LOCKOUT_FAILED', message)
+  }
+}
