@@ -65,7 +65,8 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     }
     await newSession(req)
     req.session.name = username
-    res.redirect(303, '/') // a success, by successRedirect
+    guard.reportSuccess(req) // else a redirect counts as a failure
+    res.redirect(303, '/')
   })
 
   app.post('/logout', (req, res, next) => {
@@ -88,7 +89,6 @@ function makeGuard(): LoginGuard<Request, Response> {
   const guard = loginGuard<Request, Response>({
     field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
     secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
-    successRedirect: '/', // where a correct password redirects to; a wrong one is a 401 here
     name: 'login',
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
     onLockout(account) {

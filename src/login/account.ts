@@ -7,26 +7,21 @@ import { wrongOption } from '../util/validate.js'
 
 /** Which account an attempt is for. Give one of the two. */
 export interface AccountOptions<Req> {
-  /** The POST field with the user name, as `byField` reads it. */
+  /**
+   * The POST field with the user name, as `byField` reads it. The application must compare names as
+   * `foldName` folds them. If it distinguishes names that fold to one (`"Ada"` and `"ada"`), the owner of one
+   * account clears the failures of the other. If it equates names that fold to two, as a database with a
+   * collation that ignores accents does, each spelling has guesses of its own.
+   */
   field?: string
   /**
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
    * checked. May be async. For `undefined` only the address is limited; any other value that cannot be a
    * name, such as `null` or a name with invisible characters, is answered 400. Names are compared as they
-   * are: call `foldName` for a name that was typed. Device cookies are then good for all spellings that
-   * fold to one.
+   * are: for a name that was typed use `byField('username', { normalize })`, or call `foldName`. Device
+   * cookies are then valid for all spellings that are one name.
    */
   account?: KeyFunction<Req>
-  /**
-   * Returns the one spelling that stands for all spellings of a name, where `field` is given. Default: as
-   * `foldName`.
-   *
-   * The application must compare names in the same way. If it distinguishes names that this makes equal
-   * (`"Ada"` and `"ada"`), the owner of one account clears the failures of the other. If it equates names
-   * that this keeps apart, as a database with a collation that ignores accents does, each spelling has
-   * guesses of its own.
-   */
-  normalize?: (value: string) => string
 }
 
 /** Reads the account from requests. */
@@ -40,24 +35,18 @@ export interface AccountReader<Req> {
 /** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
 export function accountReader(
   owner: string,
-  {
-    field,
-    account,
-    normalize,
-  }: { field: unknown; account: unknown; normalize: AccountOptions<never>['normalize'] },
+  { field, account }: { field: unknown; account: unknown },
 ): AccountReader<never> {
   if (field !== undefined) {
     if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
-    const read = byField(field as string, normalize && { normalize }) // checks the field's name
-    return { read, fieldOf: fieldReader(field as string) }
+    return { read: byField(field as string), fieldOf: fieldReader(field as string) } // checks the field's name
   }
-  if (normalize !== undefined)
-    throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
-  if (typeof account === 'function')
-    return { read: nameOrNull(account as KeyFunction), fieldOf: () => undefined }
   const fix = "Write field: 'username'."
-  if (account !== undefined) throw wrongOption(owner, 'account', 'a function of the request', account, fix)
-  throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)
+  if (account === undefined)
+    throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)
+  if (typeof account !== 'function')
+    throw wrongOption(owner, 'account', 'a function of the request', account, fix)
+  return { read: nameOrNull(account as KeyFunction), fieldOf: () => undefined }
 }
 
 /** Returns an account function whose results are checked as `byField` checks a field. */

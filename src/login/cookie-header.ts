@@ -26,31 +26,25 @@ export function readDeviceCookies(header: string | undefined): ReadonlyMap<strin
   return cookies
 }
 
-/** Returns the `Set-Cookie` headers that set a cookie and remove the surplus of `others`. */
+/**
+ * Returns the `Set-Cookie` headers that set a cookie, and remove surplus others, those that expire first. At
+ * most ten are removed by each response, so that its headers stay small, whatever a browser holds.
+ */
 export function setDeviceCookies(
   name: string,
   value: string,
   lastsMs: number,
-  others: ReadonlyMap<string, string>,
+  cookies: ReadonlyMap<string, string>,
 ): string[] {
-  const surplus = surplusBeside(name, others).map((old) => setCookie(old, '', 0))
-  return [setCookie(name, value, Math.ceil(lastsMs / 1000)), ...surplus]
-}
-
-/**
- * Returns the names of the surplus cookies beside a new one, those that expire first. At most ten for each
- * response, so that its headers stay small, whatever a browser holds.
- */
-function surplusBeside(kept: string, cookies: ReadonlyMap<string, string>): string[] {
-  const others = [...cookies].filter(([name]) => name !== kept)
-  const sorted = others.map(([name, proof]) => ({ name, expires: secondsOf(proof.split('.')[1] ?? '') }))
-  sorted.sort((a, b) => a.expires - b.expires)
-  const surplus = Math.max(0, others.length + 1 - MAX_COOKIES)
-  return sorted.slice(0, Math.min(surplus, MAX_COOKIES)).map(({ name }) => name)
+  const others = [...cookies].filter(([other]) => other !== name)
+  others.sort(([, a], [, b]) => secondsOf(a.split('.')[1]) - secondsOf(b.split('.')[1]))
+  const surplus = Math.min(Math.max(0, others.length + 1 - MAX_COOKIES), MAX_COOKIES)
+  const removed = others.slice(0, surplus).map(([other]) => setCookie(other, '', 0))
+  return [setCookie(name, value, Math.ceil(lastsMs / 1000)), ...removed]
 }
 
 /** Reads the time at which a proof expires, in seconds since 1970; 0 where there is none. */
-export function secondsOf(expires: string): number {
+export function secondsOf(expires = ''): number {
   return Number.parseInt(expires, 36) || 0
 }
 

@@ -5,11 +5,12 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, NO_COOKIES, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
 
-/** The account that an attempt is for. */
-export interface AttemptedName {
+/** What a cookie is signed for. */
+interface Signed {
   readonly account: string
   /** The name in the spelling that was typed. */
   readonly typed: string
+  readonly epoch: string
 }
 
 /** The browser of an attempt, by what its cookies prove. */
@@ -23,12 +24,7 @@ export interface Browser {
 /** Recognizes browsers that have logged in before. */
 export interface DeviceCookie<Req> {
   /** Reads the cookies and the epoch, both before the charge: a response that is signed can wait for nothing. */
-  recognize(req: Req, name: AttemptedName): MaybePromise<Browser>
-}
-
-/** What a cookie is signed for. */
-interface Signed extends AttemptedName {
-  readonly epoch: string
+  recognize(req: Req, name: Omit<Signed, 'epoch'>): MaybePromise<Browser>
 }
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
@@ -57,7 +53,7 @@ export function deviceCookie<Req extends IncomingMessage>(
       .digest('base64url')
   }
 
-  function nameOf(secret: string, { account, typed }: AttemptedName): string {
+  function nameOf(secret: string, { account, typed }: Signed): string {
     return DEVICE_COOKIE + keyedHash(secret, 'device cookie', account, typed).slice(0, 8)
   }
 

@@ -37,11 +37,10 @@ export const CLEARED_LIMITS: readonly string[] = [
 /**
  * Returns the default policies.
  *
- * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4 (a lock after at most 10 attempts, for at least 30
- *   minutes; here they return one by one). Over hours it is 20 an hour, where OWASP ASVS 4.0 2.2.1 allows 100
- *   (5.0 names no number, and wants the numbers written down: 6.1.1).
- * - Per account and address 5 in the same time, half of that: a single guesser leaves the account open for
- *   other addresses. Bans of growing length follow (OWASP Authentication cheat sheet).
+ * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4. Over hours it is 20 an hour, where OWASP ASVS 4.0
+ *   2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
+ * - Per account and address half of that, so that a single guesser leaves the account open for other
+ *   addresses; then bans of growing length (OWASP Authentication cheat sheet).
  * - Per address 50 in an hour: users behind one address mistype, too. Bans follow only after 500 refusals,
  *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
  *   Credential Stuffing Prevention cheat sheet).

@@ -13,13 +13,17 @@ import type { AccountReader } from './account.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import type { Browser } from './device-cookie.js'
 import { describeLimits, LIMIT_NAMES, loginLimits } from './limits.js'
-import { type LoginGuardOptions, readLoginOptions, sharedOptions } from './options.js'
+import { type LoginGuardOptions, pickShared, readLoginOptions } from './options.js'
 import { uniformRefusal } from './response.js'
-import { identityInLog, type LoginEvents, securityLog } from './security-events.js'
+import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 const OWNER = 'loginGuard'
 const DEFAULT_NAME = 'login'
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+const UNKNOWN_ATTEMPT =
+  'headgate: guard.reportSuccess or guard.reportFailure was called with a request that this guard has not seen, and ' +
+  'has no effect. Pass the request object that the guard was called with, not a copy or a wrapper of it.'
 
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard<Req extends IncomingMessage, Res extends ServerResponse>
@@ -53,12 +57,10 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  * - An attempt is charged before its handler runs, so that concurrent guesses are limited, too. A success
  *   refunds that, and clears the failures of the account; never those of the address, so that logging in with
  *   an account of one's own buys no guesses.
- * - A status below 300 is a success. A redirect is a failure, unless `successRedirect`, `succeeded` or
- *   `reportSuccess` makes it a success.
- * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are no attempts and pass. A
- *   body parser must run before. An attempt whose field is missing, empty or malformed (an array, an object,
- *   invisible characters) is answered 400. Names are compared as `foldName` folds them; the application must
- *   do the same.
+ * - A status below 300 is a success. A redirect is a failure, unless `succeeded` or `reportSuccess` differs.
+ * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are no attempts and pass. An
+ *   attempt whose field is missing or malformed (an array, an object, invisible characters) is answered 400.
+ *   A body parser must run before.
  * - All refused attempts get the same response, without figures of any limit.
  * - While the store is unavailable each process decides in its own memory (`onStoreError: 'local'`).
  *
@@ -72,11 +74,11 @@ export function loginGuard<
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
   const login = readLoginOptions(options)
-  const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret, onLimited } = options
+  const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret } = options
   const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
   const attempts = attemptRecord(login.account, login.devices)
   const settings = readMiddlewareOptions<Req, Res>(OWNER, {
-    ...sharedOptions(options),
+    ...pickShared(options),
     ...(store && { store }),
     name,
     onStoreError,
@@ -87,26 +89,23 @@ export function loginGuard<
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
-  const { statusCode, message, enforce } = settings
-  const { retryAfter, succeeded, isAccountInClear, address, hasDevices } = login
-  const { windowMs } = login.policies.account
   const events = new EventEmitter<LoginEvents<Req>>()
-  const onLockout = enforce ? options.onLockout : undefined
-  const beginLog = securityLog(events, name, identityInLog(address, isAccountInClear, secret))
+  const beginLog = securityLog(events, name, login, secret)
+  const onLockout = settings.enforce ? options.onLockout : undefined
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
     isMalformed: (req) => thenMaybe(attempts.account(req), (account) => account === null),
-    onLimited: uniformRefusal({ retryAfter, windowMs, statusCode, message, onLimited }),
-    onAllowed: settleAttempts({ attempts, succeeded, beginLog, onLockout }),
+    onLimited: uniformRefusal(login, settings),
+    onAllowed: settleAttempts(login, attempts, beginLog, onLockout),
   })
 
   function report(req: Req, outcome: 'success' | 'failure'): void {
-    if (!attempts.hasSeen(req)) warnUnseen()
+    if (!attempts.hasSeen(req)) warnOnce('HEADGATE_UNKNOWN_ATTEMPT', UNKNOWN_ATTEMPT)
     attempts.of(req).report?.(outcome)
   }
 
   return Object.assign(middleware, {
-    limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts, hasDevices) },
+    limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts, login.hasDevices) },
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       thenMaybe(attempts.account(subject as Req), (account) =>
@@ -126,25 +125,14 @@ function skipAllBut<Req extends IncomingMessage, Res>(
 ): (req: Req, res: Res) => MaybePromise<boolean> {
   return (req, res) => {
     attempts.see(req)
-    const skips = (isSafe(req) && account.fieldOf(req) === undefined) || (skip?.(req, res) ?? false)
+    const skips =
+      (SAFE_METHODS.includes(req.method ?? '') && account.fieldOf(req) === undefined) ||
+      (skip?.(req, res) ?? false)
     return thenMaybe(skips, (isSkipped) => {
       if (!isSkipped) attempts.begin(req)
       return isSkipped
     })
   }
-}
-
-function isSafe({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'TRACE'
-}
-
-/** A report without effect may leave a failure that counts as a success. */
-function warnUnseen(): void {
-  warnOnce(
-    'HEADGATE_UNKNOWN_ATTEMPT',
-    'headgate: guard.reportSuccess or guard.reportFailure was called with a request that this guard has not seen, and ' +
-      'has no effect. Pass the request object that the guard was called with, not a copy or a wrapper of it.',
-  )
 }
 
 const UNKNOWN_BROWSER: Browser = { device: undefined, remember: () => undefined }

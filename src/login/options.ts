@@ -18,8 +18,10 @@ import { type AccountOptions, type AccountReader, accountReader } from './accoun
 import { type DeviceCookie, deviceCookie } from './device-cookie.js'
 import { type DeviceCookieOptions, type DeviceSettings, readDeviceCookie } from './device-options.js'
 import { defaultPolicies, type LimitSettings, type LoginPolicies } from './limits.js'
-import { type OutcomeOptions, readSuccessRedirect, type SuccessTest, successTest } from './outcome.js'
-import type { LoginRetryAfter } from './response.js'
+import { type SuccessTest, succeededByStatus } from './outcome.js'
+
+/** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
+export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
 
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = [
@@ -39,10 +41,13 @@ const SHARED = [
   'mode',
 ] as const
 
-type SharedOptions<Req extends IncomingMessage, Res extends ServerResponse> = Pick<
-  RateLimitOptions<Req, Res>,
-  (typeof SHARED)[number]
->
+type Shared = (typeof SHARED)[number]
+
+/** Returns what an object has for the options that `rateLimit` shares. */
+export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof T> {
+  const shared = Object.entries(options).filter(([name]) => SHARED.includes(name as Shared))
+  return Object.fromEntries(shared) as Pick<T, Shared & keyof T>
+}
 
 /**
  * The options of `loginGuard`: how the account is read (`field` or `account`), the limits, how a success is
@@ -50,8 +55,12 @@ type SharedOptions<Req extends IncomingMessage, Res extends ServerResponse> = Pi
  */
 export interface LoginGuardOptions<Req extends IncomingMessage, Res extends ServerResponse>
   extends AccountOptions<Req>,
-    OutcomeOptions<Req, Res>,
-    SharedOptions<Req, Res> {
+    Pick<RateLimitOptions<Req, Res>, Shared> {
+  /**
+   * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
+   * Default: a status below 300. `guard.reportSuccess` and `guard.reportFailure` take precedence.
+   */
+  succeeded?: SuccessTest<Req, Res>
   /** Reads the address. Default `byIp()`. */
   address?: KeyFunction<Req>
   /**
@@ -96,28 +105,26 @@ export interface LoginSettings<Req, Res> extends LimitSettings<Req> {
 }
 
 const ROWS = {
-  ...sharedRows(),
+  ...pickShared(MIDDLEWARE_ROWS),
   onStoreError: withDefault('local', readChoice),
   field: unchecked,
   account: unchecked,
-  normalize: callback<(value: string) => string>,
-  address: callback<KeyFunction>,
+  address: callback,
   limits: withDefault({}, readPolicies),
-  consecutive: withDefault(100, readConsecutive),
+  consecutive: withDefault(100, (owner, option, value) =>
+    value === false ? false : wholeNumber(owner, option, value),
+  ),
   onLockout: callback,
-  succeeded: callback<SuccessTest<never, never>>,
-  successRedirect: optional(readSuccessRedirect),
+  succeeded: callback,
   deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
 } satisfies Rows
 
 const RULES = {
-  reader: { from: ['field', 'account', 'normalize'], read: accountReader },
-  isSuccess: { from: ['succeeded', 'successRedirect'], read: successTest },
+  reader: { from: ['field', 'account'], read: accountReader },
   shareCheck: LIMITER_RULES.shareCheck,
-  cookieName: { from: ['deviceCookie', 'name'], read: checkCookieName },
-  cookieEpoch: { from: ['deviceCookie', 'consecutive'], read: checkEpoch },
+  cookieCheck: { from: ['deviceCookie', 'name', 'consecutive'], read: checkCookie },
 } as const
 
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
@@ -128,57 +135,36 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
   const { deviceCookie: cookie, prefix, name = '' } = read
   return {
     account: read.reader as AccountReader<Req>,
-    address: (read.address as KeyFunction<Req> | undefined) ?? byIp(),
+    address: options.address ?? byIp(),
     policies: read.limits,
     consecutive: read.consecutive,
     hasDevices: cookie !== undefined,
-    succeeded: read.isSuccess as SuccessTest<Req, Res>,
+    succeeded: options.succeeded ?? succeededByStatus,
     devices: cookie && deviceCookie(cookie as DeviceSettings<Req>, prefix, name),
     retryAfter: read.retryAfter,
     isAccountInClear: read.accountInEvents === 'clear',
   }
 }
 
-function readConsecutive(owner: string, option: string, value: unknown): number | false {
-  return value === false ? false : wholeNumber(owner, option, value)
+interface CookieContext {
+  readonly deviceCookie: DeviceSettings<never> | undefined
+  readonly name: string | undefined
+  readonly consecutive: number | false
 }
 
-/**
- * Without a limit in a row, whoever collected cookies before the password changed has all other limits with
- * each of them: an epoch ends these cookies.
- */
-function checkEpoch(
-  owner: string,
-  settings: { deviceCookie: DeviceSettings<never> | undefined; consecutive: number | false },
-): void {
-  const { deviceCookie: cookie, consecutive } = settings
-  if (consecutive !== false || cookie === undefined || cookie.epochOf !== undefined) return
-  throw new TypeError(
-    `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ` +
-      'Write deviceCookie: { secret, epoch: (account) => passwordChangedAt(account) }.',
-  )
-}
-
-/** Device cookies are valid for the guard of one name, and all guards without a name have the same one. */
-function checkCookieName(
-  owner: string,
-  { deviceCookie: cookie, name }: { deviceCookie: unknown; name: string | undefined },
-): void {
-  if (cookie === undefined || name !== undefined) return
-  const why = 'since its cookies are valid for the guard of that name alone'
-  throw new TypeError(`${owner}: deviceCookie needs the option name, ${why}. Write name: 'login'.`)
-}
-
-function sharedRows(): Pick<typeof MIDDLEWARE_ROWS, (typeof SHARED)[number]> {
-  const rows = SHARED.map((name) => [name, MIDDLEWARE_ROWS[name]])
-  return Object.fromEntries(rows)
-}
-
-/** Returns the options that `rateLimit` reads. */
-export function sharedOptions<Req extends IncomingMessage, Res extends ServerResponse>(
-  options: LoginGuardOptions<Req, Res>,
-): SharedOptions<Req, Res> {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.includes(name as never)))
+function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: CookieContext): void {
+  if (cookie === undefined) return
+  if (name === undefined) {
+    const why = 'since its cookies are valid for the guard of that name alone'
+    throw new TypeError(`${owner}: deviceCookie needs the option name, ${why}. Write name: 'login'.`)
+  }
+  // Else whoever collected cookies before the password changed has all limits with each of them.
+  if (consecutive === false && cookie.epochOf === undefined) {
+    const fix = 'Write deviceCookie: { secret, epoch: (account) => passwordChangedAt(account) }.'
+    throw new TypeError(
+      `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ${fix}`,
+    )
+  }
 }
 
 function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {

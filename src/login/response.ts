@@ -1,21 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DenialBody } from '../http/denial-body.js'
 import { type HeaderList, wholeSeconds } from '../http/headers.js'
-import type { OnLimited } from '../http/options.js'
+import type { MiddlewareSettings, OnLimited } from '../http/options.js'
 import { refuse, send, setAll } from '../http/respond.js'
-
-/** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
-export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
-
-/** How refused attempts are answered. */
-export interface RefusalSettings<Req, Res> {
-  readonly retryAfter: LoginRetryAfter
-  /** The window of the account's limit, which is `'coarse'`. */
-  readonly windowMs: number
-  readonly statusCode: number
-  readonly message: DenialBody | undefined
-  readonly onLimited: OnLimited<Req, Res> | undefined
-}
+import type { LoginSettings } from './options.js'
 
 /** `'coarse'` where the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
@@ -25,13 +12,11 @@ const DEFAULT_COARSE_MS = 3_600_000
  * refused nor how much is left, so that nobody learns whether there is such an account, or whether it is
  * locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
-export function uniformRefusal<Req extends IncomingMessage, Res extends ServerResponse>({
-  retryAfter,
-  windowMs,
-  statusCode,
-  message,
-  onLimited,
-}: RefusalSettings<Req, Res>): OnLimited<Req, Res> {
+export function uniformRefusal<Req extends IncomingMessage, Res extends ServerResponse>(
+  { retryAfter, policies }: LoginSettings<Req, Res>,
+  { statusCode, message, onLimited }: MiddlewareSettings<Req, Res>,
+): OnLimited<Req, Res> {
+  const { windowMs } = policies.account
   const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
   const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
 

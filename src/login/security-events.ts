@@ -1,11 +1,11 @@
 import type { EventEmitter } from 'node:events'
 import { hashedValue, isKey } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { chargeOf, type Decision, type PartDecision } from '../limiter/decision.js'
+import { chargeOf, type Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
-import { RecentMap } from '../util/recent-map.js'
-import { CLEARED_LIMITS, LIMIT_NAMES } from './limits.js'
+import { LIMIT_NAMES } from './limits.js'
+import type { LoginSettings } from './options.js'
 
 /** The events that a guard emits, with their arguments. */
 export interface LoginEvents<Req> {
@@ -33,39 +33,19 @@ export interface SecurityEvent {
   readonly source_ip?: string
 }
 
-/** Who attempts to log in, as a log may show it. */
-export interface Identity {
-  readonly account: string
-  readonly address: string | undefined
+/** What each event says: of an account and a number, or of an address. */
+const DESCRIPTIONS = {
+  authn_login_fail_max: (account: string, limit: number | string) =>
+    `User ${account} reached the login fail limit of ${limit}`,
+  authn_login_lock: (account: string) => `User ${account} login locked because maxretries exceeded`,
+  authn_login_successafterfail: (account: string, failures: number | string) =>
+    `User ${account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`,
+  excess_rate_limit_exceeded: (address: string, limit: number | string) =>
+    `Address ${address} has exceeded max:${limit} failed logins`,
 }
 
-/** Returns how an attempt is identified in the log. An address that is not there at once is left out. */
-export function identityInLog<Req>(
-  readAddress: KeyFunction<Req>,
-  isInClear: boolean,
-  secret: string | undefined,
-): (req: Req, name: unknown) => Identity {
-  function addressOf(req: Req): string | undefined {
-    try {
-      const address = readAddress(req)
-      if (isPromise(address)) address.then(undefined, () => undefined)
-      return typeof address === 'string' ? address : undefined
-    } catch {
-      return undefined // the connection has closed since the charge
-    }
-  }
-
-  return (req, name) => {
-    const shown = (key: string | number | bigint) =>
-      isInClear ? escapeName(String(key)) : hashedValue(key, secret)
-    return { account: isKey(name) ? shown(name) : 'unknown', address: addressOf(req) }
-  }
-}
-
-/** Escapes a name, so that it ends neither its field in a log nor the line (ASVS 5.0, 16.4.1). */
-function escapeName(name: string): string {
-  return encodeURIComponent(name).replaceAll('%40', '@')
-}
+/** The limits by which the failures of an account are counted. */
+const ACCOUNT_LIMITS: readonly string[] = [LIMIT_NAMES.account, LIMIT_NAMES.consecutive]
 
 /** The log of one attempt. */
 export interface AttemptLog {
@@ -77,109 +57,89 @@ export interface AttemptLog {
   end(): void
 }
 
-/** What an event says: its name with values, and a description. */
-type Entry = (identity: Identity) => readonly [event: string, description: string]
-
-/** How many limits whose exhaustion was logged are remembered, at least. */
-const MIN_REMEMBERED = 10_000
+/** Begins the log of an attempt that was charged and is let through. */
+export type BeginLog<Req> = (req: Req, name: unknown, decision: Decision) => AttemptLog
 
 /**
- * Creates the security log of a guard. It returns a function that begins the log of an attempt, which was
- * charged and is let through.
- *
- * The failure that takes the last unit of a limit is logged: of all processes that share a store, one makes
- * it. As a window returns units one by one, it comes again while guesses go on; each process logs it once
- * until a window has passed without.
+ * Creates the security log of a guard. A limit is logged by the failure that takes its last unit: of all
+ * processes that share a store, one makes it.
  */
 export function securityLog<Req>(
   events: EventEmitter<LoginEvents<Req>>,
   appid: string,
-  identify: (req: Req, name: unknown) => Identity,
-): (req: Req, name: unknown, decision: Decision) => AttemptLog {
-  const loggedAtMs = new RecentMap<number>(MIN_REMEMBERED)
-  /** How many attempts of each account are in progress in this process: charged as failures, and none yet. */
-  const inProgress = new Map<string, number>()
+  { address: readAddress, isAccountInClear }: LoginSettings<Req, never>,
+  secret: string | undefined,
+): BeginLog<Req> {
+  const countInProgress = progressCounter()
 
-  function wasLogged(key: string, { windowMs }: PartDecision): boolean {
-    const nowMs = Date.now()
-    const beforeMs = loggedAtMs.get(key)
-    loggedAtMs.set(key, nowMs)
-    // Without a window it is exhausted once, until it is forgotten.
-    return beforeMs !== undefined && Number.isFinite(windowMs) && Math.abs(nowMs - beforeMs) < windowMs
+  function accountInLog(name: unknown): string {
+    if (!isKey(name)) return 'unknown'
+    if (!isAccountInClear) return hashedValue(name, secret)
+    return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line (ASVS 5.0, 16.4.1)
   }
 
-  /** Counts an attempt in or out, and returns how many others of the account are in progress. */
-  function count(key: string, change: 1 | -1): number {
-    const before = inProgress.get(key) ?? 0
-    if (before + change > 0) inProgress.set(key, before + change)
-    else inProgress.delete(key)
-    return before
-  }
-
-  return function begin(req, name, decision) {
-    const { allowed, parts, source } = decision
-    const keys = (chargeOf(decision) ?? []).map(({ key }) => key)
-    const counted = parts.findLastIndex((part) => ACCOUNT_LIMITS.includes(part.name))
-    const [part, accountKey = ''] = [parts[counted], keys[counted]]
-    const charged = allowed ? 1 + count(accountKey, 1) : 0 // this attempt and the others in progress
-    const failures = part === undefined ? 0 : part.limit - part.remaining - charged
-
-    function log(level: SecurityEvent['level'], entry: Entry): void {
-      const identity = identify(req, name)
-      const [event, description] = entry(identity)
-      const datetime = new Date().toISOString()
-      const source = identity.address === undefined ? {} : { source_ip: identity.address }
-      emit(events, 'security', [{ datetime, appid, event, level, description, ...source }, req])
+  function log(req: Req, name: unknown, type: keyof typeof DESCRIPTIONS, value: number | string): void {
+    const address = addressNow(readAddress, req)
+    const subject = type === 'excess_rate_limit_exceeded' ? (address ?? 'unknown') : accountInLog(name)
+    const event: SecurityEvent = {
+      datetime: new Date().toISOString(),
+      appid,
+      event: `${type}:${subject},${value}`,
+      level: type === 'authn_login_successafterfail' ? 'INFO' : 'WARN',
+      description: DESCRIPTIONS[type](subject, value),
+      ...(address !== undefined && { source_ip: address }),
     }
+    emit(events, 'security', [event, req])
+  }
+
+  return function beginLog(req, name, decision) {
+    const { allowed, parts, source } = decision
+    const at = parts.findLastIndex((part) => ACCOUNT_LIMITS.includes(part.name))
+    const key = chargeOf(decision)?.[at]?.key ?? ''
+    const charged = allowed ? countInProgress(key, 1) : 0 // as failures, which they may not be
+    const { limit = 0, remaining = 0 } = parts[at] ?? {}
+    const failures = limit - remaining - charged
 
     return {
       succeeded() {
-        for (const [i, { name }] of parts.entries()) {
-          if (CLEARED_LIMITS.includes(name)) loggedAtMs.delete(keys[i] as string)
-        }
-        if (failures > 0) log('INFO', successAfter(failures))
+        if (failures > 0) log(req, name, 'authn_login_successafterfail', failures)
       },
       failed() {
         if (!allowed) return false // in report mode: logged by the failure that took the last unit
-        for (const [i, part] of parts.entries()) {
-          if (part.remaining > 0 || part.name === LIMIT_NAMES.consecutive) continue
-          if (!wasLogged(keys[i] as string, part)) log('WARN', exhausted(part))
+        const exhausted = parts.filter((part) => part.remaining === 0)
+        for (const part of exhausted) {
+          if (part.name === LIMIT_NAMES.address) log(req, name, 'excess_rate_limit_exceeded', part.limit)
+          else if (part.name !== LIMIT_NAMES.consecutive) log(req, name, 'authn_login_fail_max', part.limit)
         }
         if (source !== 'store') return false // a share of the limit, in the memory of one process
-        return parts.some(({ name, remaining }) => name === LIMIT_NAMES.consecutive && remaining === 0)
+        return exhausted.some((part) => part.name === LIMIT_NAMES.consecutive)
       },
-      locked: () => log('WARN', locked),
+      locked: () => log(req, name, 'authn_login_lock', 'maxretries'),
       end() {
-        if (allowed) count(accountKey, -1)
+        if (allowed) countInProgress(key, -1)
       },
     }
   }
 }
 
-/** The limits by which the failures of an account are counted. */
-const ACCOUNT_LIMITS: readonly string[] = [LIMIT_NAMES.account, LIMIT_NAMES.consecutive]
-
-function exhausted({ name, limit }: PartDecision): Entry {
-  return ({ account, address = 'unknown' }) =>
-    name === LIMIT_NAMES.address
-      ? [
-          `excess_rate_limit_exceeded:${address},${limit}`,
-          `Address ${address} has exceeded max:${limit} failed logins`,
-        ]
-      : [
-          `authn_login_fail_max:${account},${limit}`,
-          `User ${account} reached the login fail limit of ${limit}`,
-        ]
+/** Creates a counter by key, which counts in or out and returns the count; 0 takes no memory. */
+function progressCounter(): (key: string, change: 1 | -1) => number {
+  const counts = new Map<string, number>()
+  return (key, change) => {
+    const count = (counts.get(key) ?? 0) + change
+    if (count > 0) counts.set(key, count)
+    else counts.delete(key)
+    return count
+  }
 }
 
-function successAfter(failures: number): Entry {
-  return ({ account }) => [
-    `authn_login_successafterfail:${account},${failures}`,
-    `User ${account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`,
-  ]
+/** Returns the address if it is there at once, and if the connection has not closed since the charge. */
+function addressNow<Req>(read: KeyFunction<Req>, req: Req): string | undefined {
+  try {
+    const address = read(req)
+    if (isPromise(address)) address.then(undefined, () => undefined)
+    return typeof address === 'string' ? address : undefined
+  } catch {
+    return undefined
+  }
 }
-
-const locked: Entry = ({ account }) => [
-  `authn_login_lock:${account},maxretries`,
-  `User ${account} login locked because maxretries exceeded`,
-]

@@ -4,20 +4,13 @@ import type { Decision } from '../limiter/decision.js'
 import { emitRefundFailed } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { isPromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempts } from './attempt.js'
 import { CLEARED_LIMITS, LIMIT_NAMES } from './limits.js'
-import { type Outcome, onOutcome, type SuccessTest } from './outcome.js'
-import type { AttemptLog } from './security-events.js'
-
-/** What settling an attempt needs. */
-export interface SettleSettings<Req, Res> {
-  readonly attempts: Attempts<Req>
-  readonly succeeded: SuccessTest<Req, Res>
-  readonly beginLog: (req: Req, name: unknown, decision: Decision) => AttemptLog
-  readonly onLockout: ((account: string, req: Req) => unknown) | undefined
-}
+import type { LoginGuardOptions, LoginSettings } from './options.js'
+import { type Outcome, onOutcome } from './outcome.js'
+import type { BeginLog } from './security-events.js'
 
 /**
  * Returns what follows an attempt that was charged and let through to its outcome. A success clears the
@@ -25,12 +18,12 @@ export interface SettleSettings<Req, Res> {
  * charged; so does an error of the server (5xx), except in the count of failures in a row: it shows nothing
  * about a password, and must not lead to a lock that only support can end.
  */
-export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>({
-  attempts,
-  succeeded,
-  beginLog,
-  onLockout,
-}: SettleSettings<Req, Res>): OnAllowed<Req, Res> {
+export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
+  { succeeded }: LoginSettings<Req, Res>,
+  attempts: Attempts<Req>,
+  beginLog: BeginLog<Req>,
+  onLockout: LoginGuardOptions<Req, Res>['onLockout'],
+): OnAllowed<Req, Res> {
   return function followAttempt(limiter, req, res, decision) {
     const attempt = attempts.of(req)
     const name = attempt.account() // known by now: the charge has waited for it
@@ -44,7 +37,7 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
         return clear(limiter, decision)
       }
       const isLast = log.failed()
-      if (outcome === 'error') return refund(limiter, decision, LIMIT_NAMES.consecutive)
+      if (outcome === 'error') return limiter.refund(decision, { limits: [LIMIT_NAMES.consecutive] })
       if (!isLast) return
       log.locked()
       await callOnLockout(() => onLockout?.(String(name), req))
@@ -64,26 +57,9 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
  * the address is refunded: a slow refund of a limit that is forgotten would take back a later failure.
  */
 async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-  await Promise.all([
-    refund(limiter, decision, LIMIT_NAMES.address),
-    reportingErrors(limiter, decision, () => limiter.forget(decision, { limits: CLEARED_LIMITS })),
-  ])
-}
-
-function refund<Req>(limiter: Limiter<Req>, decision: Decision, limit: string): Promise<void> {
-  return reportingErrors(limiter, decision, () => limiter.refund(decision, { limits: [limit] }))
-}
-
-async function reportingErrors<Req>(
-  limiter: Limiter<Req>,
-  decision: Decision,
-  work: () => MaybePromise<void>,
-): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    emitRefundFailed(limiter.events, error, decision)
-  }
+  const forget = async () => limiter.forget(decision, { limits: CLEARED_LIMITS })
+  const refund = async () => limiter.refund(decision, { limits: [LIMIT_NAMES.address] })
+  await Promise.all([forget(), refund()])
 }
 
 async function callOnLockout(onLockout: () => unknown): Promise<void> {
