@@ -82,13 +82,12 @@ export function attemptRecord<Req extends object>(
 function once<T>(read: () => MaybePromise<T>): () => MaybePromise<T> {
   let known: { value: MaybePromise<T> } | undefined
   return () => {
-    if (known !== undefined) return known.value
-    const entry = { value: read() }
-    known = entry
-    if (isPromise(entry.value)) {
+    if (known === undefined) {
+      const entry = { value: read() }
+      known = entry
       const keep = (value: T) => Object.assign(entry, { value })
-      entry.value.then(keep, () => undefined) // the caller has the rejected promise
+      if (isPromise(entry.value)) entry.value.then(keep, () => undefined) // the caller has the rejected promise
     }
-    return entry.value
+    return known.value
   }
 }

@@ -28,11 +28,7 @@ export const LIMIT_NAMES = {
 } as const
 
 /** The limits that a success clears. The address is only refunded what the success itself was charged. */
-export const CLEARED_LIMITS: readonly string[] = [
-  LIMIT_NAMES.account,
-  LIMIT_NAMES.accountAndAddress,
-  LIMIT_NAMES.consecutive,
-]
+export const CLEARED_LIMITS = Object.values(LIMIT_NAMES).filter((name) => name !== LIMIT_NAMES.address)
 
 /**
  * Returns the default policies.

@@ -125,10 +125,8 @@ function skipAllBut<Req extends IncomingMessage, Res>(
 ): (req: Req, res: Res) => MaybePromise<boolean> {
   return (req, res) => {
     attempts.see(req)
-    const skips =
-      (SAFE_METHODS.includes(req.method ?? '') && account.fieldOf(req) === undefined) ||
-      (skip?.(req, res) ?? false)
-    return thenMaybe(skips, (isSkipped) => {
+    const isRead = SAFE_METHODS.includes(req.method ?? '') && account.fieldOf(req) === undefined
+    return thenMaybe(isRead || (skip?.(req, res) ?? false), (isSkipped) => {
       if (!isSkipped) attempts.begin(req)
       return isSkipped
     })
@@ -150,14 +148,12 @@ function forgetAccount<Req extends object>(
   return async function forget(subject, options) {
     if (chargeOf(subject) !== undefined) return limiter.forget(subject, options)
     const account = await attempts.account(subject as Req)
-    const forgetOf = (browser: Browser, limits: readonly string[] | undefined) =>
+    const forgetOf = (browser: Browser, limits: readonly string[]) =>
       attempts.replaced(subject as Req, { account: () => account, browser: () => browser }, () =>
-        limiter.forget(subject, limits && { limits }),
+        limiter.forget(subject, { limits }),
       )
-    const isRowNamed = options?.limits?.includes(LIMIT_NAMES.consecutive) !== false
-    await Promise.all([
-      forgetOf(UNKNOWN_BROWSER, options?.limits),
-      hasDevices && isRowNamed && forgetOf(KNOWN_BROWSER, [LIMIT_NAMES.consecutive]),
-    ])
+    const limits = options?.limits ?? Object.values(LIMIT_NAMES)
+    const row = limits.filter((name) => name === LIMIT_NAMES.consecutive)
+    await Promise.all([forgetOf(UNKNOWN_BROWSER, limits), hasDevices && forgetOf(KNOWN_BROWSER, row)])
   }
 }

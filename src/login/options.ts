@@ -9,6 +9,7 @@ import {
   optional,
   type Rows,
   readOptions,
+  type Settings,
   unchecked,
   withDefault,
 } from '../options/option-table.js'
@@ -146,13 +147,14 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
   }
 }
 
-interface CookieContext {
-  readonly deviceCookie: DeviceSettings<never> | undefined
-  readonly name: string | undefined
-  readonly consecutive: number | false
-}
-
-function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: CookieContext): void {
+function checkCookie(
+  owner: string,
+  {
+    deviceCookie: cookie,
+    name,
+    consecutive,
+  }: Pick<Settings<typeof ROWS>, 'deviceCookie' | 'name' | 'consecutive'>,
+): void {
   if (cookie === undefined) return
   if (name === undefined) {
     const why = 'since its cookies are valid for the guard of that name alone'

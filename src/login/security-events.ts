@@ -33,16 +33,15 @@ export interface SecurityEvent {
   readonly source_ip?: string
 }
 
-/** What each event says: of an account and a number, or of an address. */
+/** The description of each event, by its account or address and its value. */
 const DESCRIPTIONS = {
-  authn_login_fail_max: (account: string, limit: number | string) =>
-    `User ${account} reached the login fail limit of ${limit}`,
-  authn_login_lock: (account: string) => `User ${account} login locked because maxretries exceeded`,
-  authn_login_successafterfail: (account: string, failures: number | string) =>
+  authn_login_fail_max: (account, limit) => `User ${account} reached the login fail limit of ${limit}`,
+  authn_login_lock: (account) => `User ${account} login locked because maxretries exceeded`,
+  authn_login_successafterfail: (account, failures) =>
     `User ${account} logged in after ${failures} failed attempt${failures === 1 ? '' : 's'}`,
-  excess_rate_limit_exceeded: (address: string, limit: number | string) =>
+  excess_rate_limit_exceeded: (address, limit) =>
     `Address ${address} has exceeded max:${limit} failed logins`,
-}
+} satisfies Record<string, (subject: string, value: number | string) => string>
 
 /** The limits by which the failures of an account are counted. */
 const ACCOUNT_LIMITS: readonly string[] = [LIMIT_NAMES.account, LIMIT_NAMES.consecutive]
