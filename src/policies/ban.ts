@@ -5,11 +5,11 @@ import { type Duration, durationMs } from '../util/durations.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
 
-/** When somebody is banned, and for how long. */
+/** Options of `ban`. */
 export interface BanOptions {
-  /** So many denials are one too many. A whole number of at least 1. */
+  /** How many denials begin a ban. A whole number of at least 1. */
   after: number
-  /** The time in which they have to come, counted from the first of them. */
+  /** The time within which they have to come, counted from the first of them. */
   within: Duration
   /** How long the first ban lasts, the second, and so on; the last one repeats. None is shorter than the one before. */
   for: Duration | readonly Duration[]
@@ -17,9 +17,9 @@ export interface BanOptions {
   onAttempt?: 'nothing' | 'restart'
 }
 
-/** What a ban adds to the state of its policy. All 0 = nothing against anybody. */
-interface Record {
-  /** DenialCache so far, and until when they count. */
+/** The numbers that a ban adds to the state of its policy. All of them 0 = a clean record. */
+interface BanRecord {
+  /** Denials so far, and until when they count. */
   readonly strikes: number
   readonly strikesUntilMs: number
   /** Which ban was the last one, from 1, and until when it lasts. */
@@ -27,9 +27,9 @@ interface Record {
   readonly bannedUntilMs: number
 }
 
-const CLEAN: Record = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
+const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 const RECORD_WIDTH = 4
-/** Parameters of a policy that can be banned from; fewer are filled up with 0, so that a script finds those of the ban. */
+/** Scripts find the parameters of a ban behind three of its policy, of which some may be padding. */
 const INNER_PARAMS = 3
 const MAX_BANS = 16
 
@@ -45,17 +45,18 @@ const OPTIONS = {
 }
 
 /**
- * A policy from which those are banned, for growing times, who are denied again and again: after `after` denials in `within`
- * everything is denied for as long as `for` says. An attempt during a ban is denied and counts for nothing. Who begins no new
- * ban for as long as the longest one lasts, counted from the end of the last, begins with the first one again.
+ * Creates a policy that bans those who are denied again and again: `after` denials by `policy` in `within` begin a ban,
+ * in which everything is denied for as long as `for` says. Each further ban is the next of `for`. The escalation
+ * resets once a client has gone the length of the longest ban, counted from the end of the last, without a new one.
  *
- * State: that of the policy; then denials, until when they count, the number of the last ban, and until when it lasts.
+ * State: that of the policy; then the denials, until when they count, the number of the last ban, and its end.
  *
- * **Bound.** That of the policy: a ban only denies. DenialCache by a part alone count; those by other limits of the same charge do not.
+ * **Bound.** That of the policy: a ban only denies. A denial counts where this policy denies; one by another limit of
+ * the same charge does not.
  *
  * **Clock.** After a clock that was ahead, nobody is banned for longer than the longest ban.
  *
- * **Refunds** give units back to the policy; they end no ban and take back no denial. `forget` does.
+ * **Refunds** go to the policy; they end no ban and take back no denial. `forget` does.
  *
  * Throws a `TypeError` for wrong options, and for a ban of a ban.
  */
@@ -70,12 +71,12 @@ export function ban(policy: Policy, options: BanOptions): Policy {
 
 function readInner(policy: unknown): Policy {
   if (isPolicy(policy) && !isBan(policy)) return policy
-  const mend =
+  const fix =
     "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
-  throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, mend)
+  throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, fix)
 }
 
-/** Whether a policy counts what it denies. */
+/** Returns whether a policy counts its denials. */
 export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
@@ -89,97 +90,83 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
   throw wrongOption(owner, option, must, value, "Did you mean for: ['1m', '10m', '1h']?")
 }
 
-interface Numbers {
+interface BanNumbers {
   readonly after: number
   readonly withinMs: number
   readonly restarts: boolean
   readonly bansMs: readonly number[]
 }
 
-function makeBan(inner: Policy, numbers: Numbers): Policy {
+function makeBan(inner: Policy, numbers: BanNumbers): Policy {
   const { after, withinMs, restarts, bansMs } = numbers
   const longestMs = bansMs.at(-1) as number
-
-  function recordIn(state: State | undefined): Record {
-    if (state === undefined) return CLEAN
-    const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state.slice(inner.width)
-    return { strikes, strikesUntilMs, level, bannedUntilMs }
-  }
-
-  /** A ban from a clock that was ahead lasts for no longer than it could. */
-  function bannedForMs({ bannedUntilMs }: Record, nowMs: number): number {
-    return Math.max(0, Math.min(bannedUntilMs - nowMs, longestMs))
-  }
+  const banMs = (level: number) => bansMs[level - 1] ?? longestMs
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const own = ownState(state)
-    const record = recordIn(state)
-    if (cost > 0 && bannedForMs(record, nowMs) > 0) return denyBanned(own, record, nowMs, cost)
+    const { own, record, isClamped } = read(state, nowMs)
     const step = inner.take(own, nowMs, cost)
-    if (step.allowed) {
-      return figures(step, own, record, nowMs, step.next && stateOf(step.next, record))
+    if (cost > 0 && record.bannedUntilMs > nowMs) {
+      const untaken = step.allowed ? inner.take(own, nowMs, 0) : step
+      const denial = { ...untaken, allowed: false }
+      if (!restarts) return withBan(denial, own, record, nowMs, isClamped ? stateOf(own, record) : undefined)
+      return counted(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
     }
-    const next = struck(record, nowMs)
-    return figures(step, own, next, nowMs, stateOf(step.next ?? own, next))
+    if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
+    return counted(step, own, strike(record, nowMs), nowMs)
   }
 
-  function denyBanned(own: State | undefined, record: Record, nowMs: number, cost: number): Step {
-    const { next: putRight } = inner.take(own, nowMs, Number.POSITIVE_INFINITY) // what a clock that was ahead left behind
-    const isAhead = record.bannedUntilMs - nowMs > longestMs
-    const bannedUntilMs = nowMs + (restarts ? banMs(record.level) : longestMs)
-    const nextRecord = restarts || isAhead ? { ...record, bannedUntilMs } : record
-    const isSame = putRight === undefined && nextRecord === record
-    const { retryAfterMs } = inner.take(own, nowMs, cost)
-    const step = { ...inner.take(own, nowMs, 0), allowed: false, retryAfterMs }
-    return figures(step, own, nextRecord, nowMs, isSame ? undefined : stateOf(putRight ?? own, nextRecord))
+  function counted(step: Step, own: State | undefined, record: BanRecord, nowMs: number): Step {
+    return { ...withBan(step, own, record, nowMs, stateOf(own, record)), isCounted: true }
   }
 
-  function banMs(level: number): number {
-    return bansMs[level - 1] ?? longestMs
-  }
-
-  /** A record with one denial more, which may begin a ban. */
-  function struck(record: Record, nowMs: number): Record {
-    const counts = record.strikesUntilMs > nowMs
-    const strikes = counts ? record.strikes + 1 : 1
-    const strikesUntilMs = counts ? Math.min(record.strikesUntilMs, nowMs + withinMs) : nowMs + withinMs
-    if (strikes < after) return { ...record, strikes, strikesUntilMs }
-    const isRemembered = record.bannedUntilMs + longestMs > nowMs
-    const level = isRemembered ? Math.min(record.level + 1, bansMs.length) : 1
-    return { strikes: 0, strikesUntilMs: 0, level, bannedUntilMs: nowMs + banMs(level) }
-  }
-
-  function ownState(state: State | undefined): State | undefined {
-    return state?.slice(0, inner.width)
-  }
-
-  function stateOf(own: State = new Array<number>(inner.width).fill(0), record: Record): State {
-    return [...own, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
-  }
-
-  /** What a step of the policy comes to with a record. */
-  function figures(
+  /** Returns a step of the policy with the figures of a record, and the state to keep. */
+  function withBan(
     step: Step,
     own: State | undefined,
-    record: Record,
+    record: BanRecord,
     nowMs: number,
     next: State | undefined,
   ): Step {
-    const resetAfterMs = Math.max(step.resetAfterMs, forgottenAfterMs(record, nowMs))
-    const endsAfterMs = bannedForMs(record, nowMs)
-    const counted = !step.allowed && next !== undefined ? { isCounted: true as const } : {}
-    if (endsAfterMs === 0) return { ...step, ...counted, resetAfterMs, next }
+    const resetAfterMs = Math.max(step.resetAfterMs, cleanAfterMs(record, nowMs))
+    const endsAfterMs = Math.max(0, record.bannedUntilMs - nowMs)
+    if (endsAfterMs === 0) return { ...step, resetAfterMs, next }
     const atEnd = inner.take(own, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
-    return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, ...counted, next }
+    return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
   }
 
-  /** Until nothing is held against anybody any more. */
-  function forgottenAfterMs({ strikesUntilMs, level, bannedUntilMs }: Record, nowMs: number): number {
-    const strikesMs = Math.min(strikesUntilMs - nowMs, withinMs)
-    const levelMs = Math.min(bannedUntilMs - nowMs, longestMs) + longestMs
-    return Math.max(0, strikesMs, level > 0 ? levelMs : 0)
+  /** Returns the record with one more denial, which may begin a ban. */
+  function strike(record: BanRecord, nowMs: number): BanRecord {
+    const goesOn = record.strikesUntilMs > nowMs
+    const strikes = goesOn ? record.strikes + 1 : 1
+    if (strikes < after)
+      return { ...record, strikes, strikesUntilMs: goesOn ? record.strikesUntilMs : nowMs + withinMs }
+    const escalates = record.bannedUntilMs + longestMs > nowMs
+    const level = escalates ? Math.min(record.level + 1, bansMs.length) : 1
+    return { strikes: 0, strikesUntilMs: 0, level, bannedUntilMs: nowMs + banMs(level) }
+  }
+
+  /** Returns the time until a record equals a clean one. */
+  function cleanAfterMs({ strikesUntilMs, level, bannedUntilMs }: BanRecord, nowMs: number): number {
+    return Math.max(0, strikesUntilMs - nowMs, level > 0 ? bannedUntilMs + longestMs - nowMs : 0)
+  }
+
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const { own, record, isClamped } = read(state, nowMs)
+    return isClamped ? stateOf(own, record) : state
+  }
+
+  /** Returns the two parts of a state, clamped. */
+  function read(state: State | undefined, nowMs: number) {
+    const own = state?.slice(0, inner.width)
+    const record = recordIn(state)
+    const clampedOwn = inner.clampToNow(own, nowMs)
+    const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + withinMs)
+    const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestMs)
+    const isAhead = strikesUntilMs < record.strikesUntilMs || bannedUntilMs < record.bannedUntilMs
+    if (clampedOwn === own && !isAhead) return { own, record, isClamped: false }
+    return { own: clampedOwn, record: { ...record, strikesUntilMs, bannedUntilMs }, isClamped: true }
   }
 
   function refund(
@@ -193,20 +180,31 @@ function makeBan(inner: Policy, numbers: Numbers): Policy {
     const record = recordIn(state)
     const left = inner.refund(own, nowMs, cost, takenAtMs, resetAtMs)
     if (left === own) return state
-    return left === undefined && forgottenAfterMs(record, nowMs) === 0 ? undefined : stateOf(left, record)
+    return left === undefined && cleanAfterMs(record, nowMs) === 0 ? undefined : stateOf(left, record)
+  }
+
+  function recordIn(state: State | undefined): BanRecord {
+    if (state === undefined) return CLEAN
+    const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state.slice(inner.width)
+    return { strikes, strikesUntilMs, level, bannedUntilMs }
+  }
+
+  function stateOf(own: State = new Array<number>(inner.width).fill(0), record: BanRecord): State {
+    return [...own, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
   }
 
   const { kind, name, limit, windowMs, width, params } = inner
-  const filledUp = Array.from({ length: INNER_PARAMS }, (_, i) => params[i] ?? 0)
+  const padded = Array.from({ length: INNER_PARAMS }, (_, i) => params[i] ?? 0)
   return Object.freeze({
     kind: `ban-${kind as BaseKind}` as const,
     name,
     limit,
     windowMs,
     width: width + RECORD_WIDTH,
-    params: Object.freeze([...filledUp, after, withinMs, restarts ? 1 : 0, ...bansMs]),
+    params: Object.freeze([...padded, after, withinMs, restarts ? 1 : 0, ...bansMs]),
     take,
     refund,
+    clampToNow,
     scaled: (share: number) => makeBan(inner.scaled(share), numbers),
   })
 }

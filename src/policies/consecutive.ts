@@ -3,9 +3,9 @@ import { optional, readOptions } from '../options/option-table.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 
-/** What a limit without a window is made of. */
+/** Options of `consecutive`. */
 export interface ConsecutiveOptions {
-  /** Units that may be taken until something is given back. A whole number of at least 1. */
+  /** The most units that may be outstanding. A whole number of at least 1. */
   limit: number
   /** For headers and keys. Default: such as `5-in-a-row`. */
   name?: string
@@ -17,10 +17,10 @@ const OPTIONS = {
 }
 
 /**
- * A count without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with
+ * Creates a cap without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with
  * `count: 'failed'`. State: the count.
  *
- * **Bound.** At most `limit` units are ever out at once, over any time: each refund makes room for what it gave back.
+ * **Bound.** At most `limit` units are ever outstanding, over any time: each refund makes room for what it refunds.
  *
  * **Clock.** None is read.
  */
@@ -31,13 +31,13 @@ export function consecutive(options: ConsecutiveOptions): Policy {
 
 function makeConsecutive(name: string, limit: number): Policy {
   function take(state: State | undefined, _nowMs: number, cost: number): Step {
-    const count = state === undefined ? 0 : (state[0] as number)
-    const allowed = cost === 0 || count + cost <= limit
-    const after = allowed ? count + cost : count
-    const resetAfterMs = after === 0 ? 0 : Number.POSITIVE_INFINITY
+    const before = state === undefined ? 0 : (state[0] as number)
+    const allowed = cost === 0 || before + cost <= limit
+    const count = allowed ? before + cost : before
+    const resetAfterMs = count === 0 ? 0 : Number.POSITIVE_INFINITY
     const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
-    const next = allowed && cost > 0 ? [after] : undefined
-    const remaining = Math.max(0, limit - after)
+    const next = allowed && cost > 0 ? [count] : undefined
+    const remaining = Math.max(0, limit - count)
     return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }
 
@@ -56,6 +56,7 @@ function makeConsecutive(name: string, limit: number): Policy {
     params: Object.freeze([limit]),
     take,
     refund,
+    clampToNow: (state: State | undefined) => state,
     scaled: (share: number) => makeConsecutive(name, shareOf(limit, share)),
   })
 }

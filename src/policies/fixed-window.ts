@@ -3,14 +3,14 @@ import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
-/** What a fixed window is made of. */
+/** Options of `fixedWindow`. */
 export type FixedWindowOptions = WindowOptions
 
 const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
 
 /**
- * A counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one whose
- * quota comes back all at once. State: the window's index, and the count.
+ * Creates a counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one
+ * whose quota comes back all at once. State: the window's index, and the count.
  *
  * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`: at most
  * `2 × limit` units. In the long run `limit` per window, exactly.
@@ -29,33 +29,32 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const nowIndex = indexOf(nowMs)
-    const stateIndex = state === undefined ? nowIndex : (state[0] as number)
-    const fromFarAhead = stateIndex > nowIndex + 1
-    const index = fromFarAhead ? nowIndex + 1 : Math.max(stateIndex, nowIndex)
-    const count = state !== undefined && stateIndex >= nowIndex ? (state[1] as number) : 0
+    const clamped = clampToNow(state, nowMs)
+    const [index, before] = windowAt(clamped, nowMs)
+    const allowed = cost === 0 || before + cost <= limit
+    const count = allowed ? before + cost : before
     const endsAfterMs = (index + 1) * windowMs - nowMs
-    if (cost === 0 || count + cost <= limit) {
-      const resetAfterMs = count + cost === 0 ? 0 : endsAfterMs
-      const next = cost === 0 ? undefined : [index, count + cost]
-      const remaining = Math.max(0, limit - count - cost)
-      return { allowed: true, remaining, resetAfterMs, retryAfterMs: 0, moreAfterMs: resetAfterMs, next }
-    }
     const resetAfterMs = count === 0 ? 0 : endsAfterMs
-    const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
-    const next = fromFarAhead ? [index, count] : undefined
-    return {
-      allowed: false,
-      remaining: Math.max(0, limit - count),
-      resetAfterMs,
-      retryAfterMs,
-      moreAfterMs: resetAfterMs,
-      next,
-    }
+    const retryAfterMs = allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
+    const kept = allowed ? [index, count] : clamped
+    const next = cost === 0 || kept === state ? undefined : kept
+    const remaining = Math.max(0, limit - count)
+    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+  }
+
+  function windowAt(state: State | undefined, nowMs: number): readonly [index: number, count: number] {
+    const nowIndex = indexOf(nowMs)
+    const isCurrent = state !== undefined && (state[0] as number) >= nowIndex
+    return isCurrent ? (state as readonly [number, number]) : [nowIndex, 0]
+  }
+
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const latest = indexOf(nowMs) + 1
+    return state && (state[0] as number) > latest ? [latest, state[1] as number] : state
   }
 
   function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const [index, count] = state as [number, number]
+    const [index, count] = state as readonly [number, number]
     if (cost === 0 || index !== indexOf(takenAtMs)) return state
     return count > cost ? [index, count - cost] : undefined
   }
@@ -69,6 +68,7 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
     params: Object.freeze([limit, windowMs]),
     take,
     refund,
+    clampToNow,
     prepaid: prepaidInSlice(indexOf),
     scaled: (share: number) => makeFixedWindow(name, shareOf(limit, share), windowMs),
   })

@@ -1,9 +1,10 @@
+import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
 
 /** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
 export type State = readonly number[]
 
-/** What a policy says to one charge of one key. All times are milliseconds from the `nowMs` that was given. */
+/** A policy's answer to one charge of one key. All times are milliseconds from the `nowMs` that was given. */
 export interface Step {
   /** Whether `cost` units could be taken. Always true for cost 0, which is a peek. */
   readonly allowed: boolean
@@ -13,7 +14,7 @@ export interface Step {
   readonly resetAfterMs: number
   /** Until the same cost is allowed: exact, 0 when allowed, `Infinity` when time alone will never allow it. */
   readonly retryAfterMs: number
-  /** Until `remaining` grows by at least one. 0 when nothing is missing, `Infinity` when time gives nothing back. */
+  /** Until `remaining` grows by at least one. 0 when nothing is missing, `Infinity` when time restores nothing. */
   readonly moreAfterMs: number
   /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
   readonly isCounted?: true
@@ -21,15 +22,15 @@ export interface Step {
   readonly next?: State | undefined
 }
 
-/** The kinds of policies that stand for themselves. */
+/** The kinds of policies that a ban can be made from. */
 export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
 
 /**
  * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since the Unix
  * epoch, as a double. Every policy keeps these rules:
  *
- * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial: `ban` counts it, and
- *    a state from a clock that was ahead is put right, else it would lock its owner out until the clock is there again.)
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial: `ban`
+ *    counts it, and a state from a clock that was ahead is clamped, else it would lock its owner out for that long.)
  * 2. The cost admitted in any true window of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
@@ -40,67 +41,58 @@ export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'con
  */
 export interface Policy {
   readonly kind: BaseKind | `ban-${BaseKind}`
-  /** For headers and keys. The default tells the numbers, such as `100-in-1min`. */
+  /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
   readonly name: string
   /** The largest cost that can ever be taken at once. */
   readonly limit: number
   /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
   readonly windowMs: number
-  /** How many numbers a state has. All of them 0 make a fresh one, too. */
+  /** How many numbers a state has. A state of zeros is a fresh one, too. */
   readonly width: number
-  /** All that a step depends on, in the order that a script reads it. */
+  /** All that a step depends on, in the order in which scripts read it. */
   readonly params: readonly number[]
-  /** Takes `cost` whole units at `nowMs`. Never changes `state`; what is to be kept comes back as `next`. */
+  /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
   take(state: State | undefined, nowMs: number, cost: number): Step
   /**
-   * Gives back `cost` units that were taken at `takenAtMs`, never beyond a fresh state and never into another window.
-   * Returns the state to keep: the same object when nothing changes, `undefined` when it is fresh again.
-   * `resetAtMs` is when the state would have been fresh again after that taking, as the step said; left out, it is taken
-   * that the state was fresh before.
+   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object when nothing changes,
+   * `undefined` when it is fresh again. Never goes beyond a fresh state, and never reaches another window.
+   * `resetAtMs` is when the state would have been fresh again after that taking, as the step said. Default: as if the
+   * state was fresh before.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
-  /** How units of it are held that are taken ahead of their use; absent where they cannot be. */
+  /**
+   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest one that a clock at
+   * `nowMs` can have written. `take` reads a clamped state; a denial keeps it.
+   */
+  clampToNow(state: State | undefined, nowMs: number): State | undefined
+  /** How units can be taken ahead of their use; absent where they cannot. */
   readonly prepaid?: Prepaid | undefined
   /**
-   * Returns a policy of its own, with a share of this one's limit, at least 1, in the same window. Throws a
-   * `TypeError` where rule 7 could not be kept.
+   * Returns a policy with a share of this one's limit, at least 1, in the same window. Throws a `TypeError` where it
+   * could not keep rule 7.
    */
   scaled(share: number): Policy
 }
 
-/** A share of a limit, in whole units, and at least one. What rounding leaves below a whole number is one. */
+/** Returns a share of a limit: whole units, at least one. The share of 3 by 1/3 is 1, whatever doubles make of it. */
 export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
-const signatures = new WeakMap<Policy, string>()
+/** Returns a string of all that a policy's decisions depend on. */
+export const signatureOf = weakMemo(({ kind, params }: Policy) => [kind, ...params].join('-'))
 
-/** All that a policy's decisions depend on. */
-export function signatureOf(policy: Policy): string {
-  const known = signatures.get(policy)
-  if (known !== undefined) return known
-  const signature = [policy.kind, ...policy.params].join('-')
-  signatures.set(policy, signature)
-  return signature
-}
-
-/** Whether two policies decide alike, though they may be two objects. */
+/** Returns whether two policies decide alike, though they may be two objects. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   if (a === b) return true
   const isAlike = a.kind === b.kind && a.params.length === b.params.length
   return isAlike && a.params.every((value, i) => value === b.params[i])
 }
 
-/** Whether a value can serve as a policy, for checks of what a user's function returned. */
+/** Returns whether a value can serve as a policy: options and users' functions may hold anything. */
 export function isPolicy(value: unknown): value is Policy {
-  const policy = value as Partial<Policy> | null | undefined
-  return (
-    typeof policy === 'object' &&
-    policy !== null &&
-    typeof policy.take === 'function' &&
-    typeof policy.refund === 'function' &&
-    typeof policy.scaled === 'function' &&
-    Array.isArray(policy.params) &&
-    Number.isInteger(policy.width)
-  )
+  if (typeof value !== 'object' || value === null) return false
+  const { take, refund, clampToNow, scaled, params, width } = value as Partial<Policy>
+  const hasMethods = [take, refund, clampToNow, scaled].every((method) => typeof method === 'function')
+  return hasMethods && Array.isArray(params) && Number.isInteger(width)
 }

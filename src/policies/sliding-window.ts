@@ -4,7 +4,7 @@ import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
 import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
-/** What a sliding window is made of. */
+/** Options of `slidingWindow`. */
 export interface SlidingWindowOptions extends WindowOptions {
   /** Counters per window, from 1 to 100. More follow the window more closely and take more room. Default 10. */
   slices?: number
@@ -21,8 +21,8 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 }
 
 /**
- * Counters per slice of time, summed over the window that ends now. The oldest slice lies partly outside the window
- * and counts by how much of it is still inside, rounded down. State: the newest slice's index, then `slices + 1`
+ * Creates counters per slice of time, summed over the window that ends now. The oldest slice lies partly outside the
+ * window and counts by how much of it is still inside, rounded down. State: the newest slice's index, then `slices + 1`
  * counters, newest first.
  *
  * **Bound.** A true window that ends in slice k touches slices k-n to k. The sum of n whole slices never exceeds
@@ -40,6 +40,16 @@ export function slidingWindow(options: SlidingWindowOptions): Policy {
   return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices)
 }
 
+/** A state as it stands at one moment: its counters moved to the slice of that moment. */
+interface View {
+  /** The newest slice: that of now, or the state's own where that is ahead. */
+  readonly index: number
+  /** How far now is into that slice, in ticks. */
+  readonly tick: number
+  /** A copy of the counters: `counts[0]` of the newest slice, `counts[slices]` of the oldest. */
+  readonly counts: number[]
+}
+
 /*
  * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all arithmetic is on
  * whole numbers, whatever the window and the number of slices.
@@ -48,80 +58,72 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   const sliceTicks = windowMs
   const indexOf = (atMs: number) => Math.floor((Math.floor(atMs) * slices) / sliceTicks)
 
-  /** A state as seen at one moment: its counters, copied, moved to the slice of now. */
-  interface View {
-    readonly index: number // the slice that is the newest now
-    readonly tick: number // how far now is into that slice
-    readonly counts: number[] // counts[0] in the newest slice, counts[slices] in the oldest
-    readonly moved: boolean // came from a clock that was more than a window ahead
-  }
-
-  function view(state: State | undefined, nowMs: number): View {
-    const ticks = Math.floor(nowMs) * slices
+  function viewAt(state: State | undefined, nowMs: number): View {
     const nowIndex = indexOf(nowMs)
-    const tick = ticks - nowIndex * sliceTicks
     const ahead = state === undefined ? 0 : (state[0] as number) - nowIndex
-    if (ahead <= 0) return { index: nowIndex, tick, counts: shifted(state, -ahead), moved: false }
-    return {
-      index: nowIndex + Math.min(ahead, slices),
-      tick: 0,
-      counts: shifted(state, 0),
-      moved: ahead > slices,
-    }
-  }
-
-  function shifted(state: State | undefined, by: number): number[] {
     const counts = new Array<number>(slices + 1).fill(0)
-    if (state === undefined) return counts
-    for (let i = by; i <= slices; i++) counts[i] = state[1 + i - by] as number
-    return counts
+    const shift = Math.max(0, -ahead)
+    if (state !== undefined) for (let i = shift; i <= slices; i++) counts[i] = state[1 + i - shift] as number
+    if (ahead > 0) return { index: nowIndex + ahead, tick: 0, counts }
+    return { index: nowIndex, tick: Math.floor(nowMs) * slices - nowIndex * sliceTicks, counts }
   }
 
-  function used({ counts, tick }: View): number {
-    let whole = 0
-    for (let i = 0; i < slices; i++) whole += counts[i] as number
-    return whole + Math.floor(((counts[slices] as number) * (sliceTicks - tick)) / sliceTicks)
+  function usedIn({ counts, tick }: View): number {
+    let used = Math.floor(((counts[slices] as number) * (sliceTicks - tick)) / sliceTicks)
+    for (let i = 0; i < slices; i++) used += counts[i] as number
+    return used
   }
 
-  /** Milliseconds from `nowMs` to the first whole one at which at most `most` units are in use, if no more are taken. */
-  function afterMs({ index, tick, counts }: View, nowMs: number, most: number): number {
-    let room = most
+  /**
+   * Returns the milliseconds from `nowMs` to the first whole one at which at most `most` units are in use, if no more
+   * are taken. A linear search over the slices, the oldest first: each in turn becomes the oldest, counts by its part
+   * inside the window, and leaves.
+   *
+   * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7. While
+   * slice 1 is inside, 10 are in use. It is the oldest from 11 s on; its 6 may count for 3 then, which they do once
+   * floor(6 × part inside) <= 3: past a third of the slice. The answer is 11,334 - 5500 = 5834.
+   */
+  function msUntilUsed(most: number, { index, tick, counts }: View, nowMs: number): number {
+    let room = most // what the slices that are still whole leave of `most`
     for (let i = 0; i <= slices; i++) room -= counts[i] as number
     for (let later = 0; later <= slices; later++) {
       const oldest = counts[slices - later] as number
-      room += oldest // what the whole slices leave of `most` once this slice is the oldest one
+      room += oldest
       if (room < 0) continue
-      // Smallest t with floor(oldest × (sliceTicks - t) / sliceTicks) <= room.
+      // The smallest t with floor(oldest × (sliceTicks - t) / sliceTicks) <= room.
       const t = oldest <= room ? 0 : sliceTicks - Math.ceil(((room + 1) * sliceTicks) / oldest) + 1
-      const fromTick = (index + later) * sliceTicks + Math.max(t, later === 0 ? tick : 0)
-      return Math.max(0, Math.ceil(fromTick / slices) - nowMs)
+      const atTick = (index + later) * sliceTicks + Math.max(t, later === 0 ? tick : 0)
+      return Math.max(0, Math.ceil(atTick / slices) - nowMs)
     }
-    return Number.POSITIVE_INFINITY // not reached for most >= 0: with every slice the oldest or gone, room = most
+    return Number.POSITIVE_INFINITY // unreachable for most >= 0: at last, room = most
   }
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const at = view(state, nowMs)
-    const count = used(at)
-    if (cost > 0 && count + cost > limit) {
-      const retryAfterMs = cost > limit ? Number.POSITIVE_INFINITY : afterMs(at, nowMs, limit - cost)
-      return figures(false, at, nowMs, count, retryAfterMs, at.moved)
+    const clamped = clampToNow(state, nowMs)
+    const view = viewAt(clamped, nowMs)
+    const before = usedIn(view)
+    const allowed = cost === 0 || before + cost <= limit
+    const retryAfterMs = allowed
+      ? 0
+      : cost > limit
+        ? Number.POSITIVE_INFINITY
+        : msUntilUsed(limit - cost, view, nowMs)
+    if (allowed) (view.counts[0] as number) += cost
+    const used = allowed ? before + cost : before
+    const kept = allowed ? [view.index, ...view.counts] : clamped
+    return {
+      allowed,
+      remaining: Math.max(0, limit - used),
+      resetAfterMs: used === 0 ? 0 : msUntilUsed(0, view, nowMs),
+      retryAfterMs,
+      moreAfterMs: used === 0 ? 0 : msUntilUsed(Math.min(used, limit) - 1, view, nowMs),
+      next: cost === 0 || kept === state ? undefined : kept,
     }
-    at.counts[0] = (at.counts[0] as number) + cost
-    return figures(true, at, nowMs, count + cost, 0, cost > 0)
   }
 
-  function figures(
-    allowed: boolean,
-    at: View,
-    nowMs: number,
-    count: number,
-    retryAfterMs: number,
-    keep: boolean,
-  ): Step {
-    const resetAfterMs = count === 0 ? 0 : afterMs(at, nowMs, 0)
-    const moreAfterMs = count === 0 ? 0 : afterMs(at, nowMs, Math.min(count, limit) - 1)
-    const next = keep ? [at.index, ...at.counts] : undefined
-    return { allowed, remaining: Math.max(0, limit - count), resetAfterMs, retryAfterMs, moreAfterMs, next }
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const latest = indexOf(nowMs) + slices
+    return state && (state[0] as number) > latest ? [latest, ...state.slice(1)] : state
   }
 
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
@@ -129,7 +131,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     const count = at >= 1 ? (state[at] ?? 0) : 0
     if (cost === 0 || count === 0) return state
     const next = state.map((value, i) => (i === at ? Math.max(0, count - cost) : value))
-    return used(view(next, nowMs)) === 0 ? undefined : next
+    return usedIn(viewAt(next, nowMs)) === 0 ? undefined : next
   }
 
   return Object.freeze({
@@ -141,6 +143,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,
+    clampToNow,
     prepaid: prepaidInSlice(indexOf),
     scaled: (share: number) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
   })

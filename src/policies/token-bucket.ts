@@ -5,13 +5,13 @@ import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidRefill } from './prepaid.js'
 
-/** What a token bucket is made of. */
+/** Options of `tokenBucket`. */
 export interface TokenBucketOptions {
   /** The most tokens that the bucket holds, and so the largest burst. A whole number of at least 1. */
   capacity: number
-  /** How many tokens come back per `every`, evenly spread. A whole number of at least 1. */
+  /** How many tokens are refilled per `every`, evenly spread. A whole number of at least 1. */
   refill: number
-  /** The time in which `refill` tokens come back. */
+  /** The time in which `refill` tokens are refilled. */
   every: Duration
   /** For headers and keys. Default: such as `100-in-1min`, or `10-in-1s-burst-50`. */
   name?: string
@@ -30,13 +30,13 @@ const OPTIONS = {
  */
 const GRID = 4096
 
-/** How far the rate on the grid may be from the given one. All rates up to 16,384 a second are within it. */
+/** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
 const MAX_RATE_ERROR = 0.002
 
 /**
- * A bucket that starts full, gives a token for each unit of cost, and is refilled evenly and lazily. One timestamp is
- * its whole state: when it will be full again. That makes it the generic cell rate algorithm (GCRA, ITU-T I.371) told
- * from the other side; the two decide alike.
+ * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily. One
+ * timestamp is its whole state: when it will be full again. That makes it the generic cell rate algorithm (GCRA, ITU-T
+ * I.371) seen from the other side; the two decide alike.
  *
  * **Bound.** In any true window of `d` ms at most `capacity + floor(d / interval)` units are admitted, with
  * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window` as a
@@ -47,9 +47,9 @@ const MAX_RATE_ERROR = 0.002
  *
  * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
  *
- * **Refunds** give back what the refill has not given back yet. Had the bucket been full at some moment since the taking,
- * the units would have come back by then; so at most the time is given back that was left until the bucket would have been
- * full again. Where handlers are slow and the bucket is nearly full, that is less than was taken, and rightly so.
+ * **Refunds** restore what has not been refilled yet. In a bucket that would have been full at some moment since the
+ * taking, the units were refilled by then; so a refund restores at most the time that was left until then. Where
+ * handlers are slow and the bucket is nearly full, that is less than was taken, and rightly so.
  *
  * Throws a `TypeError` for wrong numbers: a rate that rounding changes by more than 0.2 %, or a bucket that
  * takes over ten years to fill.
@@ -66,7 +66,7 @@ interface Rate {
   readonly every: number
 }
 
-/** The time in which one token comes back, on the grid. */
+/** Returns the time in which one token is refilled, on the grid. */
 function readInterval(owner: string, { capacity, refill, every }: Rate): number {
   const intervalMs = onGrid(every / refill, 'refill', refill)
   if ((capacity / refill) * every > MAX_DURATION_MS) {
@@ -90,20 +90,26 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
   const spanMs = capacity * intervalMs // from empty to full: windowMs, on the grid
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const now = Math.floor(nowMs * GRID) / GRID
-    const owedMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
-    const debtMs = Math.min(owedMs, spanMs) // more than that comes from a clock that was ahead
+    const now = floorToGrid(nowMs)
+    const missingMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
+    const debtMs = Math.min(missingMs, spanMs)
     const afterMs = debtMs + cost * intervalMs
-    if (cost === 0) return figures(true, debtMs, 0, undefined)
-    if (afterMs <= spanMs) return figures(true, afterMs, 0, [now + afterMs])
+    if (cost === 0) return stepOf(true, debtMs, 0, undefined)
+    if (afterMs <= spanMs) return stepOf(true, afterMs, 0, [now + afterMs])
     const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
-    return figures(false, debtMs, retryAfterMs, owedMs > spanMs ? [now + spanMs] : undefined)
+    const clamped = clampToNow(state, nowMs)
+    return stepOf(false, debtMs, retryAfterMs, clamped === state ? undefined : clamped)
   }
 
-  function figures(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
+  function stepOf(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
     const remaining = Math.floor((spanMs - debtMs) / intervalMs)
     const moreAfterMs = debtMs === 0 ? 0 : debtMs - (capacity - remaining - 1) * intervalMs
     return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
+  }
+
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const latestMs = floorToGrid(nowMs) + spanMs
+    return state && (state[0] as number) > latestMs ? [latestMs] : state
   }
 
   function refund(
@@ -113,10 +119,10 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     takenAtMs: number,
     resetAtMs = takenAtMs + cost * intervalMs,
   ): State | undefined {
-    const giveMs = Math.floor(Math.min(cost * intervalMs, resetAtMs - nowMs) * GRID) / GRID
-    if (giveMs <= 0) return state
-    const fullAtMs = Math.min(state[0] as number, Math.floor(nowMs * GRID) / GRID + spanMs) - giveMs
-    return fullAtMs <= nowMs ? undefined : [fullAtMs]
+    const refundMs = floorToGrid(Math.min(cost * intervalMs, resetAtMs - nowMs))
+    if (refundMs <= 0) return state
+    const [fullAtMs] = clampToNow(state, nowMs) as readonly [number]
+    return fullAtMs - refundMs <= nowMs ? undefined : [fullAtMs - refundMs]
   }
 
   return Object.freeze({
@@ -128,6 +134,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     params: Object.freeze([capacity, intervalMs]),
     take,
     refund,
+    clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
     scaled(share: number) {
       const exactMs = windowMs / capacity / share
@@ -135,4 +142,8 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
       return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs)
     },
   })
+}
+
+function floorToGrid(ms: number): number {
+  return Math.floor(ms * GRID) / GRID
 }

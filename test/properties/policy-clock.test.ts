@@ -95,3 +95,29 @@ test('rule 5: a clock that was ahead and came back locks nobody out for longer t
     ),
   )
 })
+
+test('rule 5: a clamped state decides as the state it was made from, and clamping it again changes nothing', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, jump, ({ policy }, startMs, trace, windows) => {
+      const lengthMs = Number.isFinite(policy.windowMs) ? policy.windowMs : 1000
+      let state: State | undefined
+      let nowMs = startMs
+      for (const take of trace) {
+        nowMs += waitMs(policy, take)
+        const cost = costOf(policy, take)
+        state = kept(state, policy.take(state, nowMs, cost).next)
+        expect(policy.clampToNow(state, nowMs)).toBe(state)
+        const backMs = nowMs - windows * lengthMs
+        if (backMs < 0 || backMs > 2e12) continue // doubles of later times are coarser than a bucket's grid
+        const clamped = policy.clampToNow(state, backMs)
+        expect(policy.clampToNow(clamped, backMs)).toBe(clamped)
+        const { next, ...figures } = policy.take(state, backMs, cost)
+        const { next: nextOfClamped, ...figuresOfClamped } = policy.take(clamped, backMs, cost)
+        expect(figuresOfClamped).toEqual(figures)
+        expect(cost > 0 ? (nextOfClamped ?? clamped) : undefined).toEqual(
+          cost > 0 ? (next ?? state) : undefined,
+        )
+      }
+    }),
+  )
+})

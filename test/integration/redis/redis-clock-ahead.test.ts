@@ -42,7 +42,7 @@ function takenAt(policy: Policy, nowMs: number, costs: readonly number[]): State
 const CENTURY_MS = 100 * 365 * 24 * HOUR_MS
 
 test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
-  'a full %s from a clock a century ahead is put right by a denial, as the TypeScript does',
+  'a full %s from a clock a century ahead is clamped by a denial, as in the TypeScript',
   async (_, policy) => {
     const ahead = takenAt(policy, (await serverTimeMs(client)) + CENTURY_MS, [policy.limit]) as State
     await putAtRest(client, 'key', policy, ahead)
@@ -100,7 +100,7 @@ test('whatever a clock ahead left, and whatever is charged, the outcome is that 
     }
     for (const { key, policy } of parts) {
       expect(await atRest(client, key)).toEqual(model.get(key))
-      // What a ban has from a clock ahead is only put right by a denial, and is kept for longer until then.
+      // A ban's record from a clock ahead is only clamped by a denial, and is kept for longer until then.
       if (written.has(key) && !policy.kind.startsWith('ban-'))
         await expectAtRest(client, key, policy, model.get(key))
     }
@@ -129,7 +129,7 @@ test('a refund to whatever a clock ahead left comes out as in the TypeScript', a
     policy: fc.constantFrom(...POLICIES),
     before: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 2 }),
     aheadMs: fc.oneof(fc.nat(4 * HOUR_MS), fc.nat(CENTURY_MS)),
-    isPutRight: fc.boolean(),
+    isClamped: fc.boolean(),
     cost: fc.nat(7),
     isTakenAhead: fc.boolean(),
     takenEarlierMs: someHours,
@@ -140,7 +140,7 @@ test('a refund to whatever a clock ahead left comes out as in the TypeScript', a
       await client.flushdb()
       const startMs = await serverTimeMs(client)
       let state = takenAt(policy, startMs + aheadMs, before) as State
-      if (taken.isPutRight) state = policy.take(state, startMs, policy.limit).next ?? state
+      if (taken.isClamped) state = policy.take(state, startMs, policy.limit).next ?? state
       await putAtRest(client, 'key', policy, state)
       const takenAtMs = startMs + (taken.isTakenAhead ? aheadMs : 0) - taken.takenEarlierMs
       const resetAtMs = takenAtMs + (taken.resetAfterMs ?? Number.NaN)

@@ -43,20 +43,20 @@ describe('fixedWindow', () => {
     expect(policy.take(state, 3000, 1).allowed).toBe(true)
   })
 
-  test('a state from far ahead is put right by a denial, and then waits for two windows at most', () => {
+  test('a denial clamps a state from far ahead, which then waits for two windows at most', () => {
     const denied = policy.take([900, 3], 1500, 1)
     expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [2, 3] })
     expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
   })
 
-  test('a refund to a state from far ahead reaches the window of the taking alone, also once it is put right', () => {
+  test('a refund to a state from far ahead reaches the window of the taking alone, also once it is clamped', () => {
     const ahead: State = [900, 3]
     expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([900, 1])
     expect(policy.refund(ahead, 1500, 3, 900_100)).toBeUndefined()
     expect(policy.refund(ahead, 1500, 2, 1400)).toBe(ahead)
-    const { next: putRight } = policy.take(ahead, 1500, 1)
-    expect(policy.refund(putRight as State, 1500, 2, 900_100)).toBe(putRight)
-    expect(policy.refund(putRight as State, 1500, 2, 2100)).toEqual([2, 1])
+    const { next: clamped } = policy.take(ahead, 1500, 1)
+    expect(policy.refund(clamped as State, 1500, 2, 900_100)).toBe(clamped)
+    expect(policy.refund(clamped as State, 1500, 2, 2100)).toEqual([2, 1])
   })
 })
 
@@ -72,7 +72,7 @@ describe('slidingWindow', () => {
     expect(policy.take(state, 10_901, 0).remaining).toBe(10)
   })
 
-  test('tells when more, when all and when this cost comes back', () => {
+  test('a step shows when a unit more, all units and this cost are back', () => {
     const { last } = run(policy, [
       [500, 10],
       [5000, 4],
@@ -84,6 +84,16 @@ describe('slidingWindow', () => {
       retryAfterMs: 5301,
       resetAfterMs: 5901,
     })
+  })
+
+  test('units of the oldest slice come back one by one: the example of msUntilUsed', () => {
+    const { state } = run(policy, [
+      [1500, 6],
+      [5500, 4],
+    ])
+    expect(policy.take(state, 5500, 3)).toMatchObject({ allowed: false, retryAfterMs: 5834 })
+    expect(policy.take(state, 11_333, 3).allowed).toBe(false)
+    expect(policy.take(state, 11_334, 3).allowed).toBe(true)
   })
 
   test('one slice is the two-counter window', () => {
@@ -111,7 +121,7 @@ describe('slidingWindow', () => {
     expect(policy.refund(state as State, 30_000, 1, 20_000)).toBe(state)
   })
 
-  test('a state from far ahead is put right by a denial', () => {
+  test('a denial clamps a state from far ahead', () => {
     const { state } = run(policy, [[900_000, 10]])
     const denied = policy.take(state, 500, 1)
     expect(denied).toMatchObject({ allowed: false, next: [10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
@@ -119,7 +129,7 @@ describe('slidingWindow', () => {
     expect(policy.take(denied.next, 20_001, 1).allowed).toBe(true)
   })
 
-  test('a refund to a state from far ahead reaches the slice of the taking alone, also once it is put right', () => {
+  test('a refund to a state from far ahead reaches the slice of the taking alone, also once it is clamped', () => {
     const { state } = run(policy, [
       [895_000, 3],
       [900_000, 7],
@@ -129,9 +139,9 @@ describe('slidingWindow', () => {
     expect(policy.refund(ahead, 500, 9, 895_100)).toEqual([900, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     for (const takenAtMs of [500, 889_999, 901_000])
       expect(policy.refund(ahead, 500, 2, takenAtMs)).toBe(ahead)
-    const { next: putRight } = policy.take(ahead, 500, 1)
-    expect(policy.refund(putRight as State, 500, 2, 900_100)).toBe(putRight)
-    expect(policy.refund(putRight as State, 500, 2, 10_100)).toEqual([10, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+    const { next: clamped } = policy.take(ahead, 500, 1)
+    expect(policy.refund(clamped as State, 500, 2, 900_100)).toBe(clamped)
+    expect(policy.refund(clamped as State, 500, 2, 10_100)).toEqual([10, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
   })
 
   test('a refund of all that a clock far ahead left makes the state fresh', () => {

@@ -9,7 +9,10 @@ ${Object.entries(LUA_POLICIES)
   .map(
     ([kind, lua]) => `
 take['${kind}'] = function(p, state, now, cost)
-  local allowed, changed ${lua.take}
+  local allowed, changed = true, false
+  if cost > 0 then ${lua.clamp}
+  ${lua.take}
+  end
   return allowed, changed
 end
 refund['${kind}'] = function(p, state, now, cost, taken_at, reset_at)
@@ -87,19 +90,21 @@ local function decide(charge)
     if state then before[charge[i]] = { unpack(state) } else has_foreign = true end
   end
   if has_foreign then return end
-  local denied, touched = {}, {}
+  local denied, touched, wanted = {}, {}, {}
   for i = 1, #charge, 3 do
-    local allowed, is_changed = take_part(charge, i, charge[i + 2])
-    if not allowed then denied[#denied + 1] = i end
-    if is_changed then touched[charge[i]] = true end
+    local k, cost = charge[i], charge[i + 2]
+    local allowed, is_changed = take_part(charge, i, cost)
+    local sum = (wanted[k] or 0) + cost -- what the charge wants of the key so far
+    if allowed then wanted[k] = sum else denied[i] = sum end
+    if is_changed then touched[k] = true end
   end
-  if #denied > 0 then
+  if next(denied) then
     touched = {}
     for k, state in pairs(before) do states[k] = state end
-    for _, i in ipairs(denied) do -- so much is never allowed: a ban counts it, once a key, and what a clock left behind is put right
+    for i, sum in pairs(denied) do -- a ban counts the denial, once a key, and a state from a clock ahead is clamped
       local k = charge[i]
       if touched[k] == nil then
-        local _, is_changed = take_part(charge, i, huge)
+        local _, is_changed = take_part(charge, i, sum)
         touched[k] = is_changed
       end
     end

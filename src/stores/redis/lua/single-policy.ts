@@ -18,7 +18,7 @@ export function chargeOnePolicy({ kind, width, params: { length } }: Policy): Sc
 }
 
 function makeScript(kind: Policy['kind'], length: number, width: number): Script {
-  const { params, numbers, once, take, expiry } = LUA_POLICIES[kind]
+  const { params, numbers, once, clamp, take, expiry } = LUA_POLICIES[kind]
   const values = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
   const isTable = numbers.length === 0
   const state = isTable ? Array.from({ length: width }, (_, i) => `state[${i + 1}]`) : numbers
@@ -54,9 +54,12 @@ for k = 1, #keys do
     for i = 1, #own, 2 do
       local cost = own[i]
       for _ = 1, own[i + 1] do
-        local allowed, changed
-        ${take}
-        if not changed then break end -- nor will it by the others
+        local allowed, changed = true, false
+        if cost > 0 then
+          ${clamp}
+          ${take}
+        end
+        if not changed then break end -- nor will the others of this cost
         is_changed = true
       end
     end
