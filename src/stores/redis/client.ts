@@ -1,3 +1,6 @@
+import { weakMemo } from '../../util/memo.js'
+import { StoreError } from '../store-error.js'
+
 /**
  * What the store needs of an ioredis client, version 5 or 6 (https://github.com/redis/ioredis): a `Redis` that is
  * connected to one server, or to the master of a Sentinel group.
@@ -9,7 +12,7 @@ export interface RedisClient {
     readonly autoResendUnfulfilledCommands?: boolean | undefined
     readonly enableAutoPipelining?: boolean | undefined
   }
-  /** Sends any command, and gives strings of the reply as buffers. */
+  /** Sends any command. Strings of the reply are buffers. */
   callBuffer(command: string, ...args: string[]): Promise<unknown>
   pipeline(): RedisPipeline
   on(event: 'ready' | 'close', listener: () => void): unknown
@@ -39,7 +42,7 @@ export interface RedisPipeline {
   exec(): Promise<readonly (readonly [Error | null, unknown])[] | null>
 }
 
-/** Whether a value is a client that the store can work with. */
+/** Returns whether a value is a client that the store can work with. */
 export function isRedisClient(value: unknown): value is RedisClient | RedisClusterClient {
   if (typeof value !== 'object' || value === null) return false
   const { status, options, callBuffer, pipeline, on } = value as Partial<RedisClient>
@@ -50,3 +53,46 @@ export function isRedisClient(value: unknown): value is RedisClient | RedisClust
 export function isClusterClient(client: RedisClient | RedisClusterClient): client is RedisClusterClient {
   return 'isCluster' in client && client.isCluster
 }
+
+/** The states of a client that makes its first connection. */
+const STARTING = ['wait', 'connecting', 'connect']
+
+/**
+ * Returns a function that throws a `StoreError` while a client is not connected: a request must not wait in the
+ * client's queue for a connection that may come back long after the request is gone. The first connection is waited for.
+ */
+export function connectionCheck(client: { readonly status: string }): () => void {
+  let isStarting = true
+  return () => {
+    const { status } = client
+    isStarting &&= STARTING.includes(status)
+    if (status === 'ready' || isStarting) return
+    throw new StoreError('redis', `the client is not connected (${status})`)
+  }
+}
+
+/** Returns a promise of a reply that rejects when the connection is lost before the reply arrives. */
+export type RejectOnLoss = <Reply>(reply: Promise<Reply>) => Promise<Reply>
+
+/**
+ * Returns the `RejectOnLoss` of a client. A `Redis` of ioredis 5 and 6 that reconnects leaves commands pending for good,
+ * unless it sends them again. Stores that share a client share its listeners.
+ */
+export const rejectOnLoss = weakMemo((client: RedisClient): RejectOnLoss => {
+  const pending = new Set<(reason: StoreError) => void>()
+  let wasReady = client.status === 'ready'
+  client.on('ready', () => {
+    wasReady = true
+  })
+  client.on('close', () => {
+    if (!wasReady) return // commands that wait for the first connection have not been sent
+    const error = new StoreError('redis', 'the connection was lost before the reply came')
+    for (const reject of pending) reject(error)
+    pending.clear()
+  })
+  return (reply) =>
+    new Promise((resolve, reject) => {
+      pending.add(reject)
+      reply.then(resolve, reject).finally(() => pending.delete(reject))
+    })
+})

@@ -1,58 +1,58 @@
 import slotOf from 'cluster-key-slot'
 import { groupBy } from '../../util/group-by.js'
 import { warnOnce } from '../../util/warn-once.js'
-import type { RedisClusterClient } from './client.js'
-import { connectionCheck } from './connection.js'
-import { type Command, type Courier, sendAlone } from './transport.js'
+import { connectionCheck, type RedisClusterClient, type RedisPipeline } from './client.js'
+import { type Command, sendOne, type Transport } from './transport.js'
 
-/** How a node says that it has not run a command: another one has to, or the slot is on its way, or has no node. */
+/** A node's reply to a command that it has not run: another node has to, the slot is moving, or has no node. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
-/** Brings commands to the nodes of a Cluster, those for one node in one pipeline. A place is a slot. */
-export function clusterCourier(client: RedisClusterClient): Courier {
+/** Creates the transport to the nodes of a Cluster. A shard is a slot; commands for one node go in one pipeline. */
+export function clusterTransport(client: RedisClusterClient): Transport {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
-  tellResends(client)
+  warnOfResends(client)
 
   function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
-    if (commands.length === 1) return commands.map((command) => sendAlone(client, command))
+    if (commands.length === 1) return commands.map((command) => sendOne(client, command))
     const pipeline = client.pipeline()
     for (const { words } of commands) pipeline.callBuffer(...words)
-    const results = pipeline.exec()
-    return commands.map((command, i) => finish(command, results, i))
+    const replies = pipeline.exec()
+    return commands.map((command, i) => replyTo(command, replies, i))
   }
 
-  async function finish(
+  /** Sends a command that was not run once more, alone: then ioredis itself follows redirections. */
+  async function replyTo(
     command: Command,
-    results: ReturnType<ReturnType<RedisClusterClient['pipeline']>['exec']>,
+    replies: ReturnType<RedisPipeline['exec']>,
     i: number,
   ): Promise<unknown> {
-    const found = await results.catch(() => undefined) // refused before anything was sent: the slots have just moved apart
+    const found = await replies.catch(() => undefined) // nothing was sent: the slots have just moved apart
     const [error, reply] = found?.[i] ?? [undefined, undefined]
-    if (found === undefined || (error && NOT_RUN.test(error.message))) return sendAlone(client, command) // ioredis itself follows redirections of one command
+    if (found === undefined || (error && NOT_RUN.test(error.message))) return sendOne(client, command)
     if (error) throw error
     return reply
   }
 
   return {
-    placeOf: (key) => slotOf(prefix + key),
+    shardOf: (key) => slotOf(prefix + key),
     send(commands) {
       checkConnection()
-      const replies = new Map<Command, Promise<unknown>>()
-      const byNode = groupBy(commands, ({ place }) => client.slots[place]?.join())
-      for (const group of byNode.values()) {
-        const sent = sendTogether(group)
-        group.forEach((command, i) => {
-          replies.set(command, sent[i] as Promise<unknown>)
+      const replies: Promise<unknown>[] = []
+      const byNode = groupBy(commands.keys(), (i) => client.slots[(commands[i] as Command).shard]?.join())
+      for (const indexes of byNode.values()) {
+        const sent = sendTogether(indexes.map((i) => commands[i] as Command))
+        indexes.forEach((index, i) => {
+          replies[index] = sent[i] as Promise<unknown>
         })
       }
-      return commands.map((command) => replies.get(command) as Promise<unknown>)
+      return replies
     },
   }
 }
 
-/** ioredis 6.0 sends what was lost with a node's connection to the next node, unless told not to. */
-function tellResends({ options }: RedisClusterClient): void {
+/** ioredis 6.0 sends what was lost with a node's connection to the next node, unless its options forbid it. */
+function warnOfResends({ options }: RedisClusterClient): void {
   const sendsAgain = typeof options.clusterNodeRetryStrategy === 'function'
   if (options.retryDelayOnFailover === 0 && !sendsAgain) return
   warnOnce(

@@ -1,32 +1,49 @@
+import { warnOnce } from '../../util/warn-once.js'
 import { StoreError } from '../store-error.js'
-import type { RedisClient, RedisClusterClient } from './client.js'
+import { connectionCheck, type RedisClient, type RedisClusterClient, rejectOnLoss } from './client.js'
 
-/** A command for the place where its keys live. */
+/** A command for the shard in which its keys live. */
 export interface Command {
-  readonly place: number
+  readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
 }
 
-/** Brings commands to the server, or to the servers of a Cluster, that they are for. */
-export interface Courier {
-  /** Where a key lives: the keys of one command must share a place. Absent where there is only one, which is 0. */
-  readonly placeOf?: (key: string) => number
-  /** Sends commands, those for one place in their order, and gives a promise of the reply to each. */
+/** Sends commands to a server, or to the servers of a Cluster. */
+export interface Transport {
+  /** Returns the shard of a key: the keys of one command must share it. Absent where there is only shard 0. */
+  readonly shardOf?: (key: string) => number
+  /** Returns a promise of each reply. Commands for one shard keep their order. Throws where nothing can be sent. */
   send(commands: readonly Command[]): Promise<unknown>[]
 }
 
-/**
- * Sends one command. Where the client makes pipelines by itself (`enableAutoPipelining`), ioredis 5 and 6 lose the name of a
- * command that comes by `callBuffer`; in a pipeline of one's own they do not.
- */
-export function sendAlone(client: RedisClient | RedisClusterClient, { words }: Command): Promise<unknown> {
-  return client.options.enableAutoPipelining ? sendInPipeline(client, words) : client.callBuffer(...words)
+/** Creates the transport to one server, or to the master of a Sentinel group. */
+export function serverTransport(client: RedisClient): Transport {
+  const checkConnection = connectionCheck(client)
+  const orLost = rejectOnLoss(client)
+  if (client.options.autoResendUnfulfilledCommands !== false) {
+    warnOnce(
+      'HEADGATE_REDIS_RESENDS',
+      'headgate: the ioredis client sends commands again after a reconnect, which can count a request twice. Make it ' +
+        'with new Redis(url, { autoResendUnfulfilledCommands: false }).',
+    )
+  }
+  return {
+    send(commands) {
+      checkConnection()
+      return commands.map((command) => orLost(sendOne(client, command)))
+    },
+  }
 }
 
-async function sendInPipeline(
+/**
+ * Sends one command. A client that makes pipelines by itself (`enableAutoPipelining`, ioredis 5 and 6) loses the name of
+ * a command sent by `callBuffer`, so it gets a pipeline of one.
+ */
+export async function sendOne(
   client: RedisClient | RedisClusterClient,
-  words: Command['words'],
+  { words }: Command,
 ): Promise<unknown> {
+  if (!client.options.enableAutoPipelining) return client.callBuffer(...words)
   const pipeline = client.pipeline()
   pipeline.callBuffer(...words)
   const [[error, reply] = []] = (await pipeline.exec()) ?? []
@@ -34,7 +51,7 @@ async function sendInPipeline(
   return reply
 }
 
-/** What went wrong with a command, as callers of the store are told. */
+/** Returns the `StoreError` of a failed command. */
 export function asStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   return new StoreError('redis', cause instanceof Error ? cause.message : 'the command failed', { cause })

@@ -1,13 +1,28 @@
 import { LUA_POLICIES, onTables } from './policies.js'
-import { BEGIN, END, KEEP, script } from './prelude.js'
+import { BEGIN, COMMON_HEAD, END, script, WRITE } from './prelude.js'
 
-/* For batches with several policies: ARGV[1] is JSON, a list of them. */
-const SEVERAL = `
+const POLICIES_HEAD = `  ARGV[1]  JSON: a list of policies, each [kind, how many numbers its state has, params (units, ms)...].`
+
+const CHARGE_HEAD = `--[[
+  Decides charges in order, each all or nothing.
+${POLICIES_HEAD}
+  ARGV[2]  JSON: for each charge a flat list of its parts, each key, policy, cost (units).
+${COMMON_HEAD}`
+
+const REFUND_HEAD = `--[[
+  Refunds units. Foreign keys are left alone; missing ones stay missing.
+${POLICIES_HEAD}
+  ARGV[2]  JSON: a list of refunds, each key, policy, cost (units), when they were taken (ms) and, where it is known, when
+           the key would have been fresh again after that (ms).
+${COMMON_HEAD}`
+
+/** Decodes the policies, and defines their functions and `state_of`. */
+const POLICIES = `
 local take, refund, expiry = {}, {}, {}
 ${Object.entries(LUA_POLICIES)
-  .map(([kind, policy]) => [kind, onTables(policy)] as const)
-  .map(
-    ([kind, lua]) => `
+  .map(([kind, policy]) => {
+    const lua = onTables(policy)
+    return `
 take['${kind}'] = function(p, state, now, cost)
   local allowed, changed = true, false
   if cost > 0 then ${lua.clamp}
@@ -22,8 +37,8 @@ end
 expiry['${kind}'] = function(p, state)
   local expires_at ${lua.expiry}
   return expires_at
-end`,
-  )
+end`
+  })
   .join('\n')}
 
 local policies = cjson.decode(ARGV[1])
@@ -32,7 +47,7 @@ for _, p in ipairs(policies) do
   p.fresh = string.rep('\\0', 8 * p[2])
 end
 
--- By place of the key.
+-- By number of the key.
 local states, policy_of, held, changed, is_fresh = {}, {}, {}, {}, {}
 
 -- The state of a key as it stands now, or nil for a foreign key.
@@ -54,29 +69,27 @@ local function state_of(k, p)
 end
 `
 
-const KEEP_CHANGED = `
+/** Writes the states that changed. */
+const WRITE_CHANGED = `
 for k, p in pairs(policy_of) do
   local key, state, held_until = keys[k], states[k], held[k]
   if refused or not changed[k] then
-    -- it stays as it is
+    -- its state stays as it is
   elseif is_fresh[k] then
     local reply = try('DEL', key)
     refused = type(reply) == 'table' and reply.err or nil
   else
     local bytes = pack_numbers(p.format, unpack(state, 1, p[2]))
     local expires_at = expiry[p[1]](p, state)
-    ${KEEP}
+    ${WRITE}
   end
 end
 `
 
-/**
- * Decides charges in order, each all or nothing. ARGV[1]: JSON, a list of policies, each [kind, how many numbers its state has,
- * params...]. ARGV[2]: JSON, for each charge a flat list of its parts, each key, policy, cost.
- */
-export const CHARGE = script(
+export const CHARGE_SCRIPT = script(
+  CHARGE_HEAD,
   BEGIN,
-  SEVERAL,
+  POLICIES,
   `
 local function take_part(charge, i, cost)
   local k, p = charge[i], policies[charge[i + 1]]
@@ -114,18 +127,14 @@ end
 
 for _, charge in ipairs(cjson.decode(ARGV[2])) do decide(charge) end
 `,
-  KEEP_CHANGED,
+  WRITE_CHANGED,
   END,
 )
 
-/**
- * Gives units back. ARGV[1]: as for CHARGE. ARGV[2]: JSON, a list of refunds, each key, policy, cost, when they were taken, and,
- * where it is known, when the key would have been fresh again after that. Foreign keys are left alone; missing ones stay
- * missing.
- */
-export const REFUND = script(
+export const REFUND_SCRIPT = script(
+  REFUND_HEAD,
   BEGIN,
-  SEVERAL,
+  POLICIES,
   `
 for _, wanted in ipairs(cjson.decode(ARGV[2])) do
   local k, p, cost = wanted[1], policies[wanted[2]], wanted[3]
@@ -136,6 +145,6 @@ for _, wanted in ipairs(cjson.decode(ARGV[2])) do
   end
 end
 `,
-  KEEP_CHANGED,
+  WRITE_CHANGED,
   END,
 )

@@ -1,19 +1,24 @@
 import type { Policy } from '../../../policies/policy.js'
 import { LUA_POLICIES } from './policies.js'
-import { BEGIN, END, KEEP, type Script, script } from './prelude.js'
+import { BEGIN, COMMON_HEAD, END, type Script, script, WRITE } from './prelude.js'
 
-/** By kind and how many numbers there are: only those stand in the text. */
-const known = new Map<string, Script>()
+const HEAD = `--[[
+  Charges keys of one policy, each charge of one part.
+  ARGV[1]  '' where each charge takes 1 unit of a key of its own. Else JSON: for each key a flat list of its costs in
+           order (units), each followed by how many charges in a row have it.
+  ARGV[2..] the policy's params (units, ms), in order.
+${COMMON_HEAD}`
+
+const scripts = new Map<string, Script>()
 
 /**
- * Charges of one part each, all of one policy: by far the most common batch, so this script does without all that only
- * others need. ARGV[1]: nothing, or, where not every charge takes 1 unit from a key of its own, JSON: for each key a flat list of costs in
- * their order, each with how many charges in a row have it. ARGV[2] and so on: the policy's params.
+ * Returns the script for charges of one part each, all of one policy: by far the most common batch, so it does nothing
+ * that only others need. Its text depends on the policy's kind, and on how many numbers its state and params have.
  */
-export function chargeOnePolicy({ kind, width, params: { length } }: Policy): Script {
+export function singlePolicyScript({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
-  const made = known.get(name) ?? makeScript(kind, length, width)
-  known.set(name, made)
+  const made = scripts.get(name) ?? makeScript(kind, length, width)
+  scripts.set(name, made)
   return made
 }
 
@@ -24,6 +29,7 @@ function makeScript(kind: Policy['kind'], length: number, width: number): Script
   const state = isTable ? Array.from({ length: width }, (_, i) => `state[${i + 1}]`) : numbers
   const format = `'<${'d'.repeat(width)}'`
   return script(
+    HEAD,
     BEGIN,
     `
 local ${params.length > 0 ? `${params.join(', ')} = ${values}` : `p = { '${kind}', ${width}, ${values} }`}
@@ -67,7 +73,7 @@ for k = 1, #keys do
       local expires_at
       ${expiry}
       bytes = pack_numbers(${format}, ${state.join(', ')})
-      ${KEEP}
+      ${WRITE}
     end
   end
 end

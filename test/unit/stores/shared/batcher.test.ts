@@ -221,7 +221,7 @@ test('items are answered one by one, and the next batch leaves when the first of
 
 test('stalled batches hold up the others for a moment only', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 1, maxInFlight: 2 })
+  const ask = oneAtATime(send, { maxWeight: 1, maxInFlight: 2, stallTimeoutMs: 250 })
   const calls = [1, 2, 3, 4, 5].map(ask)
   await turn()
   expect(batches).toEqual([[1], [2]])
