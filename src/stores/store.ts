@@ -2,26 +2,26 @@ import type { Policy, Step } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { StoreError } from './store-error.js'
 
-/** A key, and the policy by which it is counted: a key belongs to one policy. */
+/** A key, and the policy that reads its state. A key belongs to one policy. */
 export interface KeyedPolicy {
   /** The key at rest, complete and bounded; a store uses it as it is. */
   readonly key: string
   readonly policy: Policy
 }
 
-/** One of the things that a charge takes: `cost` whole units of `policy` for `key`. Cost 0 only looks. */
+/** What a charge wants of one key: `cost` whole units of `policy`. Cost 0 is a peek: it shows figures and takes nothing. */
 export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
-/** What one request wants to take. All or nothing: if one part is denied, no part is taken. */
+/** All that one request wants to take. All or nothing: where one part is denied, no part is taken. */
 export type Charge = readonly Part[]
 
-/** A step as a store reports it: the figures, without the state. */
+/** The figures of one part, as of a policy's step, without the state. */
 export interface PartVerdict extends Omit<Step, 'next'> {
   /**
-   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
-   * different moments, such as on several servers: a refund must reach the window that the units came from.
+   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at different
+   * moments, such as on several servers: a refund must reach the window that the units came from.
    * Default: the verdict's `atMs`.
    */
   readonly atMs?: number
@@ -30,25 +30,20 @@ export interface PartVerdict extends Omit<Step, 'next'> {
 /** A store's answer to one charge. */
 export interface Verdict {
   readonly allowed: boolean
-  /**
-   * Who answered in the store's place: a memory of its denials, or units that were leased from it before. A store leaves it out.
-   */
+  /** Set where the verdict did not come from the store itself but from its denial cache or a lease. A store leaves it out. */
   readonly source?: 'deny-cache' | 'lease'
-  /** Set on a denial that may be over before its `retryAfterMs`: other charges held units meanwhile that they may give back. */
+  /** Set on a denial that may end before its `retryAfterMs`: it counted units that another charge may still refund. */
   readonly isTentative?: true
-  /**
-   * The moment of the decision by the store's clock, in milliseconds since the Unix epoch. A refund needs
-   * it. A part that was taken at another moment carries its own.
-   */
+  /** When the charge was decided, by the store's clock, in milliseconds since the Unix epoch. Refunds carry it. */
   readonly atMs: number
   /**
-   * One per part, in order. When the charge is denied nothing was taken, so each part shows its figures as they stand;
-   * its `allowed` tells whether this part alone would have been allowed.
+   * One per part, in order. A denied charge has taken nothing, so each part has its figures without the charge; its
+   * `allowed` says whether this part alone would have been allowed.
    */
   readonly parts: readonly PartVerdict[]
 }
 
-/** Units to give back: what one part took, and when. */
+/** Units to refund: what one part took, and when. */
 export interface Refund extends Part {
   readonly takenAtMs: number
   /** When the key would have been fresh again after that: `takenAtMs` plus the part's `resetAfterMs`. */
@@ -56,37 +51,39 @@ export interface Refund extends Part {
 }
 
 /**
- * Where states live, and what makes a decision atomic. To write one, keep to this:
+ * Where states live, and what makes a decision atomic. A store keeps to this:
  *
- * - **Missing value**: `undefined` goes to `policy.take`, which reads it as fresh.
+ * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
  * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in milliseconds since
  *   the Unix epoch. It may step; policies cope.
- * - **Atomicity**: a charge is decided and written as one: no other charge of one of its keys comes between.
- *   If one part is denied, nothing is taken. Parts of one charge may name the same key; they see each other.
- *   A store that takes parts one after the other gives each its own `atMs`.
+ * - **Atomicity**: a charge is decided and written as one step: no other charge of one of its keys comes between. If one
+ *   part is denied, nothing is taken. Parts of one charge may name the same key; they see each other. A store that takes
+ *   parts one after the other, as over several servers, refunds those before a denial, sets `isTentative`, and gives
+ *   each part its own `atMs`; the `retryAfterMs` of a part behind the denying one may be a lower bound.
  * - **Batches**: charges are decided in the order given; two charges of one key in one batch see each other.
- * - **Writing**: a step's `next` is stored where it is there, and nothing is stored where it is not. With a denial
- *   only the denying part's `next` is stored.
+ * - **Writing**: a step's `next` is stored, and nothing where it is absent. Of a denied charge only the `next` of its
+ *   denied parts is stored, as taken from the states before the charge.
  * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
- * - **Outcome unknown**: reject with (or throw) `StoreError`. A denial is an answer, never a rejection.
+ * - **Failure**: where the outcome is unknown, `charge` rejects with (or throws) `StoreError`. A denial is a verdict,
+ *   never a rejection.
  */
 export interface Store {
-  /** What errors and events call this store, such as `'memory'` or `'redis'`. */
+  /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
   readonly name: string
   /**
-   * Decides the charges in order, each atomically and all or nothing. Synchronous where nothing has to be waited for.
-   * Gives one verdict per charge, in order.
+   * Decides charges in order, each atomically and all or nothing. Returns one verdict per charge, in order: as a value
+   * where nothing has to be awaited, else as a promise.
    */
   charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]>
-  /** Gives units back through `policy.refund`; a state that comes out `undefined` is removed. Unknown keys are no error. */
+  /** Refunds units by `policy.refund`. Removes the key when the refund leaves a fresh state. Unknown keys are no error. */
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
-  forget(held: readonly KeyedPolicy[]): MaybePromise<void>
+  forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /**
-   * Has `listener` told of each time that the store finds live limits gone: evicted, flushed, lost with a restart. It must not throw.
-   * Gives what ends that.
+   * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction, flush,
+   * restart). Returns a function that unsubscribes.
    */
   onLimitsLost?(listener: (error: StoreError) => void): () => void
-  /** Lets go of what the store itself opened (timers, leases), never of the user's client. */
+  /** Releases what the store itself opened (timers, leases), never the user's client. */
   close?(): Promise<void>
 }

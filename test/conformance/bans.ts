@@ -13,7 +13,7 @@ import {
   type Using,
 } from './kit.js'
 
-/** Two takings, two denials, and then a ban that no test sees the end of. */
+/** A ban after two denials, of which no test sees the end. */
 function banning(policy: Policy): Policy {
   return ban(policy, { after: 2, within: LONG, for: ['1500d', '3000d'] })
 }
@@ -23,7 +23,7 @@ const BAN_MS = 1500 * 86_400_000
 export function testBans(using: Using, { settableClock }: Capabilities): void {
   describe.each(LONG_POLICIES)('a ban from a %s', (_name, policyOf) => {
     test(
-      'comes with so many denials, and lets nothing through that the policy would',
+      'begins after its number of denials, and denies what the policy would allow',
       using(async ({ store }) => {
         const policy = banning(policyOf(5))
         expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: true, remaining: 1 })
@@ -38,7 +38,7 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
     )
 
     test(
-      'shows the figures of the policy at the moment that the verdict tells',
+      'shows the figures of the policy at the time of the verdict',
       using(async ({ store }) => {
         const policy = banning(policyOf(5))
         let state = policy.take(undefined, 0, 0).next
@@ -87,7 +87,7 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
     )
 
     test(
-      'stays when units are given back, and ends when the key is forgotten',
+      'outlasts a refund, and ends when the key is forgotten',
       using(async ({ store }) => {
         const policy = banning(policyOf(3))
         const receipt = await receiptOf(store, 'key', policy, 3)
@@ -103,12 +103,12 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
   })
 
   test(
-    'a ban ends when it says so; the next one is longer, and who stays away begins anew',
+    'a ban ends at retryAfterMs, the next one is longer, and the escalation resets',
     using(async ({ store, advance }) => {
       const window = slidingWindow({ limit: 1, window: '100ms', slices: 1 })
       const policy = ban(window, { after: 1, within: 300, for: [400, 800] })
 
-      /** Takes one too many, and tells how long that is denied. */
+      /** Takes one too many. Returns how long that is denied. */
       async function bannedForMs(): Promise<number> {
         await advance((await takeOne(store, 'key', policy, 0)).moreAfterMs) // should the window be used up
         const [, denied] = await store.charge([[part('key', policy)], [part('key', policy)]])

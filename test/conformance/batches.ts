@@ -67,7 +67,7 @@ export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): v
           [part('b', policy, 2), part('a', policy, 1)],
           [part('b', policy, 2)],
         ])
-        const last = verdicts[2]?.allowed // where b is asked before a, it may see what the denied charge gives back
+        const last = verdicts[2]?.allowed // where b comes before a, it may see units that the denied charge refunds
         expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, false, atomicAcrossKeys || last])
         expect(await remainingOf(store, policy, ['a'])).toEqual([0])
         await expectTaken(store, policy, ['b'], last ? 2 : 0)

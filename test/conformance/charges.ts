@@ -23,7 +23,7 @@ export function testCharges(using: Using): void {
     )
 
     test(
-      'shows the figures of the policy at the moment that the verdict tells',
+      'shows the figures of the policy at the time of the verdict',
       using(async ({ store }) => {
         await expectFigures(store, policyOf(7), [0, 2, 1, 8, 0, 4, 1, 0])
       }),
@@ -41,7 +41,7 @@ export function testCharges(using: Using): void {
     )
 
     test(
-      'of cost 0 only looks, also when nothing is left',
+      'of cost 0 takes nothing, also when nothing is left',
       using(async ({ store }) => {
         const policy = policyOf(2)
         const fresh = { allowed: true, remaining: 2, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }

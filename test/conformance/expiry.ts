@@ -42,7 +42,7 @@ export function testExpiry(using: Using, { settableClock }: Capabilities): void 
     )
 
     test(
-      'gives no refund to a key that is fresh again',
+      'refunds nothing to a key that is fresh again',
       using(async ({ store, advance }) => {
         const policy = policyOf(3)
         const receipt = await receiptOf(store, 'key', policy, 3)

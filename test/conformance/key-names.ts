@@ -68,7 +68,7 @@ const ANY = [
 /** Values of a client's that a limiter makes keys of, so that no store sees them as they are. */
 const VALUES = ANY.filter((key) => key.length <= 1024 && !key.includes('\0') && key.isWellFormed())
 
-/** Keys: none is mixed up with another, whatever it looks like. */
+/** Keys: none is mistaken for another, however alike. */
 export function testKeys(using: Using, { anyKey }: Capabilities): void {
   test.each([['printable', PRINTABLE] as const, ...(anyKey ? [['all', ANY] as const] : [])])(
     '%s awkward keys are each their own',

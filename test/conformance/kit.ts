@@ -34,9 +34,9 @@ export interface Capabilities {
   /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
   readonly anyKey: boolean
   /**
-   * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in places that
-   * are asked one after the other: charges that cross may deny each other, but never is more than a limit admitted, and
-   * what a denied charge took on its way has been given back when its verdict is there.
+   * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in shards
+   * that are charged one after the other: charges that cross may deny each other, but never is more than a limit
+   * admitted, and a denied charge has been refunded when its verdict arrives.
    */
   readonly atomicAcrossKeys: boolean
 }
@@ -66,7 +66,7 @@ export const LONG = '1000d'
 
 type PolicyMaker = (limit: number) => Policy
 
-/** Every policy, with a window so long that time does not matter. */
+/** Every policy, with a window that no test sees the end of. */
 export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: LONG })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: LONG })],
@@ -93,7 +93,7 @@ export function part(key: string, policy: Policy, cost = 1): Part {
   return { key, policy, cost }
 }
 
-/** Asks for one charge. */
+/** Charges once. */
 export async function chargeOne(store: Store, ...charge: Part[]): Promise<Verdict> {
   const verdicts = await store.charge([charge])
   expect(verdicts).toHaveLength(1)
@@ -107,7 +107,7 @@ export async function takeOne(store: Store, key: string, policy: Policy, cost = 
   return parts[0] as PartVerdict
 }
 
-/** Takes, and hands out what gives it back: what a limiter keeps of a decision. */
+/** Takes units. Returns their refund, as a limiter makes it from a decision. */
 export async function receiptOf(store: Store, key: string, policy: Policy, cost: number): Promise<Refund> {
   const taken = part(key, policy, cost)
   const { allowed, atMs, parts } = await chargeOne(store, taken)
@@ -116,7 +116,7 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
 }
 
 /**
- * Charges a fresh key with each cost in turn. Every figure must be the policy's at the moment that the verdict tells,
+ * Charges a fresh key with each cost in turn. Every figure must be the policy's at the time of the verdict,
  * so this holds for a clock that goes on between two calls as for one that stands still.
  */
 export async function expectFigures(

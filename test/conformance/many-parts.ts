@@ -40,7 +40,7 @@ export function testManyParts(using: Using): void {
     )
 
     test(
-      'tells of each part whether it alone denies',
+      'shows of each part whether it alone denies',
       using(async ({ store }) => {
         const policy = policyOf(5)
         await chargeOne(store, part('a', policy, 5), part('b', policy, 4))
@@ -83,7 +83,7 @@ export function testManyParts(using: Using): void {
     )
 
     test(
-      'may look at one key and take from another',
+      'may peek at one key and take from another',
       using(async ({ store }) => {
         const policy = policyOf(5)
         await takeOne(store, 'full', policy, 5)

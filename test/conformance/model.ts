@@ -3,7 +3,7 @@ import { figures } from './kit.js'
 
 /**
  * The contract in its plainest form, for one process and without any bound: a map of states. A key that a charge names
- * several times is asked for the sum so far, and a denied charge shows every part as it stands.
+ * several times is charged with the sum so far, and a denied charge shows every part as it stands.
  */
 export class ModelStore {
   readonly #states = new Map<string, State>()

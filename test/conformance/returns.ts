@@ -3,7 +3,7 @@ import { figures, held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne, ty
 
 const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
 
-/** A refund may leave out when its key would be fresh again. For units taken from a fresh key it does not matter. */
+/** A refund may leave out when its key would be fresh again. For units taken from a fresh key that makes no difference. */
 const FORMS: readonly (readonly [string, (receipt: Refund) => Refund])[] = [
   ['with resetAtMs', (receipt) => receipt],
   ['without resetAtMs', ({ resetAtMs: _, ...rest }) => rest],
@@ -14,7 +14,7 @@ export function testReturns(using: Using): void {
   describe.each(LONG_POLICIES)('a refund to a %s', (name, policyOf) => {
     describe.each(FORMS)('%s', (_form, formOf) => {
       test(
-        'gives back what was taken',
+        'returns the units that were taken',
         using(async ({ store }) => {
           const policy = policyOf(5)
           const receipt = await receiptOf(store, 'key', policy, 4)
@@ -55,7 +55,7 @@ export function testReturns(using: Using): void {
     )
 
     test(
-      'of an unknown key is no error, and gives nobody credit',
+      'of an unknown key is no error, and creates no credit',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'known', policy, 1)
@@ -102,7 +102,7 @@ export function testReturns(using: Using): void {
 
     if (name === 'tokenBucket') {
       test(
-        'of what time has given back by resetAtMs changes nothing',
+        'of units that were restored by resetAtMs changes nothing',
         using(async ({ store }) => {
           const policy = policyOf(5)
           const receipt = await receiptOf(store, 'key', policy, 4)
@@ -138,7 +138,7 @@ export function testReturns(using: Using): void {
     )
 
     test(
-      'a key ends what a refund could give back to it',
+      'a key leaves nothing for a later refund to restore',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'key', policy, 5)

@@ -66,7 +66,7 @@ class World {
     return this.policy.prepaid?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
   }
 
-  /** What is not given back is dropped. */
+  /** Units that are not returned are dropped. */
   giveBack(who: number): void {
     const held = this.held.get(who)
     if (held === undefined) return
@@ -97,7 +97,7 @@ test('what is used of units taken ahead, the policy would have admitted at those
     fc.property(timedPolicy, moment, acts, ({ policy }, startMs, trace) => {
       const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
       for (const each of trace) {
-        // Of a bucket, so many may not be given back.
+        // A bucket may not take that many back.
         if (each.does !== 'giveBack' || policy.kind !== 'token-bucket') world.act(each, policy.windowMs)
       }
     }),
@@ -115,7 +115,7 @@ const large = fc
     ),
   )
 
-test('nor when blocks of a sixteenth of the limit in all are given back at any moment', () => {
+test('prepaid blocks of a sixteenth of the limit may be returned at any moment without admitting more', () => {
   fc.assert(
     fc.property(
       large,
@@ -137,7 +137,7 @@ test('units of a full bucket lapse as it is refilled: so they are never there tw
   expect([0, 1, 1000, 1001, 9000, 9001, 10_000].map(usableAt)).toEqual([10, 9, 9, 8, 1, 0, 0])
 })
 
-test('of a bucket that misses much, all is given back; of one that misses little, nothing', () => {
+test('a bucket that misses much takes all units back, and one that misses little none', () => {
   const { prepaid } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
   expect(prepaid?.returnable(5, 0, 100, 30_000)).toBe(5)
   expect(prepaid?.returnable(5, 0, 100, 23_000)).toBe(2)

@@ -6,7 +6,7 @@ function remaining(policy: Policy, state: State | undefined, nowMs: number): num
   return policy.take(state, nowMs, 0).remaining
 }
 
-test('a refund never gives more than was taken: never better off than without the charge, never worse than before', () => {
+test('a refund never restores more than was taken: a key is never better off than without the charge, nor worse than before', () => {
   fc.assert(
     fc.property(anyPolicy, moment, takes, fc.nat({ max: 59 }), ({ policy }, startMs, trace, which) => {
       let withCharge: State | undefined
@@ -35,7 +35,7 @@ test('a refund never gives more than was taken: never better off than without th
   )
 })
 
-test('given back at once, a charge leaves no trace', () => {
+test('a charge that is refunded at once leaves no trace', () => {
   fc.assert(
     fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
       let state: State | undefined
@@ -54,7 +54,7 @@ test('given back at once, a charge leaves no trace', () => {
   )
 })
 
-test('refunds made after the window of the taking give nothing', () => {
+test('refunds after the window of the taking restore nothing', () => {
   fc.assert(
     fc.property(
       anyPolicy,

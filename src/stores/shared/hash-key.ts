@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What stands for a key that a server would not take as it is. Half a surrogate pair, which UTF-8 does not know, counts. */
+/** Returns a short printable key in place of one that a server would not take. UTF-16 keeps lone surrogates apart. */
 export function hashKey(key: string): string {
   return `hg:${createHash('sha256').update(key, 'utf16le').digest('base64url')}`
 }

@@ -1,12 +1,12 @@
 import { show } from '../../util/validate.js'
 import type { Charge, Part, Refund } from '../store.js'
 
-/** Throws a `TypeError` for a cost that is none, before it comes into a batch, where it would spoil the items of others. */
+/** Throws a `TypeError` for a cost that is none, before it joins a batch, which it would spoil for others. */
 export function checkCharges(owner: string, charges: readonly Charge[]): void {
   for (const charge of charges) for (const part of charge) checkCost(owner, part)
 }
 
-/** The same for a cost or a time of a refund. */
+/** Throws a `TypeError` for a refund whose cost or time is none. */
 export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
   for (const refund of refunds) {
     checkCost(owner, refund)

@@ -30,7 +30,7 @@ function withClient(options: Omit<ClusterOptions, 'redisOptions'>, run: (client:
 }
 
 test(
-  '20,000 charges of as many keys in one tick are taken once each, and given back and forgotten as well',
+  '20,000 charges of as many keys in one tick are taken once each, and refunded and forgotten as well',
   withClient({}, async (client) => {
     const store = redisStore(client)
     const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
@@ -71,8 +71,8 @@ test.each<[string, ClusterOptions]>([
 )
 
 test.each([
-  ['is told once', undefined, 1],
-  ['is not told', 0, 0],
+  ['warns once', undefined, 1],
+  ['does not warn', 0, 0],
 ])('that lost commands are sent again %s: retryDelayOnFailover %s', (_, retryDelayOnFailover, times) => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation()
   forgetWarnings()
@@ -81,10 +81,10 @@ test.each([
     ...(retryDelayOnFailover === undefined ? {} : { retryDelayOnFailover }),
   })
   for (let i = 0; i < 2; i++) redisStore(client)
-  const told = warn.mock.calls.filter(([, options]) => {
+  const warned = warn.mock.calls.filter(([, options]) => {
     return (options as { code?: string } | undefined)?.code === 'HEADGATE_REDIS_RESENDS'
   })
   warn.mockRestore()
-  expect(told).toHaveLength(times)
-  if (times > 0) expect(String(told[0]?.[0])).toContain('retryDelayOnFailover: 0')
+  expect(warned).toHaveLength(times)
+  if (times > 0) expect(String(warned[0]?.[0])).toContain('retryDelayOnFailover: 0')
 })

@@ -84,7 +84,7 @@ describe.each(PLACEMENTS)('a charge of keys %s', (_placement, keysOf) => {
       expect(await left()).toEqual(before.map((taken) => 5 - taken))
     })
 
-    test('tells of each part whether it alone denies', async () => {
+    test('shows of each part whether it alone denies', async () => {
       await charge(5, 1, 4)
       expectDenied(await charge(1, 1, 2), [5, 1, 4], [0, 2])
       expectDenied(await charge(0, 1, 2), [5, 1, 4], [2])
@@ -152,7 +152,7 @@ function expectDenied(
   }
 }
 
-/** Checks that a part is told to come back at the moment at which a charge of its key alone was. */
+/** Checks that a part is allowed again at the moment at which a charge of its key alone is. */
 function expectSameRetry({ atMs }: Verdict, got: PartVerdict | undefined, alone: Verdict): void {
   const aloneAtMs = alone.atMs + (alone.parts[0]?.retryAfterMs ?? 0)
   const gotAtMs = atMs + (got?.retryAfterMs ?? 0)

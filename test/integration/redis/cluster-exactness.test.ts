@@ -86,7 +86,7 @@ describe.each([
   /** What lies in Redis, where a count above the limit would show. */
   const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(16))[1] as number
 
-  test('take for a moment at most what they each asked for too much of it, and give all that back', async () => {
+  test('hold for a moment at most their costs too much, and refund all of that', async () => {
     const store = redisStore(client)
     const accounts = keysApart(client, 'account', CALLERS)
     const allowed = accounts.map(() => 0)

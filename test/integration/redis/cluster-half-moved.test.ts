@@ -11,7 +11,7 @@ import {
 } from '../../support/servers/redis-cluster.js'
 import { connectCluster, flushAll, ownerOfKey, rejection, timeOf } from './cluster-kit.js'
 
-/** ioredis tries 16 times, every 100 ms where it is told to try again. */
+/** ioredis tries 16 times, every 100 ms after TRYAGAIN. */
 const GIVES_UP_MS = 3000
 
 const policy = fixedWindow({ limit: 10, window: LONG })
@@ -47,7 +47,7 @@ afterEach(async () => {
   await move.finish()
 })
 
-/** How much is left of each key, asked one after the other. */
+/** How much is left of each key, by one peek after the other. */
 async function left(...keys: string[]): Promise<(number | undefined)[]> {
   const remaining: (number | undefined)[] = []
   for (const key of keys) remaining.push(...(await remainingOf(store, policy, [key])))
@@ -76,7 +76,7 @@ test.each([
   expect(await left(...keys)).toEqual(remaining)
 })
 
-test('refunds and forgetting of several keys work as well', async () => {
+test('refunds of several keys, and forgetting them, work as well', async () => {
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
@@ -84,7 +84,7 @@ test('refunds and forgetting of several keys work as well', async () => {
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
 })
 
-test('a charge of keys that are not in one place rejects in bounded time, and takes nothing', async () => {
+test('a charge of keys on two nodes rejects in bounded time, and takes nothing', async () => {
   const charges = [
     [part('{tag}:here', policy), part('{tag}:there', policy)],
     [part('{tag}:new', policy), part('{tag}:newer', policy)],
@@ -103,7 +103,7 @@ test('a charge of keys that are not in one place rejects in bounded time, and ta
   ])
 })
 
-test('charges of other slots do not wait for it', async () => {
+test('charges of other slots do not wait for a slot that is half moved', async () => {
   await chargeOne(store, part('elsewhere', policy))
   const stuck: Promise<unknown>[] = []
   for (let turn = 0; turn < 4; turn++) {

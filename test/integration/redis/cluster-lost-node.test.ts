@@ -58,7 +58,7 @@ describe.each([
 
   const left = () => remainingOf(store, policy, [first, last])
 
-  test('rejects what was on its way to the node, and nothing else', async () => {
+  test('rejects the charges in flight to the node, and nothing else', async () => {
     await takeOneOfEach()
     await lost.kill('SIGSTOP')
     const calls = [first, gone, last].map((key) => store.charge([[part(key, policy)]]))
@@ -99,18 +99,15 @@ describe.each([
       ['before it', () => [first, gone]],
       ['before and after it', () => [first, gone, last]],
       ['twice before it', () => [first, last, gone]],
-    ])(
-      'rejects a charge that needs the node soon, and gives back what it took %s',
-      async (_order, keysOf) => {
-        await takeOneOfEach()
-        const call = store.charge([keysOf().map((key) => part(key, policy, 2))])
-        const [, tookMs] = await Promise.all([rejection(call), timeOf(call)])
-        expect(tookMs).toBeLessThan(SOON_MS)
-        expect(await left()).toEqual([9, 9])
-      },
-    )
+    ])('rejects a charge that needs the node soon, and refunds what it took %s', async (_order, keysOf) => {
+      await takeOneOfEach()
+      const call = store.charge([keysOf().map((key) => part(key, policy, 2))])
+      const [, tookMs] = await Promise.all([rejection(call), timeOf(call)])
+      expect(tookMs).toBeLessThan(SOON_MS)
+      expect(await left()).toEqual([9, 9])
+    })
 
-    test('denies a charge that is denied before it comes to the node, and shows that as fresh', async () => {
+    test('denies a charge that another node denies first, and shows the key of the lost node as fresh', async () => {
       await takeOneOfEach()
       const { allowed, parts } = await chargeOne(store, part(first, policy, 10), part(gone, policy))
       expect(allowed).toBe(false)

@@ -60,7 +60,7 @@ describe('while a slot moves there and back under load', () => {
     ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
   ])('charges of %s are followed there, and taken once each', async (_, charge) => {
     const store = redisStore(client)
-    await chargeOne(store, ...charge) // a script with several keys can wait for a slot on its way where none is missing
+    await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
     const load = startLoad(store, [charge])
     for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
     await load.end()

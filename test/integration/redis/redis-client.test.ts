@@ -22,7 +22,7 @@ const MAKERS = [
 ] as const
 
 let server: RedisServer
-let told: () => unknown[]
+let warnings: () => unknown[]
 
 beforeAll(async () => {
   server = await startRedis()
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 beforeEach(async () => {
-  told = listenForWarnings()
+  warnings = listenForWarnings()
   await server.cli('FLUSHDB')
 })
 
@@ -120,14 +120,14 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     }
   })
 
-  test('it is told once that it sends commands again', () => {
+  test('a client that sends commands again is warned of once', () => {
     for (let i = 0; i < 2; i++) redisStore(make({ lazyConnect: true }))
-    expect(told()).toEqual(['HEADGATE_REDIS_RESENDS'])
+    expect(warnings()).toEqual(['HEADGATE_REDIS_RESENDS'])
   })
 
-  test('nothing is told when it does not', () => {
+  test('a client that does not send commands again is not warned of', () => {
     redisStore(make(QUIET))
-    expect(told()).toEqual([])
+    expect(warnings()).toEqual([])
   })
 })
 

@@ -123,7 +123,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect((await failureOf(charge(store))).message).toContain('not connected (end)')
     })
 
-    test('while charges are on their way ends them, and they were taken once or not at all', async () => {
+    test('with charges in flight rejects them, and they were taken once or not at all', async () => {
       const { client, store } = await connected()
       const calls = Array.from({ length: 100 }, () => outcomeOf(charge(store)))
       await new Promise(setImmediate)

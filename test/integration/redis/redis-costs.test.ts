@@ -61,7 +61,7 @@ afterAll(async () => {
 
 beforeEach(() => client.flushdb())
 
-/** From a look to more than a number can count, twice: at a fresh key and at a used one. */
+/** From a peek to more than a number can count, twice: at a fresh key and at a used one. */
 function costsFor({ limit }: Policy): number[] {
   const half = Math.ceil(limit / 2)
   const costs = [0, limit + 1, MOST, 1, 0, half, limit, 1, limit + 1, MOST, half, 1, 0]
@@ -135,7 +135,7 @@ describe('mixed batches are decided as the TypeScript does', () => {
     expect(allowedCount(verdicts)).toBeGreaterThan(0)
   })
 
-  test('an empty call and an empty charge ask for nothing and are allowed', async () => {
+  test('an empty call and an empty charge take nothing and are allowed', async () => {
     expect(await store.charge([])).toEqual([])
     const [verdict] = await modelled(store).charge([[]])
     expect(verdict).toMatchObject({ allowed: true, parts: [] })
@@ -203,7 +203,7 @@ describe('a cost that is none', () => {
     ['of one policy', (at) => [part(`key-${at}`, policy)]],
     ['of several', (at) => [part(`key-${at}`, policy), part(`bucket-${at}`, bucket)]],
   ])(
-    'of one caller is either no matter to others of the same turn, or takes nothing of theirs: charges %s',
+    'of one caller either leaves others of the same turn alone, or takes nothing of theirs: charges %s',
     async (_, chargeOf) => {
       const calls = Array.from({ length: 40 }, (_each, at) => {
         return store.charge([at === 20 ? [wrong('spoilt', Number.NaN)] : chargeOf(at)])

@@ -56,7 +56,7 @@ const taking: fc.Arbitrary<Taking> = fc.record({
   policy: fc.nat(POLICIES.length - 1),
   share: fc.nat(100),
 })
-/** Costs from a look to 2 above the limit. */
+/** Costs from a peek to 2 above the limit. */
 function partOf({ owner, policy: at, share }: Taking): Part {
   const policy = POLICIES[at] as Policy
   return part(`${owner}:${at}`, policy, share % (policy.limit + 3))
@@ -65,7 +65,7 @@ const single = taking.map((one) => [one])
 const several = fc.array(taking, { minLength: 1, maxLength: 4 })
 const oneKeyTwice = taking.map((one) => [one, { ...one, share: one.share >> 1 }])
 const charge = fc.oneof(single, several, oneKeyTwice)
-/** Charges by one policy, and among them runs of equal ones, which the store tells the server as one with a count. */
+/** Charges by one policy, and among them runs of equal ones, which the store sends as one with a count. */
 const runs = fc
   .tuple(
     fc.nat(POLICIES.length - 1),
@@ -143,7 +143,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
   }
   for (const [key, policy] of policies) await expectAtRest(client, key, policy, model.get(key))
 
-  /** A refund does not tell its time, on which a bucket's depends: the state must lie between those of before and after. */
+  /** A refund does not return its time, on which a bucket's depends: the state must lie between those of before and after. */
   async function giveBack(refund: Refund): Promise<void> {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
     const state = model.get(key)

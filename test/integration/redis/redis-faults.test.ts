@@ -55,7 +55,7 @@ describe('scripts that the server has lost', () => {
     expect(await remainingOf(store, lasting, ['key'])).toEqual([3])
   })
 
-  test('while batches are on their way cost nothing and count nothing twice', async () => {
+  test('with batches in flight cost nothing and count nothing twice', async () => {
     const store = redisStore(client)
     const large = slidingWindow({ limit: 3000, window: LONG })
     const other = await connect(server.url)
@@ -154,7 +154,7 @@ describe('a server that refuses', () => {
 })
 
 describe('a server that goes', () => {
-  test('takes the charges on their way with it, refuses others at once, and all goes on after a restart', async () => {
+  test('fails the charges in flight, refuses others at once, and answers again after a restart', async () => {
     const store = redisStore(client)
     await takeOne(store, 'key', policy, 5)
     await server.kill('SIGSTOP')

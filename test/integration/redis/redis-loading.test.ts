@@ -15,7 +15,7 @@ const policy = fixedWindow({ limit: 5, window: LONG })
 /** So many keys, loaded so slowly, are loaded for longer than a test needs; it ends that itself. */
 const KEYS = 10_000
 const LOAD_SLOWLY = '--key-load-delay 2000 --rdbcompression no --loading-process-events-interval-bytes 1024'
-/** How often a client looks whether the data is there. */
+/** How often a client checks whether the data is loaded. */
 const HASTE = { maxLoadingRetryTime: 50 }
 
 let server: RedisServer
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 beforeEach(() => server.cli('FLUSHALL'))
 
-/** Charges of each policy, alone and together, and a refund: each fails for the reason that the server gives. */
+/** Charges of each policy, alone and together, and a refund: each fails for the server's reason. */
 async function expectFailures(store: Store, code: string): Promise<void> {
   const parts = LONG_POLICIES.map(([name, policyOf]) => part(name, policyOf(5)))
   for (const charge of [...parts.map((one) => [one]), parts, [part('held', policy), ...parts]]) {

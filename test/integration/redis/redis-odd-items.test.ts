@@ -35,7 +35,7 @@ test.each<[string, () => unknown, string]>([
     () => store.refund([{ ...part('key-0', policy), takenAtMs: Number.NaN }]),
     'takenAtMs',
   ],
-])('%s is a TypeError, and no matter to what comes at the same time', async (_, spoilt, message) => {
+])('%s is a TypeError, and leaves other charges of the same turn alone', async (_, spoilt, message) => {
   await store.charge([[part('paid', policy, 2)]])
   const good = ['key-0', 'key-1'].map((key) => store.charge([[part(key, policy)]]))
   const wrong = Promise.resolve(spoilt())

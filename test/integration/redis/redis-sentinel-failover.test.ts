@@ -49,7 +49,7 @@ class Tally {
   unknown = 0
 }
 
-/** Callers that charge both keys again and again, until they are told to stop. */
+/** Callers that charge both keys again and again until they are stopped. */
 function startLoad() {
   const open = new Tally()
   const limited = new Tally()
@@ -111,7 +111,7 @@ test('when the master is killed under load, charges fail soon, work again by the
     expect(open.refused).toBeGreaterThan(CALLERS)
     expect(open.unknown).toBeLessThanOrEqual(CALLERS)
 
-    // The new master knew no script, so it was told: the calls that found that out are among those that worked.
+    // The new master knew no script and got the text: the calls that found that out are among those that worked.
     const commands = await replica.info('commandstats')
     expect(commands).toMatch(/cmdstat_evalsha:.*failed_calls=[1-9]/)
     expect(commands).toMatch(/cmdstat_eval:calls=[1-9]/)
@@ -143,7 +143,7 @@ test.each(LONG_POLICIES)(
   },
 )
 
-test('a failover that the Sentinels are asked for is survived as well', async () => {
+test('a failover on command is survived as well', async () => {
   await group.master.restart()
   await until('the old master follows', async () => (await group.master.cli('ROLE')).startsWith('slave'))
 })

@@ -54,7 +54,7 @@ describe('redisStore', () => {
     },
   )
 
-  test('20,000 charges of as many keys in one call are taken once each, and given back and forgotten as well', async () => {
+  test('20,000 charges of as many keys in one call are taken once each, and refunded and forgotten as well', async () => {
     const store = redisStore(client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
@@ -76,7 +76,7 @@ describe('redisStore', () => {
     expect(await client.dbsize()).toBe(12_000)
   })
 
-  test('denials and looks write nothing', async () => {
+  test('denials and peeks write nothing', async () => {
     const store = redisStore(client)
     const policy = tokenBucket({ capacity: 3, refill: 3, every: LONG })
     await store.charge([

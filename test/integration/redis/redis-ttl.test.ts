@@ -36,13 +36,13 @@ afterAll(async () => {
 
 beforeEach(() => client.flushdb())
 
-/** By how much a key may outlive its state, as the docs tell. */
+/** By how much a key may outlive its state, as the docs say. */
 const slackMs = ({ kind, windowMs, params: [, , slices = 1] }: Policy): number => {
   if (kind === 'token-bucket') return windowMs / 16
   return kind === 'sliding-window' ? windowMs / slices : 0
 }
 
-/** Windows that divide evenly and that do not, and the longest and shortest ones that a test can look at. */
+/** Windows that divide evenly and that do not, and the longest and shortest ones that a test can check. */
 const EXPIRING: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 7, every: '1h' }),
   tokenBucket({ capacity: 2, refill: 2, every: '10y' }),
@@ -56,7 +56,7 @@ const EXPIRING: readonly Policy[] = [
 const NAMED = EXPIRING.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const)
 
 describe.each(NAMED)('a key of %s', (_, policy) => {
-  /** Takes what there is, one by one, and looks at the expiry every time. */
+  /** Takes what there is, one by one, and checks the expiry every time. */
   test.each([
     ['alone', [] as string[]],
     ['among others', ['other']],
@@ -75,7 +75,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
     }
   })
 
-  test('keeps its expiry when a charge is denied or only looks', async () => {
+  test('keeps its expiry when a charge is denied or peeks', async () => {
     await takeOne(store, 'key', policy, policy.limit)
     await client.pexpire('key', DAY_MS)
     const marked = await client.pexpiretime('key')
@@ -85,7 +85,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
     expect(await client.pexpiretime('key')).toBe(marked)
   })
 
-  test('is gone when all is given back, and not before', async () => {
+  test('is gone when all is refunded, and not before', async () => {
     const costs = [policy.limit - 1, 1]
     const receipts = []
     for (const cost of costs) receipts.push(await receiptOf(store, 'key', policy, cost))
@@ -96,7 +96,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
     expect(await client.exists('key')).toBe(0)
   })
 
-  test('expires no later than before, and no earlier than it must, when a part is given back', async () => {
+  test('expires no later than before, and no earlier than it must, when a part is refunded', async () => {
     const receipt = await receiptOf(store, 'key', policy, policy.limit)
     const before = await client.pexpiretime('key')
     await store.refund([{ ...receipt, cost: 1 }])
@@ -107,7 +107,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
   })
 })
 
-test('a key of a consecutive policy never expires, and is gone when all is given back', async () => {
+test('a key of a consecutive policy never expires, and is gone when all is refunded', async () => {
   const policy = consecutive({ limit: 3 })
   const receipt = await receiptOf(store, 'key', policy, 2)
   expect(await client.pexpiretime('key')).toBe(-1)
@@ -134,7 +134,7 @@ const ROUNDED: readonly (readonly [Policy, (state: readonly number[]) => number,
 describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] as const))(
   'the expiry of a %s',
   (_, policy, roundedOf, pauseMs) => {
-    /** Gives the key an expiry of somebody else's, takes one unit, and tells whether the store set its own again. */
+    /** Sets another expiry of the key, and takes one unit. Returns whether the store set its own again. */
     async function takeWith(setExpiry: () => Promise<unknown>): Promise<'left' | 'set' | 'gone'> {
       const before = await atRest(client, 'key')
       await setExpiry()
@@ -191,7 +191,7 @@ describe('short-lived keys', () => {
     },
   )
 
-  test('are removed from memory though nobody asks for them', async () => {
+  test('are removed from memory though nobody reads them', async () => {
     const policy = tokenBucket({ capacity: 5, refill: 5, every: 200 })
     const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
     await store.charge(keys.map((key) => [part(key, policy, 5)]))

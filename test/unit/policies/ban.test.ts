@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000
 const window = fixedWindow({ limit: 2, window: '1m' })
 const policy = ban(window, { after: 3, within: '10m', for: ['5m', '20m'] })
 
-/** A client that attempts at given moments, and what it is told. */
+/** The steps of a client that attempts at given moments. */
 function attempts(of: Policy, ...minutes: readonly number[]) {
   let state: State | undefined
   return minutes.map((minute) => {
@@ -26,15 +26,15 @@ function waits(of: Policy, ...minutes: readonly number[]): number[] {
   return attempts(of, ...minutes).map(({ retryAfterMs }) => retryAfterMs / MINUTE_MS)
 }
 
-test('so many denials in the time begin a ban, and what the policy allows counts for nothing', () => {
+test('`after` denials within the time begin a ban, and allowed charges do not count', () => {
   expect(waits(policy, 0, 0, 0, 0.5, 1, 1, 1.25)).toEqual([0, 0, 1, 0.5, 0, 0, 5])
 })
 
-test('denials that lie further apart begin none', () => {
+test('denials that are further apart begin no ban', () => {
   expect(waits(policy, 0, 0, 0, 0, 10, 10, 10, 10)).toEqual([0, 0, 1, 1, 0, 0, 1, 1])
 })
 
-test('the time in which they count begins with the first of them', () => {
+test('the time in which denials count begins with the first of them', () => {
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 9.5).at(-1)).toBe(5)
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 10, 10, 10).at(-1)).toBe(1)
 })
@@ -43,7 +43,7 @@ test('during a ban everything is denied, attempts do not lengthen it, and it end
   expect(waits(policy, 0, 0, 0, 0, 0, 1, 2, 4.75, 5)).toEqual([0, 0, 1, 1, 5, 4, 3, 0.25, 0])
 })
 
-test('a further ban is longer, up to the last one; who stays away for as long as that begins anew', () => {
+test('each further ban is longer, up to the last, and the escalation resets after the length of the longest', () => {
   const again = [0, 0, 0, 0, 0]
   expect(waits(policy, ...again, 5, 5, 5, 5, 5).at(-1)).toBe(20)
   expect(waits(policy, ...again, 5, 5, 5, 5, 5, 25, 25, 25, 25, 25).at(-1)).toBe(20)
@@ -63,7 +63,7 @@ test('a ban that is shorter than the wait of its policy shows the longer one', (
   expect(waits(daily, 0, 60)).toEqual([0, 23 * 60])
 })
 
-test('a look during a ban tells when something is left again', () => {
+test('a peek during a ban shows when a unit is left again', () => {
   const [, , , , banned] = attempts(policy, 0, 0, 0, 0, 0)
   expect(policy.take(banned?.next, 2 * MINUTE_MS, 0)).toEqual({
     allowed: true,
@@ -83,7 +83,7 @@ test('nobody is banned for longer than the longest ban by a clock that was ahead
   expect(policy.take(denied.next, 20 * MINUTE_MS, 1).allowed).toBe(true)
 })
 
-test('is named and limited as its policy, takes a share of it, and tells its kind', () => {
+test('a ban has the name, limit and window of its policy, scales with it, and has a kind of its own', () => {
   const { kind, name, limit, windowMs } = policy
   expect({ kind, name, limit, windowMs }).toEqual({
     kind: 'ban-fixed-window',
@@ -127,7 +127,7 @@ test.each([
     { duration: '1m' },
     'ban: there is no option "duration". Write for: \'1m\' instead.',
   ],
-])('%s is refused, and the message tells the mend', (_name, of, wrong, message) => {
+])('%s is refused with a message that names the fix', (_name, of, wrong, message) => {
   const options = { after: 3, within: '1m', for: '1m', ...wrong } as BanOptions
   expect(() => ban(of as Policy, options)).toThrow(message)
   expect(() =>
@@ -135,7 +135,7 @@ test.each([
   ).not.toThrow()
 })
 
-test('a refund gives back units, and neither strikes nor a ban', () => {
+test('a refund restores units, and neither strikes nor a ban', () => {
   const banned = attempts(policy, 0, 0, 0, 0, 0).at(-1)?.next as State
   const refunded = policy.refund(banned, 0, 1, 0)
   expect(policy.take(refunded, 0, 1)).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })

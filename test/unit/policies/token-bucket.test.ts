@@ -43,7 +43,7 @@ test('the state is one number: when the bucket is full again', () => {
   expect(policy.take(undefined, 5000, 3).next).toEqual([8000])
 })
 
-test('a token more is told exactly, between two tokens too', () => {
+test('moreAfterMs is exact, between two tokens too', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   expect(policy.take([13_500], 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
   expect(policy.take(undefined, 10_000, 0)).toMatchObject({ remaining: 5, moreAfterMs: 0 })
@@ -57,7 +57,7 @@ test('after a clock that was a year ahead, nobody waits for more than the time t
   expect(policy.take(denied.next, nowMs + 1000, 1).allowed).toBe(true)
 })
 
-test('a refund gives back what the refill has not given back yet', () => {
+test('a refund restores what has not been refilled yet', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const { next: taken } = policy.take(undefined, 0, 3)
   expect(policy.refund(taken as State, 0, 3, 0)).toBeUndefined()
@@ -68,7 +68,7 @@ test('a refund gives back what the refill has not given back yet', () => {
   expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual([6000])
 })
 
-test('after a clock that was a year ahead, a refund shortens the wait by what it gives back', () => {
+test('after a clock that was a year ahead, a refund shortens the wait by its units', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
   const aheadMs = nowMs + 365 * 86_400_000

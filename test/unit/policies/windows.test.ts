@@ -1,6 +1,6 @@
 import { consecutive, fixedWindow, type Policy, type State, slidingWindow } from 'headgate'
 
-/** Takes in order, keeping the state; gives the last step. */
+/** Takes in order, keeping the state. Returns the last step, and the state. */
 function run(policy: Policy, takes: readonly (readonly [atMs: number, cost: number])[]) {
   let state: State | undefined
   let last = policy.take(state, 0, 0)
@@ -175,7 +175,7 @@ test.each([
   [slidingWindow({ limit: 1000, window: '1d' }), '1000-in-1d'],
   [consecutive({ limit: 5 }), '5-in-a-row'],
   [consecutive({ limit: 5, name: 'failures' }), 'failures'],
-])('policy %# is named after its numbers, or as told', (policy, name) => {
+])('policy %# is named after its numbers, or by its name option', (policy, name) => {
   expect(policy.name).toBe(name)
   expect(Object.isFrozen(policy)).toBe(true)
 })

@@ -12,13 +12,13 @@ function decide(charge: Charge, states: Readonly<Record<string, State>> = {}) {
 const part = (key: string, cost: number): Part => ({ key, policy: count, cost })
 const standing = (remaining: number) => ({ allowed: true, remaining, retryAfterMs: 0 })
 
-test('when every part allows, the states to keep are those after all of them', () => {
+test('when every part allows, the writes are the states after all of them', () => {
   const outcome = decide([part('a', 1), part('b', 2)], { b: [1] })
   expect(outcome).toMatchObject({ allowed: true, atMs: NOW_MS, parts: [standing(4), standing(2)] })
   expect(outcome.writes).toEqual({ a: [1], b: [3] })
 })
 
-test('when a part denies, nothing is to be kept, and the others show what stands', () => {
+test('when a part denies, there are no writes, and the others show what stands', () => {
   const outcome = decide([part('a', 1), part('full', 1), part('b', 2)], { full: [5], b: [1] })
   expect(outcome.allowed).toBe(false)
   expect(outcome.parts).toMatchObject([standing(5), { allowed: false, remaining: 0 }, standing(4)])
@@ -53,13 +53,13 @@ test.each([
   expect(parts[1]).toMatchObject({ allowed: false, retryAfterMs, resetAfterMs: owedMs })
 })
 
-test('cost 0 keeps nothing', () => {
+test('cost 0 writes nothing', () => {
   const outcome = decide([part('a', 0), part('full', 0)], { full: [5] })
   expect(outcome).toMatchObject({ allowed: true, parts: [standing(5), standing(0)] })
   expect(outcome.writes).toEqual({})
 })
 
-test('a state from a clock that was far ahead is put right by the part that it denies, and by no other', () => {
+test('a state from a clock that was far ahead is clamped by the part that it denies, and by no other', () => {
   const minute = fixedWindow({ limit: 5, window: 60_000 })
   const index = Math.floor(NOW_MS / 60_000)
   const states = { ahead: [index + 100, 5], alsoAhead: [index + 100, 1] }
@@ -95,7 +95,7 @@ test('keys of any name are told apart from what objects inherit', () => {
   )
 })
 
-test('a part that is denied with others of its key waits for what could be taken with it, and not for denied ones', () => {
+test('a part that is denied with others of its key waits for those that could be taken with it, and not for denied ones', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 10, every: 10_000 })
   const parts = [5, 3, 2].map((cost): Part => ({ key: 'a', policy: bucket, cost }))
   const outcome = decide(parts, { a: [NOW_MS + 6000] })
