@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { loginGuard, memoryStore, type RateLimitOptions, rateLimit } from 'headgate'
-import { refuse } from '../../src/http/respond.js'
-import { exchange } from '../support/exchange.js'
 import { brokenStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { closeServers } from '../support/http.js'
@@ -73,28 +71,4 @@ test('in report mode a response whose headers were sent goes on', async () => {
     expect(await endpoint.send()).toMatchObject({ status: 200, text: 'half and half' })
   }
   expect(warnings()).toEqual([])
-})
-
-describe('refuse', () => {
-  test('destroys a response whose headers were sent, and reports it once', () => {
-    for (let i = 0; i < 2; i++) {
-      const { req, res } = exchange()
-      res.writeHead(200)
-      expect(refuse(req, res, 'limited', 429)).toBe(false)
-      expect(res).toMatchObject({ destroyed: true, writableEnded: false, statusCode: 200 })
-    }
-    expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
-  })
-
-  test.each<[string, (res: ServerResponse) => unknown]>([
-    ['has been ended', (res) => res.end('early')],
-    ['is destroyed already', (res) => res.writeHead(200).destroy()],
-  ])('leaves a response alone that %s', (_what, make) => {
-    const { req, res } = exchange()
-    make(res)
-    const destroy = jest.spyOn(res, 'destroy')
-    expect(refuse(req, res, 'limited', 429)).toBe(false)
-    expect(destroy).not.toHaveBeenCalled()
-    expect(warnings()).toEqual([])
-  })
 })

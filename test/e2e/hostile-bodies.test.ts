@@ -80,7 +80,7 @@ const BOB: readonly (readonly [string, Sent])[] = [
   ['other fields besides', json({ username: 'bob', ip: '1.2.3.4', key: 'eve' })],
 ]
 
-/** User names that are somebody's, each somebody else's. */
+/** User names of different accounts. */
 const NAMES = [
   'eve',
   'jos\u00e9',
@@ -117,7 +117,7 @@ describe.each(apps)('byField on %s', (_name, make) => {
       expect((await send(served, { ...sent, from })).status).toBe(200)
       expect(await statuses(served, times(LIMIT, { ...other, from }))).toEqual([200, 200, 429])
       expect((await send(served, { ...sent, from })).status).toBe(429)
-      expect((await send(served, { ...sent, from: newAddress() })).status).toBe(200) // nobody else pays for it
+      expect((await send(served, { ...sent, from: newAddress() })).status).toBe(200) // another address is not charged for it
     },
   )
 
@@ -147,7 +147,7 @@ describe.each(apps)('byField on %s', (_name, make) => {
     expect(seen).toEqual([200, 200, 200, 429, 429, 429])
   })
 
-  test.each(NAMES)('the name %j is somebody of its own', async (username) => {
+  test.each(NAMES)('the name %j has a bucket of its own', async (username) => {
     const fresh = rateLimit({ limit: 1, window: '1h', key: byField('username') })
     const app = make().use(express.json(), fresh)
     const own = await serve(app.use((_req, res) => void res.end()))

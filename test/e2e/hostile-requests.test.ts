@@ -116,7 +116,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     expect(store.size).toBe(1)
   })
 
-  test('rotating header values that are nobody’s key hits the limit of the address', async () => {
+  test('rotating header values that can be no key hits the limit of the address', async () => {
     const store = memoryStore({ clock })
     const limiter = rateLimit({ limit: 3, window: '1h', store, key: byHeader('x-api-key') })
     const served = await serve(app(limiter, sayHello))

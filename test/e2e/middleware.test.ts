@@ -29,7 +29,7 @@ async function denied(framework: Framework, options: Options = {}, sent: Sent = 
   return send(served, sent)
 }
 
-describe.each(FRAMEWORKS)('on $name', (framework) => {
+describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   beforeEach(() => {
     jest.spyOn(Date, 'now').mockReturnValue(nowMs)
   })
@@ -56,7 +56,7 @@ describe.each(FRAMEWORKS)('on $name', (framework) => {
     expect(headers).not.toHaveProperty('ratelimit')
   })
 
-  test('tells a denied client when to come back, and caches to keep nothing', async () => {
+  test('answers a denied request with Retry-After, and lets no cache keep the answer', async () => {
     const { status, headers, text } = await denied(framework)
     expect(status).toBe(429)
     expect(headers).toMatchObject({

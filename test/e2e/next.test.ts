@@ -44,27 +44,30 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     expect(reached).not.toHaveBeenCalled()
   })
 
-  test.each(['sync', 'async'])('calls next once when a later handler throws (%s options)', async (how) => {
-    const limiter = rateLimit({ policy, cost: () => (how === 'async' ? Promise.resolve(1) : 1) })
-    const nexts: unknown[] = []
-    const counted: Handler = (req, res, next) =>
-      limiter(req, res, (error) => {
-        nexts.push(error)
-        try {
-          next(error)
-        } catch (thrown) {
-          res.statusCode = 500
-          res.end((thrown as Error).message)
-        }
-      })
-    const served = await serve(
-      app(counted, () => {
-        throw new Error('broken page')
-      }),
-    )
-    expect(await send(served)).toMatchObject({ status: 500, text: 'broken page' })
-    expect(nexts).toEqual([undefined])
-  })
+  test.each(['sync', 'async'])(
+    'next is called once when a later handler throws (%s options)',
+    async (how) => {
+      const limiter = rateLimit({ policy, cost: () => (how === 'async' ? Promise.resolve(1) : 1) })
+      const nexts: unknown[] = []
+      const counted: Handler = (req, res, next) =>
+        limiter(req, res, (error) => {
+          nexts.push(error)
+          try {
+            next(error)
+          } catch (thrown) {
+            res.statusCode = 500
+            res.end((thrown as Error).message)
+          }
+        })
+      const served = await serve(
+        app(counted, () => {
+          throw new Error('broken page')
+        }),
+      )
+      expect(await send(served)).toMatchObject({ status: 500, text: 'broken page' })
+      expect(nexts).toEqual([undefined])
+    },
+  )
 })
 
 // Express reads next('route') and next('router') as "go on elsewhere", and next(undefined) as "go on".

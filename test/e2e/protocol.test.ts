@@ -9,7 +9,7 @@ afterEach(closeServers)
 
 const onePerMinute = () => rateLimit({ limit: 1, window: '1m', store: memoryStore({ clock: () => 0 }) })
 
-describe.each(FRAMEWORKS)('on $name', ({ app }) => {
+describe.each(FRAMEWORKS)('the middleware on $name', ({ app }) => {
   test('answers a denied HEAD with the headers and no body', async () => {
     const served = await serve(app(onePerMinute(), sayHello))
     await send(served, { method: 'HEAD' })
@@ -33,7 +33,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 429', 'HTTP/1.1 429'])
   })
 
-  test('outlives a client that hangs up while the store is asked', async () => {
+  test('outlives a client that hangs up while the store decides', async () => {
     const store = lateStore()
     const reached = jest.fn()
     const arrived = jest.fn()

@@ -66,11 +66,11 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     ['a store that fails', { store: brokenStore(), onStoreError: 'deny' }, 503],
     ['onLimited', { cost: 3, onLimited: (_req, res) => res.writeHead(420).end() }, 420],
     ['message', { cost: 3, message: { error: 'slow down' } }, 429],
-  ])('with %s the answer is as it should be', async (_what, options, status) => {
+  ])('a request refused by %s gets its status', async (_what, options, status) => {
     expect((await (await limited(options)).endpoint.send()).status).toBe(status)
   })
 
-  test('clients behind a trusted proxy are told apart', async () => {
+  test('clients behind a trusted proxy have buckets of their own', async () => {
     const { endpoint } = await limited({ key: byIp({ trustProxy: 'loopback' }) })
     const from = (address: string) => endpoint.send({ headers: { 'x-forwarded-for': address } })
     for (const status of [200, 200, 429]) expect((await from('203.0.113.7')).status).toBe(status)
@@ -90,7 +90,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     },
   )
 
-  test('with count: "failed" what succeeded is given back', async () => {
+  test('with count: "failed" what succeeded is refunded', async () => {
     const { limiter, endpoint } = await limited({ count: 'failed' })
     for (let i = 0; i < 5; i++) expect((await endpoint.send()).status).toBe(200)
     await nextTurn()

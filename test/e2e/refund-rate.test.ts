@@ -9,7 +9,7 @@ interface Traffic {
   readonly forMs: number
   /** When a handler answers, after its request came. */
   readonly answersAfterMs: number
-  /** Whether the request with this number is given back. */
+  /** Whether the request with this number is refunded. */
   readonly succeeds: (request: number) => boolean
 }
 
@@ -62,7 +62,7 @@ describe("a token bucket with count: 'failed'", () => {
   })
 })
 
-test('a refund tells the store when its key would have been fresh again', async () => {
+test('a refund carries the time at which its key would have been fresh again', async () => {
   const store = promisingStore()
   const limiter = createLimiter({ limit: 20, window: '1s', store, key: () => 'ada' })
   for (const cost of [1, 3]) {
@@ -74,7 +74,7 @@ test('a refund tells the store when its key would have been fresh again', async 
   }
 })
 
-describe('what a token bucket gives back', () => {
+describe('a refund of a token bucket', () => {
   const policy = tokenBucket({ capacity: 20, refill: 20, every: '1s' })
   const later = fc.array(
     fc.record({ afterMs: fc.integer({ min: 0, max: 300 }), cost: fc.integer({ min: 0, max: 5 }) }),

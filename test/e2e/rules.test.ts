@@ -40,10 +40,10 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     expect((await send(served, { from: '127.0.0.8' })).status).toBe(200)
   })
 
-  test("mode 'report' decides, counts and tells, but never blocks nor sets a header", async () => {
+  test("mode 'report' decides, counts and emits, but never blocks nor sets a header", async () => {
     const limiter = rateLimit({ ...once, mode: 'report', block: ['127.0.0.9'] })
-    const told: boolean[] = []
-    limiter.limiter.events.on('limited', ({ allowed }) => told.push(allowed))
+    const limited: boolean[] = []
+    limiter.limiter.events.on('limited', ({ allowed }) => limited.push(allowed))
     const seen: unknown[] = []
     const look: Handler = (req, res) => {
       const { rateLimit } = req as { rateLimit?: Decision }
@@ -61,7 +61,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
       [false, 0],
       [true, 0],
     ])
-    expect(told).toEqual([false])
+    expect(limited).toEqual([false])
   })
 
   test('byIp({ trustProxy }) decides what allow, block and the key see', async () => {
@@ -79,15 +79,15 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   })
 })
 
-test("'report' with count: 'failed' gives back what succeeded, as 'enforce' would", async () => {
+test("'report' with count: 'failed' refunds what succeeded, as 'enforce' would", async () => {
   const limiter = rateLimit({
     ...once,
     mode: 'report',
     count: 'failed',
     store: memoryStore({ clock: () => 0 }),
   })
-  const told: number[] = []
-  limiter.limiter.events.on('limited', ({ remaining }) => told.push(remaining))
+  const limited: number[] = []
+  limiter.limiter.events.on('limited', ({ remaining }) => limited.push(remaining))
   let status = 200
   const served = await serve(
     EXPRESS_5.app(limiter, (_req, res) => {
@@ -96,10 +96,10 @@ test("'report' with count: 'failed' gives back what succeeded, as 'enforce' woul
     }),
   )
   await statuses(served, times(3))
-  expect(told).toEqual([])
+  expect(limited).toEqual([])
   status = 401
   await statuses(served, times(2))
-  expect(told).toEqual([0])
+  expect(limited).toEqual([0])
 })
 
 test('a request that skip let pass is still counted by the same middleware further on', async () => {

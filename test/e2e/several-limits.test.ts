@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   byHeader,
   byIp,
-  consecutive,
   fixedWindow,
   memoryStore,
   type RateLimitOptions,
@@ -19,7 +18,7 @@ const clock = () => 1_700_000_000_000
 const bucket = (capacity: number, name?: string) =>
   tokenBucket({ capacity, refill: capacity, every: '1m', ...(name && { name }) })
 
-describe('limits are one charge, all or nothing', () => {
+describe('several limits are one charge, all or nothing,', () => {
   test('across keys: a denied account takes nothing from its address', async () => {
     const limiter = rateLimit({
       store: memoryStore({ clock }),
@@ -86,14 +85,14 @@ describe('limits are one charge, all or nothing', () => {
   })
 })
 
-describe('several limiters on one route', () => {
+describe('with several limiters on one route', () => {
   const limiter = (options: RateLimitOptions<IncomingMessage, ServerResponse>): Handler =>
     rateLimit({ store: memoryStore({ clock }), ...options })
 
   test.each([
     ['the first', [2, 9]],
     ['the last', [9, 2]],
-  ])('legacy headers show the one nearest to exhaustion, when it is %s', async (_which, limits) => {
+  ])('legacy headers show the limiter nearest to exhaustion, when it is %s', async (_which, limits) => {
     const served = await serve(app(...limits.map((limit) => limiter({ limit, window: '1m' })), sayHello))
     expect((await send(served)).headers).toMatchObject({
       'x-ratelimit-limit': '2',
@@ -101,23 +100,7 @@ describe('several limiters on one route', () => {
     })
   })
 
-  test('legacy headers show the one that denies', async () => {
-    const narrow = limiter({ policy: fixedWindow({ limit: 5, window: '1m' }), cost: 6 })
-    const served = await serve(app(limiter({ limit: 2, window: '1m' }), narrow, sayHello))
-    const { status, headers } = await send(served)
-    expect(status).toBe(429)
-    expect(headers).toMatchObject({ 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '5' })
-  })
-
-  test('legacy headers never mix the figures of two limiters', async () => {
-    const inARow = limiter({ policy: consecutive({ limit: 2 }) })
-    const served = await serve(app(limiter({ limit: 9, window: '1m' }), inARow, sayHello))
-    const { headers } = await send(served)
-    expect(headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' })
-    expect(headers).not.toHaveProperty('x-ratelimit-reset') // this one never resets by itself
-  })
-
-  test('draft headers append', async () => {
+  test('draft headers hold the limits of all limiters', async () => {
     const both = [10, 2].map((n) => limiter({ policy: bucket(n, `of-${n}`), headers: 'draft' }))
     const served = await serve(app(...both, sayHello))
     expect((await send(served)).headers).toMatchObject({
@@ -127,7 +110,7 @@ describe('several limiters on one route', () => {
   })
 })
 
-describe('who shares a count', () => {
+describe('a shared count', () => {
   const options = { limit: 2, window: '1m' } as const
   const counts = async (...handlers: Handler[]) =>
     statuses(await serve(app(...handlers, sayHello)), times(3)).then((seen) => seen.join(' '))

@@ -15,7 +15,7 @@ function parsed(header: 'RateLimit' | 'RateLimit-Policy', decision: Decision): [
   return parseList(value).map(([name, parameters]) => [name as BareItem, Object.fromEntries(parameters)])
 }
 
-test('legacy headers tell the limit, what is left, and when all of it is back', () => {
+test('legacy headers hold the limit, what remains, and when the whole quota is back', () => {
   expect(legacy(decisionOf(partOf()))).toEqual({
     'X-RateLimit-Limit': '100',
     'X-RateLimit-Remaining': '42',
@@ -40,7 +40,7 @@ test.each([
 })
 
 test.each(['epoch-seconds', 'delta-seconds'] as const)(
-  'no reset in %s is told where time brings nothing back',
+  'there is no reset in %s where the quota does not come back with time',
   (as) => {
     const decision = decisionOf(partOf({ resetAfterMs: Number.POSITIVE_INFINITY }))
     expect(legacy(decision, as)).toEqual({ 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '42' })
@@ -69,9 +69,9 @@ test('draft headers have an item for each limit, in order', () => {
   ])
 })
 
-test('one writer of draft headers tells each decision its own policies, whatever it told before', () => {
-  const told = draftHeaders()
-  const policiesOf = (decision: Decision) => told(decision)[1]
+test('one writer of draft headers writes the policies of each decision, whatever it wrote before', () => {
+  const write = draftHeaders()
+  const policiesOf = (decision: Decision) => write(decision)[1]
   const [api, other] = [partOf(), partOf({ name: 'other' })]
   for (const [decision, policies] of [
     [decisionOf(api), '"api";q=100;w=60'],

@@ -30,7 +30,7 @@ test('with a synchronous store a denied request is answered in the same tick', (
   expect(res.writableEnded).toBe(true)
 })
 
-test('with a store that answers later next is called once, later', async () => {
+test('with a store that returns a promise next is called once, later', async () => {
   const { next } = run(rateLimit({ policy, store: promisingStore() }))
   expect(next).not.toHaveBeenCalled()
   await nextTurn()
@@ -76,7 +76,7 @@ test('the decision of the last limiter is the one that the request carries', () 
   expect(req.rateLimit?.policy).toBe('last')
 })
 
-test('the limiter inside the middleware is there for what HTTP does not say', async () => {
+test('the middleware carries its limiter', async () => {
   const limiter = rateLimit({ policy })
   const { req } = run(limiter)
   expect(limiter.limiter.peek(req)).toMatchObject({ remaining: 0 })
@@ -145,7 +145,7 @@ describe('options of its own', () => {
     [{ block: [''] }, 'got ""'],
     [{ block: [7] }, 'got 7'],
     [{ block: [null] }, 'got null'],
-  ])('%p is a TypeError with the mend', (wrong, says) => {
+  ])('%p is a TypeError with the fix', (wrong, says) => {
     expect(making(wrong)).toThrow(TypeError)
     expect(making(wrong)).toThrow(/^rateLimit: /)
     expect(making(wrong)).toThrow(says)
@@ -157,7 +157,7 @@ describe('options of its own', () => {
     ['statuscode', 'statusCode'],
     ['skipp', 'skip'],
     ['allows', 'allow'],
-  ])('%s is an error that asks whether %s was meant', (typo, meant) => {
+  ])('the option %s is an error that suggests %s', (typo, meant) => {
     expect(making({ [typo]: 1 })).toThrow(`rateLimit: there is no option "${typo}". Did you mean ${meant}?`)
   })
 

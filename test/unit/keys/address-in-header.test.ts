@@ -1,17 +1,11 @@
 import { byIp, byUser, rateLimit } from 'headgate'
 import { FRAMEWORKS, sayHello } from '../../support/frameworks.js'
 import { closeServers, serve, statuses } from '../../support/http.js'
+import { recordWarnings } from '../../support/warnings.js'
 import { expressRequest, requestFrom } from './requests.js'
-import { listenForWarnings } from './warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(async () => {
-  jest.restoreAllMocks()
-  await closeServers()
-})
+const warnings = recordWarnings()
+afterEach(closeServers)
 
 const HEADER = 'cf-connecting-ip'
 const cdn = byIp({ header: 'CF-Connecting-IP', from: ['173.245.48.0/20', '2400:cb00::/32', '127.0.0.1'] })

@@ -120,7 +120,7 @@ test.each<[string, boolean]>([
   expect(listed(['192.0.2.0/24', '2001:db8::/32'])(other.parse(text))).toBe(isIn)
 })
 
-test('an empty list holds nobody', () => {
+test('an empty list holds no address', () => {
   expect(listed([])('192.0.2.7')).toBe(false)
 })
 
@@ -162,7 +162,7 @@ test.each<[unknown, string]>([
   [null, 'null'],
   [new Set(['10.0.0.0/8']), 'an object'],
   [7, '7'],
-])('%p instead of a list is an error with the mend', (entries, shown) => {
+])('%p instead of a list is an error with the fix', (entries, shown) => {
   expect(() => listed(entries)).toThrow(
     `rateLimit: block must be an array of addresses and CIDR ranges, got ${shown}. Did you mean block: ['10.0.0.0/8']?`,
   )

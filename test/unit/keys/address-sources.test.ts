@@ -1,16 +1,10 @@
 import { byField, byIp, byUser, createLimiter, memoryStore, rateLimit, tokenBucket } from 'headgate'
 import { FRAMEWORKS, type Framework, type Handler, sayHello } from '../../support/frameworks.js'
 import { closeServers, type Sent, serve, statuses } from '../../support/http.js'
-import { listenForWarnings } from './warnings.js'
+import { recordWarnings } from '../../support/warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(async () => {
-  jest.restoreAllMocks()
-  await closeServers()
-})
+const warnings = recordWarnings()
+afterEach(closeServers)
 
 const CONNECT = FRAMEWORKS.find(({ name }) => name === 'Connect') as Framework
 const EXPRESSES = FRAMEWORKS.filter(({ name }) => name.startsWith('Express'))
@@ -28,20 +22,20 @@ const SOURCES = [
 ] as const
 
 describe.each(SOURCES)('with %s on Connect', (_name, key) => {
-  test('block looks at the forwarded address', async () => {
+  test('block matches the forwarded address', async () => {
     const limiter = rateLimit({ limit: 9, window: '1h', key, block: ['203.0.113.7'] })
     const served = await serve(CONNECT.app(limiter, sayHello))
     const clients = ['203.0.113.7', '203.0.113.8', '203.0.113.7, 127.0.0.1', '203.0.113.7, 203.0.113.8']
     expect(await statuses(served, clients.map(forwarded))).toEqual([403, 200, 403, 200])
   })
 
-  test('block does not look at the proxy’s own address', async () => {
+  test('block ignores the proxy’s own address', async () => {
     const limiter = rateLimit({ limit: 9, window: '1h', key, block: ['127.0.0.1'] })
     const served = await serve(CONNECT.app(limiter, sayHello))
     expect(await statuses(served, [forwarded('203.0.113.7'), {}])).toEqual([200, 403])
   })
 
-  test('allow looks at the forwarded address', async () => {
+  test('allow matches the forwarded address', async () => {
     const limiter = rateLimit({ policy: once, key, allow: ['203.0.113.7'] })
     const served = await serve(CONNECT.app(limiter, sayHello))
     const clients = ['203.0.113.7', '203.0.113.7', '203.0.113.8', '203.0.113.8']
@@ -101,7 +95,7 @@ describe('a forwarded address that is none leaves the socket’s address to bloc
 
 describe('a subject that has neither an address nor a socket', () => {
   test.each([[{}], [{ headers: {} }], [{ body: { username: 'ada' } }], [undefined], [null], ['text'], [7]])(
-    '%j has an identity of its own, and nothing is told',
+    '%j has an identity of its own, without a warning',
     (subject) => {
       expect([byIp()(subject), byForwarded(subject)]).toEqual(['no-request', 'no-request'])
       expect(warnings()).toEqual([])
@@ -114,7 +108,7 @@ describe('a subject that has neither an address nor a socket', () => {
   })
 
   test.each([{ socket: {} }, { socket: { remoteAddress: '' } }, { socket: null, ip: '' }])(
-    'is another thing than one whose address is unknown, such as %j',
+    'has another identity than one whose address is unknown, such as %j',
     (subject) => {
       expect(byIp()(subject)).toBe('unknown')
       expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])

@@ -1,12 +1,8 @@
 import { byField } from 'headgate'
+import { recordWarnings } from '../../support/warnings.js'
 import { identityOf } from './identities.js'
-import { listenForWarnings } from './warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 /** The identity of a login from `address` with this body. */
 function login(body: unknown, address = '192.0.2.7', key = byField('username')): string | undefined {
@@ -62,7 +58,7 @@ const malformed: [string, unknown][] = [
   ['an inherited name', Object.create({ username: 'bob' })],
 ]
 
-test.each(malformed)('%s is limited per source address, and is nobody', (_what, body) => {
+test.each(malformed)('%s is malformed, and limited per source address', (_what, body) => {
   expect(login(body)).toBe(malformedOf('192.0.2.7'))
   expect(login(body, '192.0.2.8')).toBe(malformedOf('192.0.2.8'))
   expect(malformedOf('192.0.2.7')).not.toBe(malformedOf('192.0.2.8'))
@@ -131,7 +127,7 @@ test('a dotted name reads a nested field, and own properties only', () => {
 })
 
 test.each(['__proto__', 'constructor', 'toString.name', '__proto__.toString', 'length'])(
-  'a field called %s is not found where nobody sent one',
+  'a field called %s is not found where no client sent one',
   (name) => {
     for (const body of [{}, 'text', () => undefined]) {
       expect(login(body, '192.0.2.7', byField(name))).toBe(malformedOf('192.0.2.7'))
@@ -179,14 +175,14 @@ test.each([
   ['no bytes', { 'content-length': '0' }, []],
   ['a type that no parser was for', { 'content-length': '12', 'content-type': 'text/plain' }, []],
   ['neither length nor encoding', {}, []],
-])('a request with %s whose body was never parsed is told %j', (_what, headers: object, codes) => {
+])('a request with %s whose body was never parsed emits the warnings %j', (_what, headers: object, codes) => {
   const key = byField('username')
   const json = { 'content-type': 'application/json; charset=utf-8', ...headers }
   for (let i = 0; i < 3; i++) expect(key({ headers: json })).toBeNull()
   expect(warnings()).toEqual(codes)
 })
 
-test('a parsed body without the field tells nothing', () => {
+test('a parsed body without the field emits no warning', () => {
   byField('username')({ headers: { 'content-length': '2' }, body: {} })
   expect(warnings()).toEqual([])
 })

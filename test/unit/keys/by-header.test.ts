@@ -27,7 +27,7 @@ test.each<[string, unknown]>([
 })
 
 test.each(['constructor', '__proto__', 'tostring', 'hasOwnProperty'])(
-  'a header called %s is not found where nobody sent one',
+  'a header called %s is not found where no client sent one',
   (name) => {
     expect(byHeader(name)(requestFrom('192.0.2.7'))).toBeNull()
   },
@@ -58,13 +58,13 @@ describe('on a Fetch request', () => {
   })
 
   test.each(['x-api-key', 'get', 'has', 'append', 'constructor'])(
-    'a header called %s is not found where nobody sent one',
+    'a header called %s is not found where no client sent one',
     (name) => {
       expect(byHeader(name)(fetched({ authorization: 'x' }))).toBeNull()
     },
   )
 
-  test.each(['get', 'has'])('a header called %s is found where somebody sent one', (name) => {
+  test.each(['get', 'has'])('a header called %s is found where a client sent one', (name) => {
     expect(byHeader(name)(fetched({ [name]: 'Key-1' }))).toBe('Key-1')
   })
 })

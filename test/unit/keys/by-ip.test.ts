@@ -1,12 +1,8 @@
 import { byIp } from 'headgate'
+import { recordWarnings } from '../../support/warnings.js'
 import { expressRequest, requestFrom } from './requests.js'
-import { listenForWarnings } from './warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -62,7 +58,7 @@ test.each<[string, unknown]>([
   ['a socket that is null', { headers: {}, socket: null }],
   ['an address that is no text', { headers: {}, socket: { remoteAddress: 16909060 } }],
   ['a socket file as its address', requestFrom('/run/app.sock')],
-])('a request with %s is the explicit identity "unknown", told once', (_what, subject) => {
+])('a request with %s has the identity "unknown", and a warning says so once', (_what, subject) => {
   const key = byIp()
   expect([key(subject), key(subject)]).toEqual(['unknown', 'unknown'])
   expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
@@ -71,7 +67,7 @@ test.each<[string, unknown]>([
 test.each([
   ['X-Forwarded-For', { 'x-forwarded-for': '203.0.113.9' }],
   ['Forwarded', { forwarded: 'for=203.0.113.9' }],
-])('%s changes nothing and is told once where no proxy is trusted', (_name, headers) => {
+])('%s changes nothing where no proxy is trusted, and a warning says so once', (_name, headers) => {
   const key = byIp()
   expect(key(requestFrom('192.0.2.7', headers))).toBe('192.0.2.7')
   expect(key(requestFrom('192.0.2.8', headers))).toBe('192.0.2.8')
@@ -87,14 +83,14 @@ test.each<[string, unknown, unknown[]]>([
   ['is a name', 'loopback', []],
   ['is a list', ['10.0.0.0/8'], []],
   ['is a function', () => true, []],
-])('under Express, a forwarded request where trust proxy %s is told %j', (_what, trust, codes) => {
+])('under Express, a forwarded request where trust proxy %s emits the warnings %j', (_what, trust, codes) => {
   const request = expressRequest(trust, '192.0.2.7', { 'x-forwarded-for': '203.0.113.9' })
   const key = byIp()
   for (let i = 0; i < 3; i++) expect(key(request)).toBe('192.0.2.7')
   expect(warnings()).toEqual(codes)
 })
 
-test('requests that are not forwarded tell nothing where no proxy is trusted', () => {
+test('requests that are not forwarded emit no warning where no proxy is trusted', () => {
   byIp()(requestFrom('192.0.2.7'))
   byIp()(expressRequest(false, '192.0.2.7'))
   expect(warnings()).toEqual([])
@@ -131,6 +127,6 @@ test.each<[string, unknown]>([
   ['undefined', undefined],
   ['a string', '192.0.2.7'],
   ['a number', 7],
-])('%s is no request, and the explicit identity "no-request"', (_what, subject) => {
+])('%s is no request, and has the identity "no-request"', (_what, subject) => {
   expect(byIp()(subject)).toBe('no-request')
 })

@@ -31,18 +31,18 @@ test.each<[string, unknown]>([
   ['false as its id', { id: false, username: 'bob' }],
   ['NaN as its id', { id: Number.NaN }],
   ['infinity as its id', { id: Number.POSITIVE_INFINITY }],
-])('a user with %s is nobody, and neither anonymous', (_what, user) => {
+])('a user with %s has no key, and is not anonymous', (_what, user) => {
   const key = byUser()(signedIn(user) as never)
   expect(typeof key).not.toBe('string')
   expect(key).not.toBeUndefined()
 })
 
-test('get says who is asking', () => {
+test('get returns the user', () => {
   const key = byUser((request: { session: string }) => request.session)
   expect(key({ session: 's-1' })).toBe('user:s-1')
 })
 
-test.each([undefined, null])('get that returns %p means anonymous', (nobody) => {
+test.each([undefined, null])('a request for which get returns %p is anonymous', (nobody) => {
   expect(byUser(() => nobody)(requestFrom('192.0.2.7') as never)).toBe('anonymous:192.0.2.7')
 })
 
@@ -60,7 +60,7 @@ test('what get throws is not swallowed', async () => {
   await expect(byUser(async () => fails())({} as never)).rejects.toThrow('no session store')
 })
 
-test('anonymous says who is asking when nobody is signed in', async () => {
+test('anonymous returns the key of a request without a user', async () => {
   const key = byUser<{ user?: unknown; device: unknown }>(undefined, { anonymous: ({ device }) => device })
   expect(key({ device: 'd-1' })).toBe('anonymous:d-1')
   expect(key({ device: 'd-1', user: { id: 'u-1' } })).toBe('user:u-1')

@@ -1,15 +1,11 @@
 import { createHash, createHmac } from 'node:crypto'
 import { byField, byHeader, byIp, byRoute, byUser, createLimiter, type KeyFunction } from 'headgate'
 import { identityReader } from '../../../src/keys/identity.js'
+import { recordWarnings } from '../../support/warnings.js'
 import { identityOf, SECRET, sourceOf } from './identities.js'
 import { requestFrom } from './requests.js'
-import { listenForWarnings } from './warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 const giving = (value: unknown) => () => value
 const request = requestFrom('192.0.2.7')
@@ -120,7 +116,7 @@ test.each([
   ['a string of 1025 characters', 'x'.repeat(1025)],
   ['a NUL', 'a\0b'],
   ['a lone surrogate', '\ud800'],
-])('%s is nobody: such requests share a bucket per source address', (_what, value) => {
+])('%s is no key: such requests share a bucket per source address', (_what, value) => {
   const here = identityOf(giving(value), requestFrom('192.0.2.7'))
   const there = identityOf(giving(value), requestFrom('192.0.2.8'))
   expect(here).toBe(identityOf(giving(null), requestFrom('192.0.2.7')))
@@ -152,7 +148,7 @@ test('a key function that fails is not swallowed', async () => {
   await expect(later(request)).rejects.toThrow('no session')
 })
 
-test('an object as a key is told once, and what clients can send is not', () => {
+test('an object as a key emits a warning once, and what clients can send does not', () => {
   for (const value of [null, ['a'], true, 'x'.repeat(2048), Number.NaN]) identityOf(giving(value), request)
   expect(warnings()).toEqual([])
   for (let i = 0; i < 3; i++) identityOf(giving({ id: 1 }), request)

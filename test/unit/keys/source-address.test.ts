@@ -1,17 +1,11 @@
 import express from 'express'
 import { byIp } from 'headgate'
 import { closeServers, send, serve } from '../../support/http.js'
+import { recordWarnings } from '../../support/warnings.js'
 import { requestFrom } from './requests.js'
-import { listenForWarnings } from './warnings.js'
 
-let warnings: () => unknown[]
-beforeEach(() => {
-  warnings = listenForWarnings()
-})
-afterEach(async () => {
-  jest.restoreAllMocks()
-  await closeServers()
-})
+const warnings = recordWarnings()
+afterEach(closeServers)
 
 const PROXIES = ['loopback', '10.0.0.0/8', '2001:db8:ffff::/48']
 
@@ -127,7 +121,7 @@ test.each([
   expect(byIp({ trustProxy })(request)).toBe('203.0.113.7')
 })
 
-test('trustProxy: [] trusts nobody', () => {
+test('trustProxy: [] trusts no proxy', () => {
   const request = requestFrom('127.0.0.1', { 'x-forwarded-for': '203.0.113.7' })
   expect(byIp({ trustProxy: [] })(request)).toBe('127.0.0.1')
 })

@@ -82,7 +82,7 @@ describe('parsing Accept', () => {
   })
 })
 
-test('a problem document tells what, why, when, and which policy', () => {
+test('a problem document holds the type, the status, the time to retry and the policies', () => {
   expect(JSON.parse(limited('application/json').text)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Too many requests',
@@ -92,7 +92,7 @@ test('a problem document tells what, why, when, and which policy', () => {
   })
 })
 
-test('text is one line', () => {
+test('a text body is one line', () => {
   expect(limited().text).toBe('Too many requests. Try again in 2 seconds.\n')
 })
 
@@ -111,13 +111,13 @@ test.each([
   [1000, 'Try again in 1 second.'],
   [1001, 'Try again in 2 seconds.'],
   [60_000, 'Try again in 60 seconds.'],
-])('after %d ms is "%s"', (retryAfterMs, detail) => {
+])('a retry after %d ms is advised as "%s"', (retryAfterMs, detail) => {
   const decision = denialOf(retryAfterMs)
   expect(denialBody('limited', 429, decision, undefined).text).toBe(`Too many requests. ${detail}\n`)
   expect(JSON.parse(denialBody('limited', 429, decision, 'application/json').text).detail).toBe(detail)
 })
 
-test('nobody is told to try again where that never helps', () => {
+test('a body without a time to retry advises no retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
   expect(denialBody('limited', 429, never, undefined).text).toBe('Too many requests.\n')
   const problem = JSON.parse(denialBody('limited', 429, never, 'application/json').text)
@@ -131,7 +131,7 @@ test('the status in the body is the real one', () => {
   }
 })
 
-test('a failed store is reduced capacity, without policies', () => {
+test('the body for a failed store is reduced capacity, without policies', () => {
   const closed = { ...denialOf(1000), parts: [], source: 'closed' as const }
   expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').text)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
@@ -143,7 +143,7 @@ test('a failed store is reduced capacity, without policies', () => {
   expect(denialBody('store-failed', 503, closed, undefined).text).toBe(text)
 })
 
-test('a blocked address is told no more than the status', () => {
+test('the body for a blocked address says no more than the status', () => {
   expect(denialBody('blocked', 403, undefined, undefined)).toEqual({
     contentType: TEXT,
     text: 'Forbidden.\n',
