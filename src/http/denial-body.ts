@@ -14,7 +14,7 @@ export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
 /** The figures of a decision that a body shows: all of them, or fewer. */
 export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 
-/** Problem types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457 §4.2.1). */
+/** Types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457). */
 const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
   limited: {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -49,7 +49,7 @@ export function denialBody(
   return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
 }
 
-/** Returns a message as a body: a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
+/** Returns a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
 export function messageBody(message: string | object): DenialBody {
   if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
   const text: string | undefined = JSON.stringify(message)
@@ -80,7 +80,8 @@ const MAX_ACCEPT_LENGTH = 300
 function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false
   if (!/json|application\/\*/i.test(accept)) return false
-  const types = accept.replace(/;\s*charset=[^;,]*/gi, '') // a parameter that JSON does not have (RFC 8259 §11), often sent
+  // Clients often send a charset, a parameter that JSON does not have (RFC 8259 §11).
+  const types = accept.replace(/;\s*charset=[^;,]*/gi, '')
   const preferred = new Negotiator({ headers: { accept: types } }).mediaType(OFFERED)
   return preferred !== undefined && preferred !== 'text/plain'
 }

@@ -37,8 +37,8 @@ function headerWriter(style: Exclude<HeaderStyle, 'none'>, reset: ResetFormat): 
 }
 
 /**
- * Merges headers with those of earlier limiters on a route: the legacy ones describe the limiter that denies,
- * or else is nearest to exhaustion; those of the draft are lists, and are appended.
+ * Merges headers with those of earlier limiters on a route: the legacy ones describe the limiter that
+ * denies, or else is nearest to exhaustion; those of the draft are lists, and are appended.
  */
 function merge(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
   const earlier = res.getHeader('X-RateLimit-Remaining')
@@ -110,7 +110,7 @@ function seconds(parameter: string, durationMs: number): string {
   return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${wholeSeconds(durationMs)}`
 }
 
-/** Returns at most the largest integer of a structured field (RFC 9651 §3.3.1): beyond it clients drop the field. */
+/** Returns at most the largest integer of a structured field (RFC 9651 §3.3.1). */
 function sfInteger(value: number): number {
   return Math.min(value, 999_999_999_999_999)
 }
@@ -124,7 +124,7 @@ export function denialHeaders({ retryAfterMs }: Pick<Decision, 'retryAfterMs'>):
   return ['Cache-Control', 'no-store', 'Retry-After', String(wholeSeconds(retryAfterMs))]
 }
 
-/** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error of doubles. */
+/** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error. */
 export function wholeSeconds(durationMs: number): number {
   return Math.ceil(Math.round(durationMs * 1000) / 1e6)
 }

@@ -41,11 +41,11 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
    * decides by the response. A client that hangs up before the answer stays charged. Default `'all'`.
    */
   count?: Count<Req, Res>
-  /** Which headers show the client its quota. Default `'legacy'` (`X-RateLimit-*`). `Retry-After` is on every 429. */
+  /** Which quota headers are sent, beside `Retry-After` on a 429. Default `'legacy'` (`X-RateLimit-*`). */
   headers?: HeaderStyle
   /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
-  /** Answers a limited request itself; the headers are set. Default: a short text, or problem+json, by `Accept`. */
+  /** Answers a limited request; the headers are set. Default: a short text, or problem+json, by `Accept`. */
   onLimited?: OnLimited<Req, Res>
   /** The status for limited requests, from 400 to 599. Default 429. */
   statusCode?: number
@@ -55,7 +55,7 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   mode?: 'enforce' | 'report'
 }
 
-/** Returns which of the options `allow` and `block` holds the address of a request. Throws a `DisconnectedError`. */
+/** Returns whether `allow` or `block` holds the address of a request. Throws a `DisconnectedError`. */
 export type AddressRule = (subject: unknown) => 'allow' | 'block' | undefined
 
 /** The options of `rateLimit`, read and checked. */

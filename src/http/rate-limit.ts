@@ -29,15 +29,15 @@ export interface RateLimitMiddleware<Req extends IncomingMessage, Res extends Se
   readonly limiter: Limiter<Req>
 }
 
-/** A request that passed a limiter, for Connect and node:http; Express' own request type is extended by itself. */
+/** A request that passed a limiter, for Connect and node:http; the type of Express is extended above. */
 export type RateLimited<Req = IncomingMessage> = Req & {
   /** The decision of the last limiter that this request passed. */
   rateLimit?: Decision
 }
 
 /**
- * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when it
- * is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
+ * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when
+ * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
  * `'deny'`. The request carries its `Decision` as `req.rateLimit`. Synchronous where the store and the
  * options' functions are.
  *
@@ -143,7 +143,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   return Object.assign(rateLimitMiddleware, { limiter })
 }
 
-/** Goes on when an option's function has answered. A request that waits for it can still be read if it is aborted. */
+/** Goes on when an option's function has answered. A request that is aborted meanwhile keeps its address. */
 function afterAnswer(
   req: IncomingMessage,
   answer: MaybePromise<boolean>,
@@ -153,7 +153,7 @@ function afterAnswer(
   return thenMaybe(answer, goOn)
 }
 
-/** Returns what `next` gets: always an error. Express reads a falsy value, `'route'` and `'router'` otherwise. */
+/** Returns an error for `next`. Express takes a falsy value, `'route'` and `'router'` for something else. */
 function asError(owner: string, thrown: unknown): Error {
   if (thrown instanceof Error) return thrown
   return new Error(`${owner}: a function among the options threw ${show(thrown)}`, { cause: thrown })

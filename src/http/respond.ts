@@ -11,7 +11,7 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
 
 /** Sends a whole answer in one go. Returns false: the request does not go on. */
 export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
-  const byName: Record<string, string> = {} // not the list: on-headers before 1.1 reads a list as one of pairs
+  const byName: Record<string, string> = {} // on-headers before 1.1 reads a list as one of pairs
   for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string
   byName['Content-Type'] = body.contentType
   byName['Content-Length'] = String(Buffer.byteLength(body.text))
@@ -36,12 +36,12 @@ export function refuse(
   return send(res, status, headers, denialBody(reason, status, figures, headerOf(req, 'accept')))
 }
 
-/** What Node.js' HTTP/2 compatibility response has in place of `closed`, `destroyed` and a socket of its own. */
+/** What Node.js' HTTP/2 compatibility response has in place of `closed`, `destroyed` and a socket. */
 interface OnHttp2 {
   readonly stream?: { readonly destroyed: boolean; close(code: number): void }
 }
 
-/** RFC 9113 §7. With NO_ERROR, which `res.destroy()` sends, clients take the part of a body for a whole one. */
+/** RFC 9113 §7. With NO_ERROR, which `res.destroy()` sends, clients take part of a body for the whole. */
 const INTERNAL_ERROR = 0x2
 
 /**

@@ -8,7 +8,7 @@ interface AddressUse {
   readonly returnsAddress: boolean
 }
 
-/** A registered symbol, so that a second copy of this package in the process recognises the key functions of this one. */
+/** A registered symbol: a second copy of this package recognises the key functions of this one. */
 const USE = Symbol.for('headgate.addressUse')
 
 function useOf(key: KeyFunction): AddressUse | undefined {

@@ -10,15 +10,15 @@ export interface ByFieldOptions {
   /**
    * Returns the one spelling that stands for all spellings of a name. Default: as `foldName`.
    *
-   * The application must compare names in the same way. If it tells apart what this takes as one, the owner
-   * of one name clears the failures of another. If it takes as one what this tells apart, as a database
+   * The application must compare names in the same way. If it takes two names for what is one name here, the
+   * owner of one clears the failures of the other. If it takes one name for what are two here, as a database
    * with a collation that ignores accents does, each spelling has a limit of its own. Names with invisible
    * characters (`\p{C}`) never get here, and a result that holds any is malformed.
    */
   normalize?: (value: string) => string
   /**
-   * What a request without the field is: `'address'`, limited with the malformed ones of its address, or
-   * `'skip'`, not limited by this key. Default `'address'`, so that leaving the field out is no way around.
+   * How a request without the field is limited: `'address'`, with the malformed input of its address, or
+   * `'skip'`, not by this key. Default `'address'`, so that leaving the field out bypasses no limit.
    */
   missing?: 'address' | 'skip'
 }
@@ -31,8 +31,8 @@ const OPTIONS = {
 }
 
 /**
- * Identifies a client by a field of the parsed body, such as the user name of a login form; `'user.name'` reads a
- * nested one. Only strings and finite numbers are somebody's key. Everything else (arrays, objects,
+ * Identifies a client by a field of the parsed body, such as the user name of a login form; `'user.name'`
+ * reads a nested one. Only strings and finite numbers are a key. Everything else (arrays, objects,
  * booleans, inherited properties, an empty string, more than 1024 characters) is limited as malformed
  * input, per source address; so are names with invisible characters (control, format, private-use,
  * surrogate or unassigned: `\p{C}`), which databases often ignore.
@@ -63,8 +63,8 @@ function checkFieldName(name: unknown): void {
 }
 
 /**
- * Creates a function that returns a field of the body as it came, for `'user.name'` a nested one; `undefined`
- * where it is missing.
+ * Creates a function that returns a field of the body as it came, for `'user.name'` a nested one;
+ * `undefined` where it is missing.
  */
 export function fieldReader(name: string): (subject: unknown) => unknown {
   const path = name.split('.')

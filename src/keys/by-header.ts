@@ -2,10 +2,10 @@ import { wrongKind } from '../util/validate.js'
 import { headerOf, type KeyFunction } from './key.js'
 
 /**
- * Identifies by a request header, such as `x-api-key`; the name's case does not matter. Reads requests of
- * `node:http` and of the Fetch standard. The header must be one that something has verified: whoever can
- * invent values can have as many buckets as they like. Requests without it are limited as malformed input,
- * per source address, so that leaving it out is no way around.
+ * Identifies a client by a request header, such as `x-api-key`; the name's case does not matter. Reads
+ * requests of `node:http` and of the Fetch standard. The header must be verified before: a client that can
+ * invent values has as many buckets as it likes. Requests without it are limited as malformed input, per
+ * source address, so that leaving it out bypasses no limit.
  */
 export function byHeader(name: string): KeyFunction<unknown> {
   if (!isHeaderName(name)) {
@@ -17,7 +17,7 @@ export function byHeader(name: string): KeyFunction<unknown> {
   }
 }
 
-/** Whether a value is the name of a header: a token (RFC 9110 §5.1). */
+/** Returns whether a value is the name of a header: a token (RFC 9110 §5.1). */
 export function isHeaderName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)
 }

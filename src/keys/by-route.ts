@@ -1,18 +1,21 @@
 import { asRequest, type KeyFunction } from './key.js'
 
 /**
- * Identifies by method and route pattern, such as `GET /users/:id`: not by the raw path, which a client can vary. HEAD
- * counts as GET, which Express serves it with. Join it with who is asking: `key: [byIp(), byRoute()]`.
+ * Identifies a route by method and pattern, such as `GET /users/:id`: not by the raw path, which a client
+ * can vary. HEAD counts as GET, which Express serves it with. Join it with a client's key: `key: [byIp(),
+ * byRoute()]`.
  *
- * The pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before routing, as in
- * `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path with parameters
- * (`app.use('/orgs/:org', router)`) counts each value of them apart; Express does not tell the pattern.
+ * The pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before routing, as
+ * in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path with
+ * parameters (`app.use('/orgs/:org', router)`) counts each value of them apart, since Express does not
+ * expose the pattern.
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
     const { method, baseUrl, route } = asRequest(subject)
     const verb = method === 'HEAD' ? 'GET' : String(method ?? '')
-    const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : '' // Express matches mount paths in any case
+    // Express matches mount paths in any case.
+    const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
     return `${verb} ${mount}${patternOf(route)}`
   }
 }

@@ -9,18 +9,18 @@ import { asRequest, type KeyFunction } from './key.js'
 
 /** What happens to requests without a user. */
 export interface ByUserOptions<Subject = never> {
-  /** Who is asking when nobody is signed in. Default: `byIp()`. */
+  /** The key of a request without a user. Default: `byIp()`. */
   anonymous?: KeyFunction<Subject>
 }
 
 const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or `.username`, the first
- * that is there. Without a user it is `anonymous`, by default the address. A user is never mixed up with an anonymous
- * client whose address spells the same.
+ * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
+ * never mixed up with an anonymous client whose address spells the same.
  *
- * The middleware must come after the one that authenticates; else everybody is anonymous.
+ * The middleware must come after the one that authenticates; else all clients are anonymous.
  */
 export function byUser<Subject = unknown>(
   get?: undefined,
@@ -51,7 +51,7 @@ export function byUser<Subject>(
   return readsAddressLike(userKey, anonymous)
 }
 
-/** Returns a key that sets users and anonymous clients apart; what can be nobody's key as it is. */
+/** Returns a key that sets users and anonymous clients apart; what can be no key as it is. */
 function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
   const isName = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
   return isName ? `${kind}:${key}` : key
@@ -61,5 +61,5 @@ function userOf(subject: unknown): unknown {
   const { user } = asRequest(subject)
   if (typeof user !== 'object' || user === null) return undefined
   const { id, sub, username } = user as { id?: unknown; sub?: unknown; username?: unknown }
-  return id ?? sub ?? username ?? { noIdentity: true } // a user without a name is nobody's key, and not anonymous
+  return id ?? sub ?? username ?? { noIdentity: true } // can be no key, and is not anonymous
 }

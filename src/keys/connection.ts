@@ -11,7 +11,7 @@ export function peerAddress(subject: unknown): string | undefined {
   return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
 }
 
-/** Makes Node.js remember the peer's address, for a request that has to wait and may be aborted meanwhile. */
+/** Makes Node.js remember the peer's address, for a request that waits and may be aborted meanwhile. */
 export function rememberPeerAddress(subject: unknown): void {
   peerAddress(subject)
 }

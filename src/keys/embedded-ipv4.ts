@@ -8,7 +8,7 @@ export interface Embedding {
   readonly ipv4At: number
   /** Whether the bits of the IPv4 address are inverted. */
   readonly isInverted?: true
-  /** Whether anybody may route the network, so that an embedded private address must be nobody's. */
+  /** Whether anybody may route the network, so that a private address in it cannot be believed. */
   readonly isPublic?: true
 }
 

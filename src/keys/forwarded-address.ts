@@ -34,7 +34,7 @@ export interface ForwardedOptions {
   from?: readonly string[]
 }
 
-/** Returns the client's address as somebody in front of the server reports it; `undefined` without a report. */
+/** Returns the client's address as a trusted proxy or CDN reports it; `undefined` without a report. */
 export type ForwardedReader = (subject: unknown) => string | undefined
 
 /**
@@ -58,7 +58,8 @@ function addressBehindProxies(owner: string, trustProxy: TrustProxy): ForwardedR
   const trust = compileTrust(owner, trustProxy)
   return function forwardedFor(subject) {
     const peer = peerAddress(subject)
-    if (peer === undefined && typeof trustProxy !== 'number') return undefined // by number, a Unix socket is one, too
+    // By number, a proxy on a Unix socket is one, too.
+    if (peer === undefined && typeof trustProxy !== 'number') return undefined
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
     // All that proxy-addr reads.
@@ -104,7 +105,7 @@ function addressInHeader(
     if (address === undefined) return undefined
     const peer = peerAddress(subject)
     if (peer === undefined || !isBelieved(parseAddress(peer, embeddings))) {
-      if (peer !== undefined || !isDisconnected(subject)) warnUnbelieved(name, peer)
+      if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
       return undefined
     }
     if (!isPlainIpv4(address) && parseAddress(address, embeddings) === undefined) warnUnreadable(name)
@@ -112,14 +113,12 @@ function addressInHeader(
   }
 }
 
-function warnUnbelieved(header: string, peer: string | undefined): void {
-  const fix =
-    peer === undefined
-      ? 'It came by a Unix socket, which has no address: use trustProxy: 1 behind a proxy on one.'
-      : 'If that address is your proxy, all clients share its bucket: add it to from. Else a client sent the header itself.'
+function warnUntrusted(header: string): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. ${fix}`,
+    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
+      'address is your proxy, all clients share its bucket: add it to from, or use trustProxy: 1 for a proxy on a Unix ' +
+      'socket. Else a client sent the header itself.',
   )
 }
 

@@ -14,7 +14,7 @@ export type IdentityReader = (subject: unknown) => MaybePromise<string | undefin
  * Creates the reader that joins key functions into one identity. What they return is hashed (SHA-256, or
  * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
  * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
- * that is `undefined` makes the whole `undefined`. Values that can be nobody's key share a bucket per source
+ * that is `undefined` makes the whole `undefined`. Values that can be no key share a bucket per source
  * address, which `source` returns.
  */
 export function identityReader(
@@ -60,7 +60,7 @@ function partReader(
 
 const MAX_LENGTH = 1024
 
-/** Returns whether a value can be somebody's key. */
+/** Returns whether a value can be a client's key. */
 export function isKey(value: unknown): value is string | number | bigint {
   if (typeof value === 'string')
     return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
@@ -74,7 +74,7 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(
     'HEADGATE_OBJECT_AS_KEY',
-    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which is nobody's key; such requests ` +
+    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which can be no key; such requests ` +
       'are limited by their address. Return a string, such as String(user.id).',
   )
 }

@@ -1,21 +1,21 @@
 import type { MaybePromise } from '../util/maybe-promise.js'
 
 /**
- * What a key function may answer:
+ * What a key function may return:
  *
- * - a string, a finite number or a bigint: who is asking. Stored hashed.
- * - `undefined`: this request is not limited (by this limit).
- * - anything else (`null`, an object, an array, a boolean, `NaN`, a string longer than 1024 characters or with a NUL):
- *   never somebody's key. Such requests share one bucket per source address.
+ * - a string, a finite number or a bigint: the client's key. Stored hashed.
+ * - `undefined`: this limit does not apply to the request.
+ * - anything else (`null`, an object, an array, a boolean, `NaN`, a string longer than 1024 characters or
+ *   with a NUL): never a client's key. Such requests share one bucket per source address.
  */
 export type KeyValue = unknown
 
-/** Reads from a request (or from whatever else the limiter is charged for) who is asking. May be async. */
+/** Returns the key of a request, or of whatever else the limiter is charged for. May be async. */
 export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<KeyValue>
 
 /**
- * The few things that headgate's own key makers read from a subject, none of them required. An Express,
- * Connect or node:http request has them; so may a Fetch `Request`, or an object of the user's own.
+ * What headgate's own key functions read from a subject; nothing is required. An Express, Connect or
+ * node:http request has it; so may a Fetch `Request`, or an object of the user's own.
  */
 export interface RequestLike {
   readonly ip?: unknown
@@ -31,7 +31,7 @@ export interface RequestLike {
   readonly app?: unknown
 }
 
-/** Sees a subject of any type as what it may hold; everything read from it is checked where it is read. */
+/** Returns a subject of any type as what it may hold; what is read from it is checked where it is read. */
 export function asRequest(subject: unknown): RequestLike {
   return typeof subject === 'object' && subject !== null ? subject : {}
 }
@@ -44,7 +44,7 @@ export function asRequest(subject: unknown): RequestLike {
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)
   if (typeof headers !== 'object' || headers === null) return undefined
-  const { get } = headers as { get?: unknown } // a string where a client of node:http sent a header of that name
+  const { get } = headers as { get?: unknown } // a string where a client sent a header of that name
   const value: unknown =
     typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]
   return typeof value === 'string' ? value : undefined

@@ -1,10 +1,9 @@
 import { isKey } from './identity.js'
 
 /**
- * Control, format, private-use, surrogate and unassigned code points: Unicode's general category C (UAX
- * #44, table 12). They show nothing, and the collations of databases ignore many of them, so that `"ada"`
- * with one of them is the row of `"ada"`. Which code points are unassigned depends on the Unicode version
- * of Node.js.
+ * Unicode's general category C (UAX #44, table 12): control, format, private-use, surrogate and unassigned
+ * code points (which are unassigned depends on the version of Node.js). They show nothing, and the
+ * collations of databases ignore many of them, so that `"ada"` with one of them finds the row of `"ada"`.
  */
 const INVISIBLE = /\p{C}/u
 
@@ -26,32 +25,28 @@ export function isName(value: unknown): value is string | number | bigint {
  * a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the Unicode
  * version of Node.js).
  *
- * An application must compare names as the guard folds them. One that tells `"Ada"` from `"ada"` lets the
- * owner of one clear the failed attempts at the other. One that takes as one what the guard tells apart, as
- * many a collation does, gives each spelling guesses of its own. So store `foldName(name)` at registration
- * in a column that compares bytes, and find accounts by `foldName(name)` at login.
+ * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,
+ * the owner of one clears the failed attempts at the other. Where it equates names that the guard
+ * distinguishes, as many a collation does, each spelling has guesses of its own. So store `foldName(name)`
+ * at registration in a column that compares bytes, and find accounts by `foldName(name)` at login.
  */
 export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined
 }
 
-/**
- * Returns what `normalize` makes of a name, or `undefined` where the name as it came or the result can be
- * none.
- */
-export function normalizeName<T>(name: string, normalize: (name: string) => T): T | undefined {
+/** Returns the result of `normalize`; `undefined` where the name as it came or the result can be no name. */
+export function normalizeName(name: string, normalize: (name: string) => string): string | undefined {
   if (!isName(name)) return undefined
   const normalized = normalize(name)
   return isName(normalized) ? normalized : undefined
 }
 
 /**
- * Folds by way of upper case, which is one for letters that have two lower ones (`"ς"` and `"σ"`, `"ß"` and
- * `"ss"`), as Unicode's case folding has it (UAX #44, NFKC_Casefold), and removes characters that fonts
- * ignore (variation selectors, fillers).
+ * Returns a name folded as Unicode's NFKC_Casefold does (UAX #44), without characters that fonts ignore
+ * (variation selectors, fillers). Letters with two lower cases (`"ς"` and `"σ"`) have one upper case.
  */
 export function fold(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase().trim()
-  const seen = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-  return seen.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
+  const visible = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+  return visible.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
