@@ -6,7 +6,6 @@ import { isPlainIpv4, parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import { isDisconnected, peerAddress } from './connection.js'
-import type { Embedding } from './embedded-ipv4.js'
 import { headerOf } from './key.js'
 
 /**
@@ -44,11 +43,10 @@ export type ForwardedReader = (subject: unknown) => string | undefined
 export function forwardedReader(
   owner: string,
   { trustProxy, header, from }: ForwardedOptions,
-  embeddings: readonly Embedding[],
 ): ForwardedReader | undefined {
   if (header === undefined && from === undefined)
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy)
-  if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
+  if (trustProxy === undefined) return addressInHeader(owner, header, from)
   throw new TypeError(
     `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
   )
@@ -84,12 +82,7 @@ function compileTrust(owner: string, trustProxy: TrustProxy): ReturnType<typeof 
   throw wrongOption(owner, 'trustProxy', must, trustProxy, fix)
 }
 
-function addressInHeader(
-  owner: string,
-  header: unknown,
-  from: unknown,
-  embeddings: readonly Embedding[],
-): ForwardedReader {
+function addressInHeader(owner: string, header: unknown, from: unknown): ForwardedReader {
   const fix = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
   const name = header.toLowerCase()
@@ -99,16 +92,16 @@ function addressInHeader(
   }
   if (!Array.isArray(from) || from.length === 0)
     throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
-  const isBelieved = addressList(owner, 'from', from, embeddings)
+  const isBelieved = addressList(owner, 'from', from)
   return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
     const peer = peerAddress(subject)
-    if (peer === undefined || !isBelieved(parseAddress(peer, embeddings))) {
+    if (peer === undefined || !isBelieved(parseAddress(peer))) {
       if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
       return undefined
     }
-    if (!isPlainIpv4(address) && parseAddress(address, embeddings) === undefined) warnUnreadable(name)
+    if (!isPlainIpv4(address) && parseAddress(address) === undefined) warnUnreadable(name)
     return address
   }
 }
