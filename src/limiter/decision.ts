@@ -3,23 +3,16 @@ import type { Part, PartVerdict, Refund, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
 /**
- * Where a decision comes from: the store; a memory of what it denied (`deny-cache`); units or a denial that this process has from
- * the store (`lease`); a memory limiter that stood in for it (`local`); no store could be asked and the request was let through
- * (`open`) or refused (`closed`), as is one whose connection was gone before its address was read; or
- * nothing limits this request (`none`).
+ * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units that this process leased from
+ * the store; `'local'` = the local fallback. Without a store, `'open'` = allowed and `'closed'` = denied, as is a request whose
+ * connection is gone before its address could be read. `'none'` = no limit applies to the request.
  */
 export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'
 
-/** One limit's share in a decision. Times are milliseconds from the decision. */
-export interface PartDecision {
-  /** The limit's name, as in headers. */
-  readonly name: string
-  readonly limit: number
-  /** `Infinity` = it never resets by itself. */
-  readonly windowMs: number
-  readonly cost: number
-  /** Whether this limit alone would have allowed the charge. */
+/** The figures of a limit. Times are milliseconds from the decision. */
+interface Figures {
   readonly allowed: boolean
+  readonly limit: number
   readonly remaining: number
   /** Until the whole quota is back. */
   readonly resetAfterMs: number
@@ -29,52 +22,47 @@ export interface PartDecision {
   readonly moreAfterMs: number
 }
 
-/** What the application and the client are told of one charge. Plain data. */
-export interface Decision {
-  readonly allowed: boolean
-  /** The figures of the part that `policy` names. */
-  readonly limit: number
-  readonly remaining: number
-  readonly resetAfterMs: number
-  /** Until the same charge is allowed: the longest of the parts that denied. `Infinity` = never. */
-  readonly retryAfterMs: number
-  readonly moreAfterMs: number
-  /** The name of the part that denied for longest, or of the part nearest to exhaustion; `''` where no limit was asked. */
+/** One limit's part in a decision. `allowed` says whether this limit alone would have allowed the charge. */
+export interface PartDecision extends Figures {
+  /** The limit's name, as in headers. */
+  readonly name: string
+  /** `Infinity` = it never resets by itself. */
+  readonly windowMs: number
+  readonly cost: number
+}
+
+/** The outcome of one charge. Plain data, with the figures of the binding limit. */
+export interface Decision extends Figures {
+  /** The name of the binding limit: the one that denied for longest, or the one nearest to exhaustion; `''` where no limit was charged. */
   readonly policy: string
-  /** Each part's own figures; empty where no store was asked. */
+  /** Each limit's own figures; empty where no limit was charged. */
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
 }
 
-/** A part that knows what its limit is called. */
+/** A part with the name of its limit. */
 export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** Gives back what a charge took by a verdict; with names, what these limits took. */
-export type GiveBack = (
-  limits: readonly string[] | undefined,
+/** Refunds what an allowed charge took; with `limits`, what the limits of these names took. */
+export type RefundCharge = (
   charge: readonly NamedPart[],
   verdict: Verdict,
+  limits: readonly string[] | undefined,
 ) => MaybePromise<void>
 
-/**
- * What a decision answers besides its data. Registered symbols, so that a limiter understands the decisions
- * of a second copy of this package in the process; not enumerable, so that a decision stays plain data.
- */
+/** Registered symbols: a limiter understands the decisions of a second copy of this package in the process. Not enumerable. */
 const CHARGE = Symbol.for('headgate.decision.charge')
-const REDEEM = Symbol.for('headgate.decision.redeem')
+const REFUND = Symbol.for('headgate.decision.refund')
 
-type Redeemable = {
+interface Internals {
   readonly [CHARGE]?: readonly NamedPart[] | undefined
-  [REDEEM]?(limits: readonly string[] | undefined): MaybePromise<void>
+  [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
 }
 
-/**
- * A decision on a charge. It keeps to itself what was charged and how that is given back, so that it is
- * plain data to everybody else; a copy of it has neither.
- */
-class ChargeDecision implements Decision, Redeemable {
+/** A decision on a charge. What was charged and how it is refunded is private: a copy of a decision has neither. */
+class ChargeDecision implements Decision, Internals {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -86,35 +74,35 @@ class ChargeDecision implements Decision, Redeemable {
   readonly source: DecisionSource
   readonly #charge: readonly NamedPart[]
   readonly #verdict: Verdict
-  #giveBack: GiveBack | undefined
+  #refundCharge: RefundCharge | undefined
 
   constructor(
     charge: readonly NamedPart[],
     verdict: Verdict,
-    telling: Omit<PartDecision, 'allowed'>,
     parts: readonly PartDecision[],
     source: DecisionSource,
-    giveBack: GiveBack,
+    refundCharge: RefundCharge,
   ) {
+    const binding = bindingLimit(parts, verdict.allowed)
     this.allowed = verdict.allowed
-    this.limit = telling.limit
-    this.remaining = telling.remaining
-    this.resetAfterMs = telling.resetAfterMs
-    this.retryAfterMs = telling.retryAfterMs
-    this.moreAfterMs = telling.moreAfterMs
-    this.policy = telling.name
+    this.limit = binding.limit
+    this.remaining = binding.remaining
+    this.resetAfterMs = binding.resetAfterMs
+    this.retryAfterMs = binding.retryAfterMs
+    this.moreAfterMs = binding.moreAfterMs
+    this.policy = binding.name
     this.parts = parts
     this.source = source
     this.#charge = charge
     this.#verdict = verdict
-    this.#giveBack = verdict.allowed ? giveBack : undefined
+    this.#refundCharge = verdict.allowed ? refundCharge : undefined
   }
 
-  [REDEEM](limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#giveBack in this)) return
-    const giveBack = this.#giveBack
-    this.#giveBack = undefined
-    return giveBack?.(limits, this.#charge, this.#verdict)
+  [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
+    if (!(#refundCharge in this)) return
+    const refundCharge = this.#refundCharge
+    this.#refundCharge = undefined
+    return refundCharge?.(this.#charge, this.#verdict, limits)
   }
 
   get [CHARGE](): readonly NamedPart[] | undefined {
@@ -122,21 +110,18 @@ class ChargeDecision implements Decision, Redeemable {
   }
 }
 
-/** Makes the decision that a store's verdict on a charge means. `giveBack` is for what an allowed charge took. */
-export function decisionOf(
+/** Creates the decision on a charge from its verdict. */
+export function chargeDecision(
   charge: readonly NamedPart[],
   verdict: Verdict,
   source: 'store' | 'deny-cache' | 'lease' | 'local',
-  giveBack: GiveBack,
+  refundCharge: RefundCharge,
 ): Decision {
-  const { allowed, parts: verdicts } = verdict
-  const first = partDecision(charge[0] as NamedPart, verdicts[0] as PartVerdict)
-  const parts = [first]
-  for (let i = 1; i < verdicts.length; i++) {
-    parts.push(partDecision(charge[i] as NamedPart, verdicts[i] as PartVerdict))
+  const parts: PartDecision[] = []
+  for (let i = 0; i < charge.length; i++) {
+    parts.push(partDecision(charge[i] as NamedPart, verdict.parts[i] as PartVerdict))
   }
-  const telling = parts.length === 1 ? first : tellingPart(parts, allowed)
-  return new ChargeDecision(charge, verdict, telling, parts, source, giveBack)
+  return new ChargeDecision(charge, verdict, parts, source, refundCharge)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -145,65 +130,63 @@ function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): 
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** The part that denies for longest; when all allow, the one nearest to exhaustion. */
-function tellingPart(parts: readonly PartDecision[], allowed: boolean): PartDecision {
-  return parts.reduce((a, b) => {
-    if (!allowed) return b.retryAfterMs > a.retryAfterMs ? b : a
-    return b.remaining < a.remaining ? b : a
-  })
+/** Returns the limit that denied for longest; where all allowed, the one nearest to exhaustion. */
+function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDecision {
+  let binding = parts[0] as PartDecision
+  for (const part of parts) {
+    const binds = allowed ? part.remaining < binding.remaining : part.retryAfterMs > binding.retryAfterMs
+    if (binds) binding = part
+  }
+  return binding
 }
 
-const UNASKED = {
+/** No limit applies to the request. */
+export const UNLIMITED: Decision = decisionWithoutCharge({
+  allowed: true,
   limit: Number.POSITIVE_INFINITY,
+  remaining: Number.POSITIVE_INFINITY,
   resetAfterMs: 0,
+  retryAfterMs: 0,
   moreAfterMs: 0,
   policy: '',
   parts: Object.freeze([]),
-}
-
-/** Nothing limits this request. */
-export const UNLIMITED: Decision = withoutCharge({
-  ...UNASKED,
-  allowed: true,
-  remaining: Number.POSITIVE_INFINITY,
-  retryAfterMs: 0,
   source: 'none',
 })
 
-/** No store could be asked, and the request goes through. */
-export const OPEN: Decision = withoutCharge({ ...UNLIMITED, source: 'open' })
+/** The store could not decide, and the request is allowed. */
+export const OPEN: Decision = decisionWithoutCharge({ ...UNLIMITED, source: 'open' })
 
-/** No store could be asked, and the request is refused; asking again soon is what a client can do. */
-export const CLOSED: Decision = withoutCharge({
-  ...UNASKED,
+/** The store could not decide, and the request is denied for a second. */
+export const CLOSED: Decision = decisionWithoutCharge({
+  ...UNLIMITED,
   allowed: false,
   remaining: 0,
   retryAfterMs: 1000,
   source: 'closed',
 })
 
-function withoutCharge(decision: Decision): Decision {
+function decisionWithoutCharge(decision: Decision): Decision {
   return Object.freeze(Object.defineProperty(decision, CHARGE, { value: Object.freeze([]) }))
 }
 
-/** Gives back what a decision took, once; with names, what these limits took. */
-export function redeem(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
-  return (decision as Redeemable)[REDEEM]?.(limits)
+/** Refunds what a decision took, once; with `limits`, what the limits of these names took. */
+export function refundDecision(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
+  return (decision as Internals)[REFUND]?.(limits)
 }
 
-/** What was charged for a decision, also where it was denied; nothing where no store was asked. `undefined` = this is no decision. */
+/** Returns what was charged for a decision, also where it was denied, and nothing for what is no decision. */
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  return (value as Redeemable)[CHARGE]
+  return (value as Internals)[CHARGE]
 }
 
-/** Returns what stands in for a decision where `forget` is to forget these parts. */
+/** Returns what `forget` accepts in place of a decision, for these parts. */
 export function decisionOn(charge: readonly NamedPart[]): Record<string, unknown> {
   return Object.defineProperty({}, CHARGE, { value: charge })
 }
 
-/** What gives back what a charge took; with names, what these limits took. */
-export function refundsByName(
+/** Returns the refunds of what a charge took; with `limits`, of what the limits of these names took. */
+export function selectRefunds(
   charge: readonly NamedPart[],
   verdict: Verdict,
   limits?: readonly string[],

@@ -4,38 +4,35 @@ import { messageOf, type StoreError } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision } from './decision.js'
 
-/** What a limiter tells those who listen, and with what. */
+/** The events of a limiter, with their arguments. */
 export interface LimiterEvents<Subject> {
   /** A charge was denied (in report mode too). */
   limited: [decision: Decision, subject: Subject]
-  /** The store could not tell; what happened instead is in the decision's `source`. */
+  /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
-  /**
-   * The store is not asked any more (`open`), is probed by one charge (`half-open`), or works again (`closed`). Once for each change,
-   * with what it failed with last.
-   */
+  /** The circuit breaker changed its state. `cause` is the store's last error, unless the state is `'closed'`. */
   storeState: [state: BreakerState, cause: StoreError | undefined]
-  /** Counts are gone, or could not be kept: for a while, more than a limit may be let through. */
+  /** The store lost counts, or could not keep them: for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
-  /** Units could not be given back: a `count` function threw, or the store failed. They stay taken. */
+  /** A refund failed: a `count` function threw, or the store failed. The units stay taken. */
   refundFailed: [error: unknown, decision: Decision]
 }
+
+type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
 
 /** Emits that a charge was denied. */
 export function emitLimited<Subject>(events: Events<Subject>, decision: Decision, subject: Subject): void {
   emit(events, 'limited', [decision, subject])
 }
 
-/** Emits that the store failed; where nobody listens, it is a process warning, once. */
+/** Emits that the store could not decide a charge, or warns once if nobody listens. */
 export function emitStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
   if (emit(events, 'storeError', [error])) return
-  warnOnce(
-    'HEADGATE_STORE_ERROR',
-    `headgate: the store could not decide a request (${error.message}). ${mend('storeError')}`,
-  )
+  const problem = `the store could not decide a request (${error.message})`
+  warnUnheard('HEADGATE_STORE_ERROR', problem, 'storeError')
 }
 
-/** Emits that the store is asked no more, or again. */
+/** Emits that the circuit breaker changed its state. */
 export function emitStoreState<Subject>(
   events: Events<Subject>,
   state: BreakerState,
@@ -44,24 +41,23 @@ export function emitStoreState<Subject>(
   emit(events, 'storeState', [state, cause])
 }
 
-/** Emits that counts are gone; where nobody listens, it is a process warning, once. */
+/** Emits that the store lost counts, or warns once if nobody listens. */
 export function emitLimitsLost<Subject>(events: Events<Subject>, error: StoreError): void {
   if (emit(events, 'limitsLost', [error])) return
-  warnOnce('HEADGATE_LIMITS_LOST', `headgate: limits were lost (${error.message}). ${mend('limitsLost')}`)
+  warnUnheard('HEADGATE_LIMITS_LOST', `limits were lost (${error.message})`, 'limitsLost')
 }
 
-/** Emits that units could not be given back; where nobody listens, it is a process warning, once. */
+/** Emits that a refund failed, or warns once if nobody listens. */
 export function emitRefundFailed<Subject>(events: Events<Subject>, error: unknown, decision: Decision): void {
   if (emit(events, 'refundFailed', [error, decision])) return
-  warnOnce(
-    'HEADGATE_REFUND_FAILED',
-    `headgate: units could not be given back (${messageOf(error)}). ${mend('refundFailed')}`,
-  )
+  warnUnheard('HEADGATE_REFUND_FAILED', `units could not be refunded (${messageOf(error)})`, 'refundFailed')
 }
 
-type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
+function warnUnheard(code: `HEADGATE_${string}`, problem: string, event: string): void {
+  warnOnce(code, `headgate: ${problem}. Listen to limiter.events.on('${event}', …) for each occurrence.`)
+}
 
-/** Emits, and tells whether anybody listens. A listener that throws must not decide a request: it is told once as a warning. */
+/** Emits an event; returns whether anybody listens. A listener that throws must not decide a request: it is warned of once. */
 export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
   events: EventEmitter<Events>,
   name: Name,
@@ -70,14 +66,8 @@ export function emit<Events extends Record<keyof Events, unknown[]>, Name extend
   try {
     return (events as EventEmitter).emit(name, ...args)
   } catch (error) {
-    warnOnce(
-      'HEADGATE_LISTENER_FAILED',
-      `headgate: a listener to '${name}' threw (${messageOf(error)}). Mend the listener.`,
-    )
+    const problem = `a listener to '${name}' threw (${messageOf(error)})`
+    warnOnce('HEADGATE_LISTENER_FAILED', `headgate: ${problem}. Fix the listener.`)
     return true
   }
-}
-
-function mend(event: string): string {
-  return `Listen to limiter.events.on('${event}', …) to be told each time.`
 }

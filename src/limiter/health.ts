@@ -4,31 +4,31 @@ import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Part } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 
-/** How a limiter's store is. */
+/** The health of a limiter's store. */
 export interface Health {
-  /** Whether it answered. */
+  /** Whether the store answered. */
   readonly isHealthy: boolean
   /** The store's name, such as `'redis'`. */
   readonly store: string
-  /** Whether charges ask it: `'closed'` = all do, `'open'` = none for a moment, `'half-open'` = one probes it. */
+  /** The circuit breaker: `'closed'` = all charges reach the store, `'open'` = none for a moment, `'half-open'` = one probes it. */
   readonly state: BreakerState
-  /** How long it took to answer, in milliseconds. */
+  /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
-  /** Why it is not healthy. */
+  /** Why the store is not healthy. */
   readonly cause?: StoreError
 }
 
-/** Asks about a key, which nobody charges, so that nothing is taken. As all charges do, it may be the one that probes a store which failed. */
+/** Returns the health of a store by a peek at `key`, which nobody charges. As any call, it may be the one that probes a store which failed. */
 export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
-  const nobody: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
-  const fromMs = performance.now()
-  const told = (rest: { isHealthy: boolean; cause?: StoreError }): Health => {
-    return { ...rest, store: store.name, state: store.state(), tookMs: performance.now() - fromMs }
-  }
+  const peek: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
+  const sinceMs = performance.now()
+  let cause: StoreError | undefined
   try {
-    await store.charge([nobody])
-    return told({ isHealthy: true })
-  } catch (cause) {
-    return told({ isHealthy: false, cause: cause as StoreError })
+    await store.charge([peek])
+  } catch (error) {
+    cause = error as StoreError // a guarded store throws nothing else
   }
+  const tookMs = performance.now() - sinceMs
+  const health = { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs }
+  return cause === undefined ? health : { ...health, cause }
 }

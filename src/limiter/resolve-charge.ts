@@ -1,84 +1,79 @@
-import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
 import type { NamedPart } from './decision.js'
 import type { BoundPolicy, Limit } from './parse-limits.js'
 
-/** Returns the parts of a charge: one for each limit that applies to this subject. */
-export function readParts(
-  limits: readonly Limit[],
-  subject: unknown,
-  cost: number | undefined,
-): MaybePromise<NamedPart[]> {
-  const only = limits[0]
-  if (limits.length === 1 && only !== undefined) {
-    const part = readPart(only, subject, cost)
-    return isPromise(part) ? part.then(asList) : asList(part)
-  }
-  return thenMaybe(
-    readAll(limits, (limit) => readPart(limit, subject, cost)),
-    (parts) => parts.filter((part) => part !== undefined),
-  )
-}
-
 /**
- * Returns what names a subject's states, for a `forget`. The keys of limits that are not in `names` are not
- * read: they may need what this subject does not have.
+ * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits' own cost. With `names`, only
+ * the keys of the limits of these names are read: others may need what the subject does not have.
  */
-export function readForgotten(
+export function resolveCharge(
   limits: readonly Limit[],
   subject: unknown,
-  names: readonly string[] | undefined,
+  cost?: number,
+  names?: readonly string[],
 ): MaybePromise<NamedPart[]> {
-  if (names === undefined) return readParts(limits, subject, 0)
-  return readParts(
-    limits.map((limit) => named(limit, names)),
-    subject,
-    0,
-  )
+  const [only] = limits
+  if (limits.length === 1 && only !== undefined) {
+    const part = resolvePart(only, subject, cost, names)
+    return isPromise(part) ? part.then(toList) : toList(part)
+  }
+  const parts = readAll(limits, (limit) => resolvePart(limit, subject, cost, names))
+  return isPromise(parts) ? parts.then(withoutGaps) : withoutGaps(parts)
 }
 
-/** The same limit, but for subjects for whom it has another name. */
-function named(limit: Limit, names: readonly string[]): Limit {
-  const isNamed = (bound: BoundPolicy | undefined) =>
-    bound && names.includes(bound.name) ? bound : undefined
-  return { ...limit, readPolicy: (subject) => thenMaybe(limit.readPolicy(subject), isNamed) }
-}
-
-function asList(part: NamedPart | undefined): NamedPart[] {
+function toList(part: NamedPart | undefined): NamedPart[] {
   return part === undefined ? [] : [part]
 }
 
-function readPart(
+function withoutGaps(parts: readonly (NamedPart | undefined)[]): NamedPart[] {
+  return parts.filter((part) => part !== undefined)
+}
+
+type MaybePart = MaybePromise<NamedPart | undefined>
+
+function resolvePart(
   limit: Limit,
   subject: unknown,
   cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
+  names: readonly string[] | undefined,
+): MaybePart {
   const policy = limit.readPolicy(subject)
-  if (isPromise(policy)) return policy.then((bound) => readIdentified(limit, bound, subject, cost))
-  return readIdentified(limit, policy, subject, cost)
+  if (isPromise(policy)) return policy.then((bound) => resolveKey(limit, bound, subject, cost, names))
+  return resolveKey(limit, policy, subject, cost, names)
 }
 
-function readIdentified(
+function resolveKey(
   limit: Limit,
   bound: BoundPolicy | undefined,
   subject: unknown,
   cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
-  if (bound === undefined) return undefined
+  names: readonly string[] | undefined,
+): MaybePart {
+  if (bound === undefined || names?.includes(bound.name) === false) return undefined
   const identity = limit.readIdentity(subject)
-  if (isPromise(identity)) return identity.then((known) => readPriced(limit, bound, known, subject, cost))
-  return readPriced(limit, bound, identity, subject, cost)
+  if (isPromise(identity)) return identity.then((known) => resolveCost(limit, bound, known, subject, cost))
+  return resolveCost(limit, bound, identity, subject, cost)
 }
 
-function readPriced(
+function resolveCost(
   limit: Limit,
   { policy, keyAtRest, name }: BoundPolicy,
   identity: string | undefined,
   subject: unknown,
   cost: number | undefined,
-): MaybePromise<NamedPart | undefined> {
+): MaybePart {
   if (identity === undefined) return undefined
   const key = keyAtRest(identity)
   const units = cost ?? limit.readCost(subject)
   if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
   return { key, policy, cost: units, name }
+}
+
+/** Returns the parts whose keys a `forget` of these limits concerns. */
+export function readForgotten(
+  limits: readonly Limit[],
+  subject: unknown,
+  names: readonly string[] | undefined,
+): MaybePromise<NamedPart[]> {
+  return resolveCharge(limits, subject, 0, names)
 }

@@ -1,27 +1,22 @@
-import type { FallbackStore } from '../resilience/fallback-store.js'
-import { CLOSED, type Decision, decisionOf, type NamedPart, OPEN, refundsByName } from './decision.js'
+import { scaleParts } from '../resilience/fallback-store.js'
+import type { MemoryStore } from '../stores/memory/memory-store.js'
+import type { Verdict } from '../stores/store.js'
+import { CLOSED, chargeDecision, type Decision, type NamedPart, OPEN, selectRefunds } from './decision.js'
 import type { StoreErrorChoice } from './options.js'
 
-/** What decides in place of a store that failed. */
-export interface LocalFallback {
-  readonly fallback: FallbackStore
-  /** The share of each limit that this process may allow. */
-  readonly share: number
-}
-
 /**
- * Returns the decision on a charge that the store could not decide. An answer that comes after its deadline
- * is dropped: what the store took for it stays taken.
+ * Returns the decision on a charge that the store could not decide: with `'local'` by the fallback store, which has `share` of each
+ * limit. An answer of the store that comes later is dropped: what it took stays taken.
  */
 export function decideWithoutStore(
-  { fallback, share }: LocalFallback,
   choice: StoreErrorChoice,
   charge: readonly NamedPart[],
+  fallback: MemoryStore,
+  share: number,
 ): Decision {
   if (choice === 'allow') return OPEN
   if (choice === 'deny') return CLOSED
-  const { verdict, parts } = fallback.charge(charge, share)
-  return decisionOf(parts, verdict, 'local', (limits) =>
-    fallback.refund(refundsByName(parts, verdict, limits)),
-  )
+  const parts = scaleParts(charge, share)
+  const [verdict] = fallback.charge([parts]) as [Verdict]
+  return chargeDecision(parts, verdict, 'local', (...taken) => fallback.refund(selectRefunds(...taken)))
 }

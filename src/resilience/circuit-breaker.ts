@@ -1,84 +1,84 @@
 import type { StoreError } from '../stores/store-error.js'
 
-/** Whether a store is asked: always, not at all, or by one charge that probes it. */
+/** Whether calls reach the store: `'closed'` = all do, `'open'` = none for a moment, `'half-open'` = one probes it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** A circuit breaker: asks nothing of a store that fails, so that an outage costs a request next to nothing. */
-export interface Breaker {
+/** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
+export type Generation = number
+
+/** A circuit breaker: keeps calls from a store that fails, so that an outage costs a request next to nothing. */
+export interface CircuitBreaker {
   readonly state: BreakerState
-  /** Why it is not closed. */
+  /** The store's last error, while the breaker is not closed. */
   readonly cause: StoreError | undefined
-  /** Lets a charge through, which has to tell how it went; `undefined` where the store may not be asked now. */
-  admit(): Turn | undefined
-  /** Resolves at the next change of state: while it is half-open, when the outcome of its probe is known. */
-  probed(): Promise<void>
-  succeeded(turn: Turn): void
-  /** Those that ran out of time at one moment are `isOneOfMany`: together they count as one in a row. */
-  failed(turn: Turn, error: StoreError, isOneOfMany?: boolean): void
+  /** Admits a call, whose outcome must be recorded. Returns `undefined` where the store may not be called. */
+  admit(): Generation | undefined
+  /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
+  nextChange(): Promise<void>
+  recordSuccess(generation: Generation): void
+  recordFailure(generation: Generation, error: StoreError, isTimeout?: boolean): void
 }
 
-/** A number for all that is asked between two changes of state: what was asked before a change has no say in the next one. */
-export type Turn = number
-
-/** Hears of each change, with what the store failed with where it is not closed. */
+/** Called at each change of state, with the store's last error while the breaker is not closed. */
 export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefined) => void
 
-/** So many failures in a row open it. */
-const FAILURES_IN_A_ROW = 5
-/** What runs out of time within so long does so for one reason. */
-const MOMENT_MS = 10
-/** Or half of at least so many answers, counted for about a second. */
+const MAX_FAILURES_IN_A_ROW = 5
+/** Time-outs within so long count as one failure in a row: they have one reason. */
+const TIMEOUT_BURST_MS = 10
+/** The failure rate is half or more of at least so many answers, in about a second. */
 const MIN_ANSWERS = 20
-const COUNTED_MS = 1000
-/** And so many of those before it, so that a few failures at one moment are not all that is known. */
-const CARRIED_ANSWERS = 100
-/** How long it stays open at the most, and half of it at the least, so that processes do not probe all at once. */
-const OPEN_MS = 1000
+const RATE_WINDOW_MS = 1000
+/** At most so many answers of earlier windows count as well, so that one burst of failures is not the whole picture. */
+const MAX_EARLIER_ANSWERS = 100
+/** The longest pause; the shortest is half of it. It is random, so that processes do not probe all at once. */
+const MAX_OPEN_MS = 1000
 
 /**
- * Closed until the store fails five times in a row or half of the time, then open for 0.5 to 1 s, then half-open: one charge is let
- * through, and it closes when that succeeds, or is open for as long again.
+ * Creates a circuit breaker. It opens after five failures in a row, or when half of the answers are failures. After 0.5 to 1 s it is
+ * half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
  */
-export function breaker(onChange: OnBreakerChange): Breaker {
+export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
   let state: BreakerState = 'closed'
   let cause: StoreError | undefined
+  let generation: Generation = 1
   let failuresInARow = 0
   let failures = 0
   let answers = 0
-  let countedFromMs = 0
+  let windowStartMs = 0
+  let lastBurstMs = Number.NEGATIVE_INFINITY
   let probeAtMs = 0
-  let present: Turn = 1
-  let momentMs = Number.NEGATIVE_INFINITY
-  let changed: Promise<void> | undefined
-  let announce = () => {}
+  let pendingChange: Promise<void> | undefined
+  let resolveChange = () => {}
 
-  function change(next: BreakerState, why?: StoreError): void {
+  function changeTo(next: BreakerState, error?: StoreError): void {
     state = next
-    cause = why
-    present++
+    cause = error
+    generation++
     failuresInARow = 0
     failures = 0
     answers = 0
-    onChange(next, why)
-    announce()
-    changed = undefined
+    onChange(next, error)
+    resolveChange()
+    pendingChange = undefined
   }
 
-  /** Counts a failure, and tells whether it is one too many. */
-  function isTooMany(isOneOfMany: boolean): boolean {
+  function countFailure(isTimeout: boolean): void {
     const nowMs = performance.now()
-    if (nowMs - countedFromMs > COUNTED_MS) {
-      countedFromMs = nowMs
+    if (nowMs - windowStartMs > RATE_WINDOW_MS) {
+      windowStartMs = nowMs
       failures = 0
-      answers = Math.min(answers, CARRIED_ANSWERS)
+      answers = Math.min(answers, MAX_EARLIER_ANSWERS)
     }
-    if (!isOneOfMany || nowMs - momentMs > MOMENT_MS) {
+    if (!isTimeout || nowMs - lastBurstMs > TIMEOUT_BURST_MS) {
       failuresInARow++
-      momentMs = nowMs
+      lastBurstMs = nowMs
     }
     failures++
     answers++
-    return failuresInARow >= FAILURES_IN_A_ROW || (answers >= MIN_ANSWERS && failures >= answers / 2)
+  }
+
+  function isFailing(): boolean {
+    return failuresInARow >= MAX_FAILURES_IN_A_ROW || (answers >= MIN_ANSWERS && failures >= answers / 2)
   }
 
   return {
@@ -89,27 +89,29 @@ export function breaker(onChange: OnBreakerChange): Breaker {
       return cause
     },
     admit() {
-      if (state === 'closed') return present
+      if (state === 'closed') return generation
       if (state === 'half-open' || performance.now() < probeAtMs) return undefined
-      change('half-open', cause)
-      return present
+      changeTo('half-open', cause)
+      return generation
     },
-    probed() {
-      changed ??= new Promise((resolve) => {
-        announce = resolve
+    nextChange() {
+      pendingChange ??= new Promise((resolve) => {
+        resolveChange = resolve
       })
-      return changed
+      return pendingChange
     },
-    succeeded(turn) {
-      if (turn !== present) return
+    recordSuccess(of) {
+      if (of !== generation) return
       failuresInARow = 0
       answers++
-      if (state === 'half-open') change('closed')
+      if (state === 'half-open') changeTo('closed')
     },
-    failed(turn, error, isOneOfMany = false) {
-      if (turn !== present || (state === 'closed' && !isTooMany(isOneOfMany))) return
-      probeAtMs = performance.now() + OPEN_MS * (0.5 + Math.random() / 2)
-      change('open', error)
+    recordFailure(of, error, isTimeout = false) {
+      if (of !== generation) return
+      countFailure(isTimeout)
+      if (state === 'closed' && !isFailing()) return
+      probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
+      changeTo('open', error)
     },
   }
 }

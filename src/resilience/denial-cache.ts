@@ -1,122 +1,159 @@
 import { isBan } from '../policies/ban.js'
 import { isSamePolicy } from '../policies/policy.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { RecentMap } from '../util/recent-map.js'
-import { aged } from './aged.js'
+import type { GuardedStore } from './guarded-store.js'
 
-/** Of so many keys at least the denials are remembered, and of twice as many at most. */
-const KEYS = 16_384
+/** The cache holds the denials of at least so many keys, and of twice as many at most. */
+const MIN_KEYS = 16_384
 
-/** A part that a store denied, with all that it told at the time. Times are those of `performance.now()`. */
+/** A charge that a store denied. */
 interface Denial {
-  readonly part: Part
-  readonly figures: PartVerdict
   readonly charge: Charge
   readonly verdict: Verdict
-  /** When the store was asked: before it decided, so that nothing is denied here for longer than there. */
-  readonly askedMs: number
+  /** When the charge was sent, by `performance.now()`: before the store decided, so that no denial outlives the store's own. */
+  readonly sentAtMs: number
 }
 
 /**
- * What a store has denied, in this process's memory. A part that was denied is denied again until its `retryAfterMs` is over,
- * whatever else is taken meanwhile, and so is one that costs more; only giving back ends that sooner.
+ * The denials of a store, in this process's memory. What was denied is denied until its `retryAfterMs` is over, whatever else is taken
+ * meanwhile, and so is what costs more; only a refund or `forget` ends that sooner.
  */
 export class DenialCache {
-  readonly #denials = new RecentMap<Denial>(KEYS)
-  /** When units of a key were given back last. */
-  readonly #freedMs = new RecentMap<number>(KEYS)
+  /** By the key of each part that was denied. */
+  readonly #denials = new RecentMap<Denial>(MIN_KEYS)
+  /** When units of a key were last refunded or forgotten. */
+  readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
-   * The verdict on a charge of which a part was denied no longer than `maxMs` ago, where that is still so. Figures are exact for parts that
-   * were denied for the same cost; but `remaining` of a cost above 1 is as it was. One that costs more is told the same times; one that
-   * did not deny stands as it did in the same charge, or else as fresh.
+   * Returns the verdict on a charge that one denial of less than `maxMs` ago still denies. Its figures are exact for the cost that was
+   * denied, but for `remaining` of a cost above 1; a larger cost gets the same times. Parts that were not denied have the figures of
+   * then, or of a fresh state.
    */
   find(charge: Charge, maxMs: number): Verdict | undefined {
-    for (const part of charge) {
-      if (this.#denials.get(part.key) === undefined) continue
-      const nowMs = performance.now()
-      const denial = this.#denialOf(part, nowMs, maxMs)
-      if (denial !== undefined) return this.#verdictBy(denial, charge, nowMs, maxMs)
+    for (const { key } of charge) {
+      const denial = this.#denials.get(key)
+      const verdict = denial && this.#repeat(denial, charge, maxMs)
+      if (verdict !== undefined) return verdict
     }
     return undefined
   }
 
-  /**
-   * Remembers what was denied, unless something was given back since the store was asked. What was allowed since a larger cost was denied
-   * has changed the figures.
-   */
-  learn(charge: Charge, verdict: Verdict, askedMs: number): void {
-    if (verdict.allowed) this.#unlearn(charge)
-    else if (!verdict.isTentative && !namesKeyTwice(charge)) this.#keep(charge, verdict, askedMs)
-  }
-
-  #keep(charge: Charge, verdict: Verdict, askedMs: number): void {
-    charge.forEach((part, i) => {
-      const figures = verdict.parts[i] as PartVerdict
-      if (figures.allowed || figures.isCounted || this.#isFreedSince(part, askedMs)) return
-      this.#denials.set(part.key, { part, figures, charge, verdict, askedMs })
-    })
-  }
-
-  #unlearn(charge: Charge): void {
-    for (const { key, cost } of charge) {
-      if (cost > 0 && this.#denials.get(key) !== undefined) this.#denials.delete(key)
+  /** Records a denial, unless units were refunded since the charge was sent. */
+  record(charge: Charge, verdict: Verdict, sentAtMs: number): void {
+    if (verdict.isTentative || hasDuplicateKeys(charge)) return
+    const denial = { charge, verdict, sentAtMs }
+    for (const [i, { key }] of charge.entries()) {
+      const { allowed, isCounted } = verdict.parts[i] as PartVerdict
+      const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
+      if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
     }
   }
 
-  /** Units of these keys are given back, or have been. */
-  free(held: readonly KeyedPolicy[]): void {
+  /** Drops the denials of the keys that a charge took from: their figures are outdated. */
+  drop(charge: Charge): void {
+    for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
+  }
+
+  /** Drops the denials of keys whose units are refunded or forgotten. */
+  invalidate(keys: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
-    for (const { key } of held) {
+    for (const { key } of keys) {
       this.#denials.delete(key)
-      this.#freedMs.set(key, nowMs)
+      this.#invalidatedAtMs.set(key, nowMs)
     }
   }
 
-  #isFreedSince({ key }: Part, askedMs: number): boolean {
-    const freedMs = this.#freedMs.get(key)
-    return freedMs !== undefined && freedMs >= askedMs
-  }
-
-  #denialOf({ key, policy, cost }: Part, nowMs: number, maxMs: number): Denial | undefined {
-    const denial = this.#denials.get(key)
-    if (denial === undefined || nowMs >= denial.askedMs + Math.min(denial.figures.retryAfterMs, maxMs))
-      return undefined
-    return cost >= denial.part.cost && isSamePolicy(denial.part.policy, policy) ? denial : undefined
-  }
-
-  #verdictBy(first: Denial, charge: Charge, nowMs: number, maxMs: number): Verdict | undefined {
-    const atMs = first.verdict.atMs + nowMs - first.askedMs
+  /** Repeats a denial for a charge, unless a part that it denied may be allowed by now, or a ban would have to count this one. */
+  #repeat(denial: Denial, charge: Charge, maxMs: number): Verdict | undefined {
+    const ageMs = performance.now() - denial.sentAtMs
+    const atMs = denial.verdict.atMs + ageMs
     const parts: PartVerdict[] = []
     for (const part of charge) {
-      const own = part.key === first.part.key ? first : this.#denialOf(part, nowMs, maxMs)
-      const seen = first.verdict.parts[first.charge.findIndex(({ key }) => key === part.key)]
-      if (own !== undefined) parts.push(deniedAgain(part, own.figures, nowMs - own.askedMs))
-      else if (isBan(part.policy))
-        return undefined // which may have to count a denial
-      else if (seen?.allowed) parts.push(aged(seen, nowMs - first.askedMs))
-      else parts.push(part.policy.take(undefined, atMs, 0))
+      const i = denial.charge.findIndex(({ key }) => key === part.key)
+      const figures = denial.verdict.parts[i]
+      if (figures?.allowed === false) {
+        const isDenied = this.#denials.get(part.key) === denial && canDeny(denial.charge[i] as Part, part)
+        if (!isDenied || ageMs >= Math.min(figures.retryAfterMs, maxMs)) return undefined
+      } else if (isBan(part.policy)) return undefined
+      parts.push(figures ? figuresAfter(ageMs, figures, part) : part.policy.take(undefined, atMs, 0))
     }
     return { allowed: false, atMs, parts, source: 'deny-cache' }
   }
 }
 
-/** Such parts are denied for what they want together. */
-function namesKeyTwice(charge: Charge): boolean {
-  return charge.some(({ key }, i) => i > 0 && charge.findIndex((other) => other.key === key) < i)
+function canDeny(denied: Part, { policy, cost }: Part): boolean {
+  return cost >= denied.cost && isSamePolicy(denied.policy, policy)
 }
 
-/** What costs more than there ever is, is never allowed. */
-function deniedAgain({ policy, cost }: Part, figures: PartVerdict, byMs: number): PartVerdict {
-  const again = aged(figures, byMs)
-  return cost > policy.limit ? { ...again, retryAfterMs: Number.POSITIVE_INFINITY } : again
+/** Returns a part's figures as they are `ageMs` later, if nothing else was taken or refunded. A cost above the limit is never allowed. */
+function figuresAfter(ageMs: number, figures: PartVerdict, { policy, cost }: Part): PartVerdict {
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
+  return {
+    allowed,
+    remaining,
+    resetAfterMs: Math.max(0, resetAfterMs - ageMs),
+    retryAfterMs:
+      allowed || cost <= policy.limit ? Math.max(0, retryAfterMs - ageMs) : Number.POSITIVE_INFINITY,
+    moreAfterMs: Math.max(0, moreAfterMs - ageMs),
+  }
 }
 
-const known = new WeakMap<Store, DenialCache>()
+/** Parts of one key are denied for their cost together. */
+function hasDuplicateKeys(charge: Charge): boolean {
+  return charge.some(({ key }, i) => charge.findIndex((part) => part.key === key) < i)
+}
 
-/** The denials of a store: limiters that share keys in the store share them, too. */
+const caches = new WeakMap<Store, DenialCache>()
+
+/** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
 export function denialCacheOf(store: Store): DenialCache {
-  const made = known.get(store) ?? new DenialCache()
-  known.set(store, made)
-  return made
+  const cache = caches.get(store) ?? new DenialCache()
+  caches.set(store, cache)
+  return cache
+}
+
+/**
+ * Creates a store that repeats denials of less than `maxMs` ago: with `source: 'deny-cache'`, without a promise, and also while the
+ * store is down. A refund in another process counts here `maxMs` later at the latest. Denials of a synchronous store are not cached.
+ */
+export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
+  if (maxMs === 0) return store
+  return {
+    ...store,
+    charge(charge, sinceMs) {
+      const denied = cache.find(charge, maxMs)
+      if (denied !== undefined) return denied
+      const sentAtMs = performance.now()
+      const answer = store.charge(charge, sinceMs)
+      if (!isPromise(answer)) return answer
+      return answer.then((verdict) => {
+        if (verdict.allowed) cache.drop(charge)
+        else cache.record(charge, verdict, sentAtMs)
+        return verdict
+      })
+    },
+  }
+}
+
+/** Creates a store whose refunds and `forget` invalidate denials, whoever calls them. */
+export function invalidateDenials(store: Store, cache: DenialCache): Store {
+  /** Before, for charges that are sent from now on, and after, for those decided until then. */
+  async function around(keys: readonly KeyedPolicy[], run: () => MaybePromise<void>): Promise<void> {
+    cache.invalidate(keys)
+    try {
+      await run()
+    } finally {
+      cache.invalidate(keys)
+    }
+  }
+
+  return {
+    name: store.name,
+    charge: (charges) => store.charge(charges),
+    refund: (refunds) => around(refunds, () => store.refund(refunds)),
+    forget: (keys) => around(keys, () => store.forget(keys)),
+    close: async () => store.close?.(),
+  }
 }

@@ -1,226 +1,158 @@
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
-import { asStoreError, messageOf, StoreError } from '../stores/store-error.js'
+import { asStoreError, StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { timeout } from '../util/timeout.js'
-import { type BreakerState, breaker, type OnBreakerChange, type Turn } from './circuit-breaker.js'
+import { TimeoutError, timeout } from '../util/timeout.js'
+import {
+  type BreakerState,
+  circuitBreaker,
+  type Generation,
+  type OnBreakerChange,
+} from './circuit-breaker.js'
 import { validateVerdict } from './validate-verdict.js'
 
-/** A store that is asked one charge at a time, and throws or rejects with `StoreError` and nothing else. */
+/** A store that is called with one charge at a time, and throws or rejects with `StoreError` alone. */
 export interface GuardedStore {
   readonly name: string
-  /** Whether it is asked at present. */
+  /** The state of its circuit breaker. */
   state(): BreakerState
-  /** What is asked of it since `sinceMs` (of `performance.now()`, default now) has so much less time. */
+  /** The time-out runs from `sinceMs` (of `performance.now()`), which is now by default. */
   charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
-  forget(held: readonly KeyedPolicy[]): MaybePromise<void>
-  /** Resolves when all that was asked has ended, by `timeoutMs` at the latest. */
+  forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
+  /** Resolves when all calls that are pending now have ended. */
   settled(): Promise<void>
 }
 
-/** The store has not answered in time. It may answer later. */
-export class StoreTimeoutError extends StoreError {
-  readonly answer: Promise<unknown>
-
-  constructor(store: string, message: string, answer: Promise<unknown>) {
-    super(store, message)
-    this.answer = answer
-    answer.catch(() => {}) // perhaps nobody listens any more
-  }
-}
-
-/** The store was not asked, since it failed again and again. */
+/** The circuit breaker kept a call from the store. */
 export class CircuitOpenError extends StoreError {
   constructor(store: string, cause: StoreError | undefined) {
-    super(store, `not asked for a moment, since it failed again and again (${cause?.message})`, { cause })
+    super(store, `the circuit breaker is open after repeated failures (${cause?.message})`, { cause })
   }
 }
 
-/**
- * What has used up its time before it comes here is given this share of it all the same: slow key functions
- * limit, too. Waiting for a probe extends nothing: whatever is left then is all that the store gets.
- */
-const LEAST_SHARE = 0.25
+/** The store gets at least this share of the time-out, however much of it was used up before: slow key functions limit as well. */
+const MIN_TIMEOUT_SHARE = 0.25
+
+/** One call of the store, and how its answer is read. */
+interface StoreCall<T, R> {
+  readonly send: () => MaybePromise<T>
+  readonly read: (answer: T) => R
+}
 
 /** How a store is guarded. */
 export interface GuardOptions {
-  /** The longest that an answer is waited for, from when it was asked for. */
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
 }
 
 /**
- * Stands before a store: no answer is waited for longer than `timeoutMs`, what the store throws comes out as
- * `StoreError`, and so does an answer that makes no sense. What comes too late is told by `StoreTimeoutError.answer`.
- * A synchronous store costs no promise and no timer.
+ * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit breaker. An answer after the
+ * time-out is dropped. A synchronous store costs no promise and no timer.
  *
- * A store that fails again and again is not asked for a while: `CircuitOpenError` comes at once. Then one request
- * probes it, and those that come meanwhile wait for the outcome, each until its own deadline at the latest:
- * charges and peeks, so that the store decides the first burst after an outage; refunds and forgets as well,
- * since what fails then is not tried again.
+ * Calls that arrive while a probe is pending wait for its outcome, each until its own time-out: charges and peeks, so that the store
+ * decides the first burst after an outage; refunds and `forget` as well, since nothing repeats them.
  */
-export function guard(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
+export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
+  const breaker = circuitBreaker(onChange)
   const inTime = timeout(timeoutMs)
-  const fuse = breaker(onChange)
-  const underWay = new Set<Promise<unknown>>()
+  const pending = new Set<Promise<unknown>>()
 
-  const charging: Question<Charge, readonly Verdict[], Verdict> = {
-    ask: (charge) => store.charge([charge]),
-    read: (answer, charge) => validateVerdict(store, charge, answer),
-  }
-  const refunding: Question<readonly Refund[], void, void> = {
-    ask: (refunds) => store.refund(refunds),
-    read: nothing,
-  }
-  const forgetting: Question<readonly KeyedPolicy[], void, void> = {
-    ask: (held) => store.forget(held),
-    read: nothing,
+  function run<T, R>(call: StoreCall<T, R>, budgetMs = timeoutMs): MaybePromise<R> {
+    const generation = breaker.admit()
+    if (generation !== undefined) return send(call, budgetMs, generation)
+    if (breaker.state === 'half-open') return track(sendAfterProbe(call, budgetMs))
+    throw new CircuitOpenError(store.name, breaker.cause)
   }
 
-  function asked<Wanted, T, R>(
-    question: Question<Wanted, T, R>,
-    wanted: Wanted,
-    sinceMs?: number,
-    turn = fuse.admit(),
-  ): MaybePromise<R> {
-    const givenMs = sinceMs === undefined ? timeoutMs : msLeft(sinceMs)
-    if (turn !== undefined) return send(question, wanted, turn, givenMs)
-    if (fuse.state !== 'half-open') throw new CircuitOpenError(store.name, fuse.cause)
-    const ended = sendAfterProbe(question, wanted, givenMs)
-    const forgetIt = () => underWay.delete(ended)
-    underWay.add(ended)
-    ended.then(forgetIt, forgetIt)
-    return ended
+  /** Sends a call once the probe has succeeded, with what is left of its time. */
+  async function sendAfterProbe<T, R>(call: StoreCall<T, R>, budgetMs: number): Promise<R> {
+    const { cause } = breaker
+    const sinceMs = performance.now()
+    await within(budgetMs)(breaker.nextChange()).catch(() => {})
+    const leftMs = budgetMs - Math.round(performance.now() - sinceMs)
+    const generation = breaker.state === 'closed' && leftMs > 0 ? breaker.admit() : undefined
+    if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause ?? cause)
+    return send(call, leftMs, generation)
   }
 
-  /** Sends a request once the probe has succeeded; the wait is taken off its time for the store. */
-  async function sendAfterProbe<Wanted, T, R>(
-    question: Question<Wanted, T, R>,
-    wanted: Wanted,
-    givenMs: number,
-  ): Promise<R> {
-    const fromMs = performance.now()
-    const { cause } = fuse
+  function send<T, R>(call: StoreCall<T, R>, budgetMs: number, generation: Generation): MaybePromise<R> {
+    let outcome: Promise<R>
     try {
-      await within(givenMs)(fuse.probed())
-    } catch {
-      throw new CircuitOpenError(store.name, cause) // the probe has no outcome yet
-    }
-    const leftMs = givenMs - Math.round(performance.now() - fromMs)
-    if (fuse.state !== 'closed' || leftMs < 1) throw new CircuitOpenError(store.name, fuse.cause ?? cause)
-    return send(question, wanted, fuse.admit() as Turn, leftMs)
-  }
-
-  function send<Wanted, T, R>(
-    { ask, read }: Question<Wanted, T, R>,
-    wanted: Wanted,
-    turn: Turn,
-    givenMs: number,
-  ): MaybePromise<R> {
-    let late: Promise<T> | undefined
-    let here: T | undefined
-    try {
-      const answer = ask(wanted)
-      if (isPromise(answer)) late = Promise.resolve(answer)
-      else here = answer
+      const answer = call.send()
+      if (!isPromise(answer)) return accept(call, answer, generation)
+      outcome = outcomeOf(call, Promise.resolve(answer), generation)
     } catch (cause) {
-      throw failure(turn, cause)
+      throw failure(cause, generation)
     }
-    if (late === undefined) return understood(turn, here as T, wanted, read)
-    return waited(turn, late, wanted, read, givenMs)
+    return budgetMs === timeoutMs ? outcome : within(budgetMs)(outcome).catch(rethrow)
   }
 
-  async function waited<Wanted, T, R>(
-    turn: Turn,
+  /** The breaker judges the store by all of `timeoutMs`, also where the caller has less of it left. */
+  async function outcomeOf<T, R>(
+    call: StoreCall<T, R>,
     answer: Promise<T>,
-    wanted: Wanted,
-    read: (answer: T, wanted: Wanted) => R,
-    givenMs: number,
+    generation: Generation,
   ): Promise<R> {
-    let isOverdue = false
-    const ended = within(givenMs)(answer, () => {
-      isOverdue = true
-    })
-    underWay.add(ended)
-    let value: T
+    const timed = inTime(answer)
+    pending.add(timed)
     try {
-      value = await ended
+      return accept(call, await timed, generation)
     } catch (cause) {
-      if (!isOverdue) throw failure(turn, cause)
-      const overdue = new StoreTimeoutError(
-        store.name,
-        messageOf(cause),
-        answer.then((late) => read(late, wanted)),
-      )
-      if (givenMs === timeoutMs) throw failure(turn, overdue)
-      judgeLater(turn, overdue, timeoutMs - givenMs)
-      throw overdue
+      throw failure(cause, generation)
     } finally {
-      underWay.delete(ended)
+      pending.delete(timed)
     }
-    return understood(turn, value, wanted, read)
   }
 
-  /** Others used up some of the store's time. It is judged by what it does with all of that. */
-  function judgeLater(turn: Turn, overdue: StoreTimeoutError, restMs: number): void {
-    let isOverdue = false
-    const answered = within(restMs)(overdue.answer, () => {
-      isOverdue = true
-    })
-    answered.then(
-      () => fuse.succeeded(turn),
-      (cause) => failure(turn, isOverdue ? overdue : cause),
-    )
-  }
-
-  /** The usual deadline is one for all. */
-  function within(ms: number): ReturnType<typeof timeout> {
-    return ms === timeoutMs ? inTime : timeout(ms)
-  }
-
-  function msLeft(sinceMs: number): number {
-    return Math.max(Math.ceil(timeoutMs * LEAST_SHARE), timeoutMs - Math.round(performance.now() - sinceMs))
-  }
-
-  function understood<Wanted, T, R>(
-    turn: Turn,
-    answer: T,
-    wanted: Wanted,
-    read: (answer: T, wanted: Wanted) => R,
-  ): R {
-    let result: R
-    try {
-      result = read(answer, wanted)
-    } catch (cause) {
-      throw failure(turn, cause)
-    }
-    fuse.succeeded(turn)
+  function accept<T, R>(call: StoreCall<T, R>, answer: T, generation: Generation): R {
+    const result = call.read(answer)
+    breaker.recordSuccess(generation)
     return result
   }
 
-  function failure(turn: Turn, cause: unknown): StoreError {
+  function failure(cause: unknown, generation: Generation): StoreError {
     const error = asStoreError(store.name, cause)
-    if (error.answered) fuse.succeeded(turn)
-    else fuse.failed(turn, error, error instanceof StoreTimeoutError)
+    if (error.answered) breaker.recordSuccess(generation)
+    else breaker.recordFailure(generation, error, cause instanceof TimeoutError)
     return error
+  }
+
+  function rethrow(cause: unknown): never {
+    throw asStoreError(store.name, cause)
+  }
+
+  function within(ms: number): typeof inTime {
+    return ms === timeoutMs ? inTime : timeout(ms)
+  }
+
+  function track<T>(call: Promise<T>): Promise<T> {
+    const remove = () => pending.delete(call)
+    pending.add(call)
+    call.then(remove, remove)
+    return call
+  }
+
+  function budgetSince(sinceMs: number): number {
+    const leftMs = timeoutMs - Math.round(performance.now() - sinceMs)
+    return Math.max(Math.ceil(timeoutMs * MIN_TIMEOUT_SHARE), leftMs)
   }
 
   return {
     name: store.name,
-    state: () => fuse.state,
-    charge: (wanted, sinceMs) => asked(charging, wanted, sinceMs),
-    refund: (refunds) => asked(refunding, refunds),
-    forget: (held) => asked(forgetting, held),
+    state: () => breaker.state,
+    charge(charge, sinceMs) {
+      const call = {
+        send: () => store.charge([charge]),
+        read: (answer: unknown) => validateVerdict(store, charge, answer),
+      }
+      return run(call, sinceMs === undefined ? timeoutMs : budgetSince(sinceMs))
+    },
+    refund: (refunds) => run({ send: () => store.refund(refunds), read: ignore }),
+    forget: (keys) => run({ send: () => store.forget(keys), read: ignore }),
     settled: async () => {
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(pending)
     },
   }
 }
 
-/** What a store is asked, and how its answer is read. */
-interface Question<Wanted, Answer, Result> {
-  readonly ask: (wanted: Wanted) => MaybePromise<Answer>
-  readonly read: (answer: Answer, wanted: Wanted) => Result
-}
-
-function nothing(): void {}
+function ignore(): void {}

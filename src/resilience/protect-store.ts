@@ -1,47 +1,77 @@
-import { isMemoryStore } from '../stores/memory/memory-store.js'
-import type { Store } from '../stores/store.js'
-import { denialCacheOf } from './denial-cache.js'
-import { denyCache, freeingDenials } from './deny-cache.js'
-import { type GuardedStore, type GuardOptions, guard } from './guarded-store.js'
-import { type LeaseSettings, type LeasingStore, leasingStore } from './lease/leasing-store.js'
-import { unguarded } from './unguarded.js'
+import { isMemoryStore, type MemoryStore } from '../stores/memory/memory-store.js'
+import type { Store, Verdict } from '../stores/store.js'
+import { asStoreError } from '../stores/store-error.js'
+import { TimeoutError, timeout } from '../util/timeout.js'
+import { denialCacheOf, invalidateDenials, repeatDenials } from './denial-cache.js'
+import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
+import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
 
-/** What stands before a store. */
+/** How a store is protected. */
 export interface ProtectOptions extends GuardOptions {
-  /** 0 = the store is asked about every denial. */
+  /** 0 = the store decides every denial. */
   readonly denyCacheMs: number
-  /** Left out = every unit is asked for. */
   readonly lease: LeaseSettings | undefined
 }
 
-/** A store with all that stands before it. */
-export interface ProtectedStore {
-  readonly store: GuardedStore
-  /** Closes what was opened for it, and what it opened itself. */
-  readonly close: () => Promise<void> | undefined
+/** A store with all that protects it. */
+export interface ProtectedStore extends GuardedStore {
+  /** Waits for pending calls and closes what the store opened itself, each for `timeoutMs` at most. */
+  close(): Promise<void>
 }
 
 /**
- * A request passes the units that are leased, the denials that are known, and the guard with its deadline and breaker. Before memory
- * nothing stands.
+ * Creates the protection of a store. A charge passes in this order: leased units, the denial cache, the guard with its time-out and
+ * circuit breaker. Memory needs none of them.
  */
 export function protectStore(
   store: Store,
   { denyCacheMs, lease, ...guarding }: ProtectOptions,
 ): ProtectedStore {
-  if (isMemoryStore(store)) return { store: unguarded(store), close: () => undefined }
+  if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
-  const freeing = freeingDenials(store, denials)
-  const leasing = lease && leasingStore(freeing, lease)
-  const knownMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // others give back leased units so often
-  const knowing = denyCache(guard(leasing ?? freeing, guarding), denials, knownMs)
+  const invalidating = invalidateDenials(store, denials)
+  const leasing = lease && leasingStore(invalidating, lease)
+  const maxMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // other processes return leased units so often
+  const guarded = guardStore(leasing ?? invalidating, guarding)
+  const cached = repeatDenials(guarded, denials, maxMs)
   return {
-    store: leasing ? consuming(knowing, leasing) : knowing,
-    close: () => (leasing ?? store).close?.(),
+    ...cached,
+    ...(leasing && {
+      charge: (charge, sinceMs) => leasing.consume(charge) ?? cached.charge(charge, sinceMs),
+    }),
+    async close() {
+      const inTime = timeout(guarding.timeoutMs)
+      await inTime(guarded.settled()).catch(ignoreTimeout)
+      await inTime(Promise.resolve((leasing ?? store).close?.())).catch(ignoreTimeout)
+    },
   }
 }
 
-/** What is at hand is not for the guard to judge: it says nothing of how the store is. */
-function consuming(store: GuardedStore, { consume }: LeasingStore): GuardedStore {
-  return { ...store, charge: (charge, sinceMs) => consume(charge) ?? store.charge(charge, sinceMs) }
+function ignoreTimeout(error: unknown): void {
+  if (!(error instanceof TimeoutError)) throw error
+}
+
+/** Creates a memory store's protection: it answers at once. What a clock or a policy of the user throws is a `StoreError`. */
+function directStore(store: MemoryStore): ProtectedStore {
+  return {
+    name: store.name,
+    state: () => 'closed',
+    charge(charge) {
+      try {
+        return store.charge([charge])[0] as Verdict
+      } catch (cause) {
+        throw asStoreError(store.name, cause)
+      }
+    },
+    refund(refunds) {
+      try {
+        store.refund(refunds)
+      } catch (cause) {
+        throw asStoreError(store.name, cause)
+      }
+    },
+    forget: store.forget,
+    settled: async () => {},
+    close: async () => {},
+  }
 }

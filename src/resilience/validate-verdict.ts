@@ -1,11 +1,11 @@
 import type { Charge, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
-/** The only verdict of an answer to one charge. Throws a `StoreError` where it makes no sense. */
+/** Returns the verdict in a store's answer to one charge. Throws a `StoreError` where the answer is not a list of one valid verdict. */
 export function validateVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
   const verdict: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : undefined
   if (isVerdict(verdict, charge.length)) return verdict
-  throw new StoreError(store.name, 'the answer is no list of one sound verdict', { cause: answer })
+  throw new StoreError(store.name, 'the answer is not a list of one valid verdict', { cause: answer })
 }
 
 function isVerdict(value: unknown, partCount: number): value is Verdict {
@@ -25,8 +25,8 @@ function isPartVerdict(value: unknown): value is PartVerdict {
   if (typeof value !== 'object' || value === null) return false
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = value as PartVerdict
   if (atMs !== undefined && !Number.isFinite(atMs)) return false
-  const soundTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
-  return soundTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
+  const hasValidTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
+  return hasValidTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
 }
 
 function isTime(value: unknown): boolean {

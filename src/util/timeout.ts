@@ -1,53 +1,57 @@
-/** Work that is under way, and how it is given up. */
-interface UnderWay {
+/** Rejects a promise that has not settled in time. */
+export class TimeoutError extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`)
+  }
+}
+
+interface Entry {
   readonly dueAtMs: number
-  readonly giveUp: () => void
+  readonly expire: () => void
 }
 
 /**
- * Rejects work that takes longer than `deadlineMs`, and calls `onLate`. What has come while the process was busy is read first. One
- * timer serves all that is under way, and is rarely set, since almost everything is in time. It does not keep the process running:
- * what is waited for does.
+ * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`, and then calls `onTimeout`. What
+ * arrived while the process was busy is read first. One timer serves all pending promises; it does not keep the process running.
  */
-export function timeout(deadlineMs: number): <T>(work: Promise<T>, onLate?: () => void) => Promise<T> {
-  const underWay = new Set<UnderWay>() // in the order in which it is due
-  let isWatched = false
+export function timeout(timeoutMs: number): <T>(work: Promise<T>, onTimeout?: () => void) => Promise<T> {
+  const pending = new Set<Entry>() // in the order in which they are due
+  let hasTimer = false
 
-  function watch(): void {
-    const [first] = underWay
-    if (isWatched || first === undefined) return
-    isWatched = true
-    setTimeout(() => setImmediate(look), Math.max(1, first.dueAtMs - performance.now())).unref()
+  function startTimer(): void {
+    const [first] = pending
+    if (hasTimer || first === undefined) return
+    hasTimer = true
+    setTimeout(() => setImmediate(expireDue), Math.max(1, first.dueAtMs - performance.now())).unref()
   }
 
-  function look(): void {
-    isWatched = false
+  function expireDue(): void {
+    hasTimer = false
     const nowMs = performance.now()
-    for (const work of underWay) {
-      if (work.dueAtMs > nowMs) break
-      underWay.delete(work)
-      work.giveUp()
+    for (const entry of pending) {
+      if (entry.dueAtMs > nowMs) break
+      pending.delete(entry)
+      entry.expire()
     }
-    watch()
+    startTimer()
   }
 
-  return (work, onLate) =>
+  return (work, onTimeout) =>
     new Promise((resolve, reject) => {
-      const dueAtMs = performance.now() + deadlineMs
-      const giveUp = () => {
-        reject(new Error(`no answer within ${deadlineMs} ms`))
-        onLate?.()
+      const expire = () => {
+        reject(new TimeoutError(timeoutMs))
+        onTimeout?.()
       }
-      const entry = { dueAtMs, giveUp }
-      underWay.add(entry)
-      watch()
+      const entry = { dueAtMs: performance.now() + timeoutMs, expire }
+      pending.add(entry)
+      startTimer()
       work.then(
         (result) => {
-          underWay.delete(entry)
+          pending.delete(entry)
           resolve(result)
         },
         (reason) => {
-          underWay.delete(entry)
+          pending.delete(entry)
           reject(reason)
         },
       )

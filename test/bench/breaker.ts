@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import {
+  ConsecutiveBreaker,
+  circuitBreaker as cockatielBreaker,
+  handleAll,
+  TimeoutStrategy,
+  timeout,
+  wrap,
+} from 'cockatiel'
 import { type Store, tokenBucket, type Verdict } from 'headgate'
 import CircuitBreaker from 'opossum'
 import { takeTurns } from './harness/rounds.js'
@@ -7,33 +14,35 @@ import { printTable, ratio } from './harness/table.js'
 import { measure } from './harness/usage.js'
 
 /** From the build: it is not exported, and what tsx makes of the source is slower. */
-const { breaker } = (await built(
+const { circuitBreaker } = (await built(
   'circuit-breaker',
 )) as typeof import('../../src/resilience/circuit-breaker.js')
-const { guard } = (await built('guarded-store')) as typeof import('../../src/resilience/guarded-store.js')
+const { guardStore } = (await built(
+  'guarded-store',
+)) as typeof import('../../src/resilience/guarded-store.js')
 
 const ROUNDS = 9
 const DECISIONS = 100_000
-const DEADLINE_MS = 100
+const TIMEOUT_MS = 100
 
-const charge = [{ key: 'key', policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' }), cost: 1 }]
+const parts = [{ key: 'key', policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' }), cost: 1 }]
 const part = { allowed: true, remaining: 99, resetAfterMs: 600, retryAfterMs: 0, moreAfterMs: 600 }
 const answer: readonly Verdict[] = [{ allowed: true, atMs: 1_790_000_000_000, parts: [part] }]
 const store: Store = { name: 'prompt', charge: async () => answer, refund() {}, forget() {} }
 
-/** Each asks a store that answers with a promise at once, and gives its verdict. */
+/** Each charges a store that answers with a promise at once, and returns its verdict. */
 const CONTENDERS = {
-  'nothing in between': ask,
+  'nothing in between': charge,
   'headgate, breaker': withBreaker(),
   'cockatiel, breaker': withCockatiel(),
-  'headgate, breaker and deadline': withGuard(),
-  'cockatiel, breaker and deadline': withCockatielTimeout(),
-  'opossum, breaker and deadline': withOpossum(),
+  'headgate, breaker and time-out': withGuard(),
+  'cockatiel, breaker and time-out': withCockatielTimeout(),
+  'opossum, breaker and time-out': withOpossum(),
 } satisfies Record<string, () => Promise<Verdict>>
 
 type Name = keyof typeof CONTENDERS
 
-/** What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also looks whether the answer is sound. */
+/** What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also validates the verdict. */
 export async function benchBreaker(): Promise<void> {
   const rounds = Object.entries(CONTENDERS).map(([name, decide]) => [name, () => round(decide)])
   for (const [, run] of rounds as [Name, () => Promise<unknown>][]) await run() // for the compiler
@@ -50,14 +59,14 @@ export async function benchBreaker(): Promise<void> {
     name === own ? '-' : ratio(above(own, 'wallNs'), above(name, 'wallNs')),
   ]
   printTable(
-    `A closed breaker, above asking without one: ${DECISIONS} decisions a round, one after the other, ${ROUNDS} rounds, medians`,
+    `A closed breaker, above charges without one: ${DECISIONS} decisions a round, one after the other, ${ROUNDS} rounds, medians`,
     ['contender', 'ns', 'CPU ns', '/ headgate'],
     [
       rowOf('headgate, breaker', 'headgate, breaker'),
       rowOf('cockatiel, breaker', 'headgate, breaker'),
-      rowOf('headgate, breaker and deadline', 'headgate, breaker and deadline'),
-      rowOf('cockatiel, breaker and deadline', 'headgate, breaker and deadline'),
-      rowOf('opossum, breaker and deadline', 'headgate, breaker and deadline'),
+      rowOf('headgate, breaker and time-out', 'headgate, breaker and time-out'),
+      rowOf('cockatiel, breaker and time-out', 'headgate, breaker and time-out'),
+      rowOf('opossum, breaker and time-out', 'headgate, breaker and time-out'),
     ],
   )
 }
@@ -71,40 +80,40 @@ async function round(decide: () => Promise<Verdict>) {
   return usage
 }
 
-async function ask(): Promise<Verdict> {
-  return (await store.charge([charge]))[0] as Verdict
+async function charge(): Promise<Verdict> {
+  return (await store.charge([parts]))[0] as Verdict
 }
 
 function withBreaker(): () => Promise<Verdict> {
-  const fuse = breaker(() => {})
+  const breaker = circuitBreaker(() => {})
   return async () => {
-    const turn = fuse.admit()
-    if (turn === undefined) throw new Error('open')
-    const verdict = await ask()
-    fuse.succeeded(turn)
+    const generation = breaker.admit()
+    if (generation === undefined) throw new Error('open')
+    const verdict = await charge()
+    breaker.recordSuccess(generation)
     return verdict
   }
 }
 
 function withGuard(): () => Promise<Verdict> {
-  const guarded = guard(store, { timeoutMs: DEADLINE_MS })
-  return async () => guarded.charge(charge)
+  const guarded = guardStore(store, { timeoutMs: TIMEOUT_MS })
+  return async () => guarded.charge(parts)
 }
 
 function withCockatiel(): () => Promise<Verdict> {
-  const policy = circuitBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
-  return () => policy.execute(ask)
+  const policy = cockatielBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
+  return () => policy.execute(charge)
 }
 
 function withCockatielTimeout(): () => Promise<Verdict> {
-  const fuse = circuitBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
-  const policy = wrap(fuse, timeout(DEADLINE_MS, TimeoutStrategy.Aggressive))
-  return () => policy.execute(ask)
+  const breaker = cockatielBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
+  const policy = wrap(breaker, timeout(TIMEOUT_MS, TimeoutStrategy.Aggressive))
+  return () => policy.execute(charge)
 }
 
 function withOpossum(): () => Promise<Verdict> {
-  const fuse = new CircuitBreaker(ask, { timeout: DEADLINE_MS })
-  return () => fuse.fire()
+  const breaker = new CircuitBreaker(charge, { timeout: TIMEOUT_MS })
+  return () => breaker.fire()
 }
 
 function built(name: string): Promise<unknown> {

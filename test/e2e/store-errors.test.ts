@@ -30,9 +30,9 @@ const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
   [
     'answers nonsense at once',
     () => storeThat(() => 'OK'),
-    /^faulty: the answer is no list of one sound verdict$/,
+    /^faulty: the answer is not a list of one valid verdict$/,
   ],
-  ['answers nonsense later', () => storeThat(async () => [{}]), /sound verdict$/],
+  ['answers nonsense later', () => storeThat(async () => [{}]), /valid verdict$/],
   ['rejects with a string', () => storeThat(() => Promise.reject('ECONNRESET')), /^faulty: ECONNRESET$/],
   ['rejects with nothing', () => storeThat(() => Promise.reject()), /^faulty: undefined was thrown$/],
   [

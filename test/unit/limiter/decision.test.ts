@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import { type PartVerdict, tokenBucket } from 'headgate'
 import {
   CLOSED,
+  chargeDecision,
   chargeOf,
-  decisionOf,
   OPEN,
-  redeem,
-  refundsByName,
+  refundDecision,
+  selectRefunds,
   UNLIMITED,
 } from '../../../src/limiter/decision.js'
 
@@ -17,7 +17,7 @@ const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVer
 }
 const decide = (...parts: PartVerdict[]) => {
   const allowed = parts.every((each) => each.allowed)
-  return decisionOf(
+  return chargeDecision(
     parts.map((_, i) => part(`n${i}`)),
     { allowed, atMs: 5, parts },
     'store',
@@ -79,11 +79,11 @@ test('what was taken is redeemed once, with the time it was taken, and without p
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
   const charge = [part('a', 2), part('b', 0)]
   const given: unknown[] = []
-  const decision = decisionOf(charge, verdict, 'local', () => {
-    given.push(refundsByName(charge, verdict))
+  const decision = chargeDecision(charge, verdict, 'local', () => {
+    given.push(selectRefunds(charge, verdict))
   })
-  redeem(decision)
-  redeem(decision)
+  refundDecision(decision)
+  refundDecision(decision)
   expect(given).toEqual([[{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }]])
 })
 
@@ -94,7 +94,7 @@ test.each([
   ['CLOSED', CLOSED],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
 ])('%s has nothing to give back', (_what, decision) => {
-  expect(redeem(decision)).toBeUndefined()
+  expect(refundDecision(decision)).toBeUndefined()
 })
 
 test('a copy, an object that inherits from a decision and a proxy of it are no decisions', () => {
@@ -102,7 +102,7 @@ test('a copy, an object that inherits from a decision and a proxy of it are no d
   expect(chargeOf(made)).toHaveLength(1)
   for (const like of [{ ...made }, Object.create(made), new Proxy(made, {}), structuredClone(made)]) {
     expect(chargeOf(like)).toBeUndefined()
-    expect(redeem(like)).toBeUndefined()
+    expect(refundDecision(like)).toBeUndefined()
   }
 })
 

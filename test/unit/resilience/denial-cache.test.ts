@@ -289,7 +289,7 @@ describe('charges of several limits', () => {
     const part = { key: 'k', policy, cost: 2 }
     const [verdict] = memoryStore().charge([[part, part]])
     expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual([true, false])
-    denials.learn([part, part], verdict as Verdict, performance.now())
+    denials.record([part, part], verdict as Verdict, performance.now())
     expect(denials.find([part], 1000)).toBeUndefined()
   })
 })
@@ -358,7 +358,7 @@ test('a denial says nothing of a policy with other numbers under the same key', 
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const verdict = { allowed: false, atMs: 1, parts: [figures] }
-  denials.learn([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
+  denials.record([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
   expect(denials.find([{ key: 'k', policy: one, cost: 1 }], 1000)).toBeDefined()
   expect(denials.find([{ key: 'k', policy: one.scaled(0.5), cost: 1 }], 1000)).toBeUndefined()
 })
@@ -390,7 +390,7 @@ test('at most 32,768 denials are remembered, and the latest are among them', () 
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const charges = Array.from({ length: 50_000 }, (_, i): Charge => [{ key: `u${i}`, policy: one, cost: 1 }])
-  for (const charge of charges) denials.learn(charge, { allowed: false, atMs: 1, parts: [figures] }, 0)
+  for (const charge of charges) denials.record(charge, { allowed: false, atMs: 1, parts: [figures] }, 0)
   const known = charges.filter((charge) => denials.find(charge, 10_000) !== undefined)
   expect(known.length).toBeLessThanOrEqual(32_768)
   expect(known.length).toBeGreaterThanOrEqual(16_384)

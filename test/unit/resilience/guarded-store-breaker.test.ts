@@ -1,6 +1,6 @@
 import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import type { BreakerState } from '../../../src/resilience/circuit-breaker.js'
-import { guard } from '../../../src/resilience/guarded-store.js'
+import { guardStore } from '../../../src/resilience/guarded-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [{ key: 'key', policy, cost: 1 }]
@@ -12,7 +12,11 @@ function guarded(answer: () => unknown) {
   const asked = jest.fn(answer)
   const states: BreakerState[] = []
   const store = { name: 'fake', charge: asked, refund: asked, forget: asked } as unknown as Store
-  return { store: guard(store, { timeoutMs: 100, onChange: (state) => states.push(state) }), asked, states }
+  return {
+    store: guardStore(store, { timeoutMs: 100, onChange: (state) => states.push(state) }),
+    asked,
+    states,
+  }
 }
 
 type Asking = () => unknown
@@ -36,7 +40,7 @@ test('a store that fails five times is not asked any more, and the error says wh
   const error = (await outcomeOf(() => store.charge(charge))) as StoreError
   expect(error).toBeInstanceOf(StoreError)
   expect(error.message).toBe(
-    'fake: not asked for a moment, since it failed again and again (fake: connection refused)',
+    'fake: the circuit breaker is open after repeated failures (fake: connection refused)',
   )
   expect(error.cause).toMatchObject({ message: 'fake: connection refused' })
 })
@@ -66,7 +70,7 @@ test('a store that hangs is asked no more, also where others used up some of its
   jest.useRealTimers()
 })
 
-test.each<[string, (store: ReturnType<typeof guard>) => unknown]>([
+test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
   ['charges', (store) => store.charge(charge)],
   ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
   ['forgetting', (store) => store.forget(charge)],

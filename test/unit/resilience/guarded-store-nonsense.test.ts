@@ -1,5 +1,5 @@
 import { type Charge, type Store, StoreError, tokenBucket } from 'headgate'
-import { guard } from '../../../src/resilience/guarded-store.js'
+import { guardStore } from '../../../src/resilience/guarded-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [
@@ -12,7 +12,7 @@ const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
 
 function ask(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
-  return guard(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
+  return guardStore(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
 }
 
 const withPart = (fields: object) => [{ ...verdict, parts: [part, { ...part, ...fields }] }]
@@ -71,7 +71,7 @@ const nonsense: [string, unknown][] = [
 describe.each(nonsense)('%s as the answer', (_what, answer) => {
   test('is a StoreError when it comes at once', () => {
     expect(() => ask(answer)).toThrow(StoreError)
-    expect(() => ask(answer)).toThrow('fake: the answer is no list of one sound verdict')
+    expect(() => ask(answer)).toThrow('fake: the answer is not a list of one valid verdict')
   })
 
   test('is a StoreError when it comes later', async () => {

@@ -1,5 +1,5 @@
 import { type Charge, memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
-import { guard } from '../../../src/resilience/guarded-store.js'
+import { guardStore } from '../../../src/resilience/guarded-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [{ key: 'key', policy, cost: 1 }]
@@ -11,7 +11,8 @@ function storeThat(answer: () => unknown): Store {
   return { name: 'fake', charge: answer as Store['charge'], refund() {}, forget() {} }
 }
 
-const ask = (answer: () => unknown, timeoutMs = 100) => guard(storeThat(answer), { timeoutMs }).charge(charge)
+const ask = (answer: () => unknown, timeoutMs = 100) =>
+  guardStore(storeThat(answer), { timeoutMs }).charge(charge)
 
 /** What asking ends in, whether it throws at once or rejects later. */
 async function failureOf(answer: () => unknown): Promise<unknown> {
@@ -31,7 +32,7 @@ test('a synchronous answer comes through at once, without a timer', () => {
 })
 
 test('the memory store needs no promise', () => {
-  expect(guard(memoryStore(), { timeoutMs: 100 }).charge(charge)).toMatchObject({
+  expect(guardStore(memoryStore(), { timeoutMs: 100 }).charge(charge)).toMatchObject({
     allowed: true,
     parts: [{ remaining: 4 }],
   })
@@ -39,7 +40,7 @@ test('the memory store needs no promise', () => {
 
 test('the store is asked for this charge, in a batch of one', () => {
   const asked = jest.fn(() => [verdict])
-  guard({ ...storeThat(asked) }, { timeoutMs: 100 }).charge(charge)
+  guardStore({ ...storeThat(asked) }, { timeoutMs: 100 }).charge(charge)
   expect(asked.mock.calls).toEqual([[[charge]]])
 })
 

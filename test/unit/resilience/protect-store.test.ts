@@ -1,6 +1,6 @@
 import { createLimiter, memoryStore, StoreError } from 'headgate'
 
-test('a clock that tells nonsense is a StoreError, to a charge and to a refund', () => {
+test('a clock of memory that returns NaN is a StoreError, of a charge and of a refund', () => {
   let nowMs = 1_790_000_000_000
   const limiter = createLimiter({
     limit: 5,
