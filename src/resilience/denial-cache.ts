@@ -40,20 +40,21 @@ export class DenialCache {
     return undefined
   }
 
-  /** Records a denial, unless units were refunded since the charge was sent. */
+  /** Records a denial, unless units were refunded since the charge was sent. What is allowed outdates the figures of a denial. */
   record(charge: Charge, verdict: Verdict, sentAtMs: number): void {
-    if (verdict.isTentative || hasDuplicateKeys(charge)) return
-    const denial = { charge, verdict, sentAtMs }
-    for (const [i, { key }] of charge.entries()) {
-      const { allowed, isCounted } = verdict.parts[i] as PartVerdict
-      const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
-      if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
+    if (verdict.allowed) {
+      for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
+    } else if (!verdict.isTentative && !hasDuplicateKeys(charge)) {
+      this.#recordDenial({ charge, verdict, sentAtMs })
     }
   }
 
-  /** Drops the denials of the keys that a charge took from: their figures are outdated. */
-  drop(charge: Charge): void {
-    for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
+  #recordDenial(denial: Denial): void {
+    for (const [i, { key }] of denial.charge.entries()) {
+      const { allowed, isCounted } = denial.verdict.parts[i] as PartVerdict
+      const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= denial.sentAtMs
+      if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
+    }
   }
 
   /** Drops the denials of keys whose units are refunded or forgotten. */
@@ -74,8 +75,10 @@ export class DenialCache {
       const i = denial.charge.findIndex(({ key }) => key === part.key)
       const figures = denial.verdict.parts[i]
       if (figures?.allowed === false) {
-        const isDenied = this.#denials.get(part.key) === denial && canDeny(denial.charge[i] as Part, part)
-        if (!isDenied || ageMs >= Math.min(figures.retryAfterMs, maxMs)) return undefined
+        const { policy, cost } = denial.charge[i] as Part
+        const isOver =
+          ageMs >= Math.min(figures.retryAfterMs, maxMs) || this.#denials.get(part.key) !== denial
+        if (isOver || part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
       } else if (isBan(part.policy)) return undefined
       parts.push(figures ? figuresAfter(ageMs, figures, part) : part.policy.take(undefined, atMs, 0))
     }
@@ -83,21 +86,13 @@ export class DenialCache {
   }
 }
 
-function canDeny(denied: Part, { policy, cost }: Part): boolean {
-  return cost >= denied.cost && isSamePolicy(denied.policy, policy)
-}
-
-/** Returns a part's figures as they are `ageMs` later, if nothing else was taken or refunded. A cost above the limit is never allowed. */
+/** Returns a part's figures `ageMs` later, if nothing else was taken or refunded. A cost above the limit is never allowed. */
 function figuresAfter(ageMs: number, figures: PartVerdict, { policy, cost }: Part): PartVerdict {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
-  return {
-    allowed,
-    remaining,
-    resetAfterMs: Math.max(0, resetAfterMs - ageMs),
-    retryAfterMs:
-      allowed || cost <= policy.limit ? Math.max(0, retryAfterMs - ageMs) : Number.POSITIVE_INFINITY,
-    moreAfterMs: Math.max(0, moreAfterMs - ageMs),
-  }
+  const { allowed, remaining } = figures
+  const left = (ms: number) => Math.max(0, ms - ageMs)
+  const retryAfterMs = allowed || cost <= policy.limit ? left(figures.retryAfterMs) : Number.POSITIVE_INFINITY
+  const [resetAfterMs, moreAfterMs] = [left(figures.resetAfterMs), left(figures.moreAfterMs)]
+  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
 /** Parts of one key are denied for their cost together. */
@@ -129,8 +124,7 @@ export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: nu
       const answer = store.charge(charge, sinceMs)
       if (!isPromise(answer)) return answer
       return answer.then((verdict) => {
-        if (verdict.allowed) cache.drop(charge)
-        else cache.record(charge, verdict, sentAtMs)
+        cache.record(charge, verdict, sentAtMs)
         return verdict
       })
     },

@@ -19,8 +19,8 @@ export interface GuardedStore {
   charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
-  /** Resolves when all calls that are pending now have ended. */
-  settled(): Promise<void>
+  /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
+  close(): Promise<void>
 }
 
 /** The circuit breaker kept a call from the store. */
@@ -60,8 +60,10 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   function run<T, R>(call: StoreCall<T, R>, budgetMs = timeoutMs): MaybePromise<R> {
     const generation = breaker.admit()
     if (generation !== undefined) return send(call, budgetMs, generation)
-    if (breaker.state === 'half-open') return track(sendAfterProbe(call, budgetMs))
-    throw new CircuitOpenError(store.name, breaker.cause)
+    if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
+    const outcome = sendAfterProbe(call, budgetMs).finally(() => pending.delete(outcome))
+    pending.add(outcome)
+    return outcome
   }
 
   /** Sends a call once the probe has succeeded, with what is left of its time. */
@@ -125,13 +127,6 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     return ms === timeoutMs ? inTime : timeout(ms)
   }
 
-  function track<T>(call: Promise<T>): Promise<T> {
-    const remove = () => pending.delete(call)
-    pending.add(call)
-    call.then(remove, remove)
-    return call
-  }
-
   function budgetSince(sinceMs: number): number {
     const leftMs = timeoutMs - Math.round(performance.now() - sinceMs)
     return Math.max(Math.ceil(timeoutMs * MIN_TIMEOUT_SHARE), leftMs)
@@ -149,10 +144,15 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     },
     refund: (refunds) => run({ send: () => store.refund(refunds), read: ignore }),
     forget: (keys) => run({ send: () => store.forget(keys), read: ignore }),
-    settled: async () => {
-      await Promise.allSettled(pending)
+    async close() {
+      await inTime(Promise.allSettled(pending)).catch(ignoreTimeout)
+      await inTime(Promise.resolve(store.close?.())).catch(ignoreTimeout)
     },
   }
 }
 
 function ignore(): void {}
+
+function ignoreTimeout(error: unknown): void {
+  if (!(error instanceof TimeoutError)) throw error
+}

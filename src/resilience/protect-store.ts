@@ -1,7 +1,6 @@
 import { isMemoryStore, type MemoryStore } from '../stores/memory/memory-store.js'
 import type { Store, Verdict } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
-import { TimeoutError, timeout } from '../util/timeout.js'
 import { denialCacheOf, invalidateDenials, repeatDenials } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
@@ -13,46 +12,29 @@ export interface ProtectOptions extends GuardOptions {
   readonly lease: LeaseSettings | undefined
 }
 
-/** A store with all that protects it. */
-export interface ProtectedStore extends GuardedStore {
-  /** Waits for pending calls and closes what the store opened itself, each for `timeoutMs` at most. */
-  close(): Promise<void>
-}
-
 /**
- * Creates the protection of a store. A charge passes in this order: leased units, the denial cache, the guard with its time-out and
- * circuit breaker. Memory needs none of them.
+ * Creates the protection of a store. A charge passes leased units, the denial cache, and the guard with its time-out and circuit breaker.
+ * Memory needs none of them.
  */
 export function protectStore(
   store: Store,
   { denyCacheMs, lease, ...guarding }: ProtectOptions,
-): ProtectedStore {
+): GuardedStore {
   if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
   const invalidating = invalidateDenials(store, denials)
-  const leasing = lease && leasingStore(invalidating, lease)
-  const maxMs = lease ? Math.min(denyCacheMs, lease.holdMs) : denyCacheMs // other processes return leased units so often
-  const guarded = guardStore(leasing ?? invalidating, guarding)
-  const cached = repeatDenials(guarded, denials, maxMs)
+  if (lease === undefined) return repeatDenials(guardStore(invalidating, guarding), denials, denyCacheMs)
+  const leasing = leasingStore(invalidating, lease)
+  const maxMs = Math.min(denyCacheMs, lease.holdMs) // other processes return leased units so often
+  const guarded = repeatDenials(guardStore(leasing, guarding), denials, maxMs)
   return {
-    ...cached,
-    ...(leasing && {
-      charge: (charge, sinceMs) => leasing.consume(charge) ?? cached.charge(charge, sinceMs),
-    }),
-    async close() {
-      const inTime = timeout(guarding.timeoutMs)
-      await inTime(guarded.settled()).catch(ignoreTimeout)
-      await inTime(Promise.resolve((leasing ?? store).close?.())).catch(ignoreTimeout)
-    },
+    ...guarded,
+    charge: (charge, sinceMs) => leasing.consume(charge) ?? guarded.charge(charge, sinceMs),
   }
 }
 
-function ignoreTimeout(error: unknown): void {
-  if (!(error instanceof TimeoutError)) throw error
-}
-
-/** Creates a memory store's protection: it answers at once. What a clock or a policy of the user throws is a `StoreError`. */
-function directStore(store: MemoryStore): ProtectedStore {
+/** Creates the protection of memory, which answers at once. What a clock or a policy of the user throws becomes a `StoreError`. */
+function directStore(store: MemoryStore): GuardedStore {
   return {
     name: store.name,
     state: () => 'closed',
@@ -71,7 +53,6 @@ function directStore(store: MemoryStore): ProtectedStore {
       }
     },
     forget: store.forget,
-    settled: async () => {},
     close: async () => {},
   }
 }

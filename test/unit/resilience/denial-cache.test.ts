@@ -283,6 +283,29 @@ describe('charges of several limits', () => {
     expect(again).toMatchObject({ source: 'deny-cache', policy: 'day', retryAfterMs: first.retryAfterMs })
   })
 
+  test('go to the store once one of the limits that denied them may allow again', async () => {
+    const burst = { name: 'burst', policy: fixedWindow({ limit: 1, window: '2s' }), key: () => 'all' }
+    const day = { name: 'day', policy: fixedWindow({ limit: 1, window: '1d' }), key: () => 'all' }
+    const limiter = limiterOn(remoteStore(), { limits: [burst, day], denyCache: '1h' })
+    await limiter.charge(bob)
+    expect(await limiter.charge(bob)).toMatchObject({ parts: [{ allowed: false }, { allowed: false }] })
+    jest.advanceTimersByTime(1999)
+    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', policy: 'day' })
+    jest.advanceTimersByTime(1)
+    const recovered = { policy: 'day', parts: [{ allowed: true }, { allowed: false }] }
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', ...recovered })
+    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', ...recovered })
+  })
+
+  test('go to the store once the limit that denied them was forgotten', async () => {
+    const store = remoteStore()
+    const all = { name: 'all', policy: fixedWindow({ limit: 2, window: '1h' }), key: () => 'all' }
+    const limiter = limiterOn(store, { limits: [...limits.slice(1), all] })
+    for (let i = 0; i < 3; i++) await limiter.charge(bob)
+    await limiter.forget(bob, { limits: ['all'] })
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: true })
+  })
+
   test('that name one key twice are not remembered: each part alone might be allowed', () => {
     const denials = new DenialCache()
     const policy = fixedWindow({ limit: 3, window: '1h' })

@@ -134,11 +134,11 @@ describe('as time goes by', () => {
     expect(asked).not.toHaveBeenCalled()
   })
 
-  test('settled waits for what is under way, until its time is over', async () => {
+  test('close waits for pending calls until they time out', async () => {
     const { store } = guarded(() => new Promise(() => {}))
     const ended = jest.fn()
     const outcome = outcomeOf(() => store.charge(charge))
-    store.settled().then(ended)
+    store.close().then(ended)
     await jest.advanceTimersByTimeAsync(95)
     expect(ended).not.toHaveBeenCalled()
     await jest.advanceTimersByTimeAsync(10)

@@ -160,16 +160,16 @@ test('a request waits for one probe only', async () => {
   expect(requests).toHaveBeenCalledTimes(2)
 })
 
-test('settled waits for those that wait for the probe', async () => {
+test('close waits for calls that wait for the probe', async () => {
   const { store, begin } = await recovering(30, 5)
   begin()
   const waiting = begin()
-  const settled = jest.fn()
-  store.settled().then(() => settled(waiting.value))
+  const closed = jest.fn()
+  store.close().then(() => closed(waiting.value))
   await jest.advanceTimersByTimeAsync(33)
-  expect(settled).not.toHaveBeenCalled()
+  expect(closed).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(5)
-  expect(settled).toHaveBeenCalledWith(verdict)
+  expect(closed).toHaveBeenCalledWith(verdict)
 })
 
 describe('a probe that was given less time than there is', () => {
