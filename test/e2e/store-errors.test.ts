@@ -76,7 +76,7 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
   }
 
   test.each(FRAMEWORKS)(
-    "'allow' lets each request through, and emits storeError each time (on $name)",
+    "'allow' passes every request, with a storeError each (on $name)",
     async ({ app }) => {
       const { answers, statuses, errors, sources } = await ask('allow', app)
       expect(statuses).toEqual([200, 200, 200])
@@ -103,19 +103,19 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
     })
   })
 
-  test("'local' limits in this process instead", async () => {
+  test("'local' limits in this process", async () => {
     const { answers, statuses, sources } = await ask('local')
     expect(statuses).toEqual([200, 200, 429])
     expect(sources).toEqual(['local', 'local'])
     expect(answers[0].headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' })
   })
 
-  test('a function chooses, sync or async', async () => {
+  test('a function chooses, synchronous or async', async () => {
     expect((await ask((): 'deny' => 'deny')).statuses).toEqual([503, 503, 503])
     expect((await ask(async (): Promise<'local'> => 'local')).statuses).toEqual([200, 200, 429])
   })
 
-  test('a function that fails or answers nonsense is an error for next, never a free pass', async () => {
+  test('a function that fails or returns nonsense is an error for next, never a pass', async () => {
     const fail = (): never => {
       throw new Error('no choice')
     }
@@ -133,7 +133,7 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
   })
 })
 
-test.each(NONSENSE)('an answer of %s decides nothing', async (_what, answer) => {
+test.each(NONSENSE)('an answer of %s is a store error', async (_what, answer) => {
   for (const store of [storeThat(() => answer), storeThat(async () => answer)]) {
     const { limiter, errors, handler } = limited(store, 'deny')
     const served = await serve(EXPRESS_5.app(limiter, handler))
@@ -144,7 +144,7 @@ test.each(NONSENSE)('an answer of %s decides nothing', async (_what, answer) => 
 
 // Object.create(null) has no toString.
 test.each(['throws', 'rejects'])(
-  'a store that %s with an object that cannot be shown fails like any other',
+  'a store that %s with an object without a prototype fails like any other',
   async (how) => {
     const fail = () => {
       throw Object.create(null)
@@ -156,7 +156,7 @@ test.each(['throws', 'rejects'])(
   1000,
 )
 
-test('the function that chooses gets the error and the request', async () => {
+test('a function that chooses gets the error and the request', async () => {
   const choose = jest.fn(() => 'allow' as const)
   const { limiter, handler } = limited(brokenStore(), choose)
   const served = await serve(EXPRESS_5.app(limiter, handler))
@@ -182,7 +182,7 @@ test('a request waits for the store for timeoutMs, and an answer in time decides
   expect(errors).toEqual([])
 })
 
-test.each(['answerAll', 'failAll'] as const)('what a store does too late is dropped (%s)', async (late) => {
+test.each(['answerAll', 'failAll'] as const)('a late answer is dropped (%s)', async (late) => {
   const store = lateStore()
   const { limiter, errors, sources, handler } = limited(store, 'allow')
   const served = await serve(EXPRESS_5.app(limiter, handler))
@@ -193,7 +193,7 @@ test.each(['answerAll', 'failAll'] as const)('what a store does too late is drop
   expect(sources).toEqual(['open'])
 })
 
-test("what a 'local' decision took is refunded to the fallback store", async () => {
+test("what a 'local' decision took is refunded to the fallback", async () => {
   const refund = jest.fn()
   const store = { ...brokenStore(), refund }
   const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'local', count: 'failed' })
@@ -211,7 +211,7 @@ test("what a 'local' decision took is refunded to the fallback store", async () 
   expect(refund).not.toHaveBeenCalled()
 })
 
-test('a store that was not called gets no refund', async () => {
+test("a decision of 'allow' refunds nothing to the store", async () => {
   const refund = jest.fn()
   const store = { ...brokenStore(), refund }
   const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'allow', count: 'failed' })
@@ -223,7 +223,7 @@ test('a store that was not called gets no refund', async () => {
   expect(failed).not.toHaveBeenCalled()
 })
 
-test('a store that comes back decides the next request', async () => {
+test('a store that recovers decides again at once, while the breaker is closed', async () => {
   const memory = memoryStore()
   let away = true
   const store = storeThat(async (charges) => {

@@ -33,7 +33,7 @@ test.each<[string, PartVerdict[], string]>([
     'n1',
   ],
   ['the first of those equally near', [figures(true, 1), figures(true, 1)], 'n0'],
-  ['the one that denied, even if another has less left', [figures(true, 0), figures(false, 5, 9)], 'n1'],
+  ['the one that denied, even if another has less remaining', [figures(true, 0), figures(false, 5, 9)], 'n1'],
   [
     'the one that denied for longest',
     [figures(false, 0, 5), figures(false, 0, 9), figures(false, 0, 7)],
@@ -52,14 +52,14 @@ test.each<[string, PartVerdict[], string]>([
   })
 })
 
-test('parts keep their order, and each tells its own figures', () => {
+test('parts keep their order and their own figures', () => {
   expect(decide(figures(true, 3), figures(false, 0, 9)).parts).toEqual([
     { name: 'n0', limit: 10, windowMs: 60_000, cost: 1, ...figures(true, 3) },
     { name: 'n1', limit: 10, windowMs: 60_000, cost: 1, ...figures(false, 0, 9) },
   ])
 })
 
-test('a decision says nothing of keys, in JSON or to those who list its properties', () => {
+test('a decision shows no keys, in JSON or among its properties', () => {
   const decision = decide(figures(true, 3))
   expect(JSON.stringify(decision)).not.toContain('key-of-')
   expect(Object.keys(decision).sort()).toEqual([
@@ -75,7 +75,7 @@ test('a decision says nothing of keys, in JSON or to those who list its properti
   ])
 })
 
-test('what was taken is redeemed once, with the time it was taken, and without parts of cost 0', () => {
+test('a decision refunds once, with the time of the charge, and without parts of cost 0', () => {
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
   const charge = [part('a', 2), part('b', 0)]
   const given: unknown[] = []
@@ -93,7 +93,7 @@ test.each([
   ['OPEN', OPEN],
   ['CLOSED', CLOSED],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
-])('%s has nothing to give back', (_what, decision) => {
+])('%s refunds nothing', (_what, decision) => {
   expect(refundDecision(decision)).toBeUndefined()
 })
 
@@ -115,7 +115,7 @@ test('decisions show no symbols, and equal decisions are deeply equal', () => {
   }
 })
 
-test('the decisions that are made without a store cannot be changed by who gets them', () => {
+test('decisions without a charge are frozen', () => {
   for (const decision of [UNLIMITED, OPEN, CLOSED]) {
     expect(Object.isFrozen(decision)).toBe(true)
     expect(Object.isFrozen(decision.parts)).toBe(true)

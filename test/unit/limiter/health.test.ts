@@ -2,7 +2,7 @@ import { createLimiter, memoryStore, type Store, StoreError } from 'headgate'
 
 const limits = { limit: 5, window: '1m', key: () => 'somebody' }
 
-test('a store that answers is healthy, and nothing is taken', async () => {
+test('a store that answers is healthy, and health takes nothing', async () => {
   const limiter = createLimiter({ ...limits, store: memoryStore() })
   expect(await limiter.health()).toEqual({
     isHealthy: true,
@@ -13,7 +13,7 @@ test('a store that answers is healthy, and nothing is taken', async () => {
   expect(await limiter.charge({})).toMatchObject({ remaining: 4 })
 })
 
-/** A store that fails until it is told to work. */
+/** A store that fails while `isBroken`. */
 function brokenStore() {
   const works = memoryStore()
   const made = { isBroken: true }
@@ -24,7 +24,7 @@ function brokenStore() {
   return Object.assign(made, { store: { ...works, name: 'fake', charge } satisfies Store })
 }
 
-test('a store that fails is not, and the cause is told; when it works again, one question finds out', async () => {
+test('a store that fails is not healthy, with the cause; health probes it when it works again', async () => {
   const broken = brokenStore()
   const limiter = createLimiter({ ...limits, store: broken.store })
   for (let i = 0; i < 4; i++) {
@@ -41,7 +41,7 @@ test('a store that fails is not, and the cause is told; when it works again, one
   expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
 })
 
-test('each change of state is told once, with its cause', async () => {
+test('each change of state is emitted once, with its cause', async () => {
   const broken = brokenStore()
   const limiter = createLimiter({ ...limits, store: broken.store })
   const states: unknown[] = []

@@ -16,7 +16,7 @@ test.each<[string, object]>([
   ['a policy', { policy: five }],
   ['an entry of limits', { limits: [{ policy: five }] }],
 ])(
-  'subjects that are no requests share one bucket where %s has no key, which is told once',
+  'subjects that are not requests share one bucket where %s has no key, with one warning',
   (_what, options) => {
     const limiter = createLimiter({ ...options, store: store() })
     expect(limiter.charge('ada')).toMatchObject({ remaining: 4 })
@@ -25,7 +25,7 @@ test.each<[string, object]>([
   },
 )
 
-test('requests are told apart by their address where no key is given, and nothing is told', () => {
+test('requests are limited by address where no key is given, without a warning', () => {
   const limiter = createLimiter({ policy: five, store: store() })
   expect(limiter.charge({ ip: '192.0.2.1' })).toMatchObject({ remaining: 4 })
   expect(limiter.charge({ ip: '192.0.2.2' })).toMatchObject({ remaining: 4 })
@@ -56,17 +56,20 @@ describe('forget of an account alone', () => {
     ['rateLimit', () => rateLimit({ limits, store: store() }).limiter as ReturnType<typeof createLimiter>],
   ] as const
 
-  test.each(makers)('frees the account, leaves the address, and tells nothing (%s)', async (_maker, make) => {
-    const limiter = make()
-    const login = from({ ip: '192.0.2.1' })
-    for (let i = 0; i < 5; i++) await limiter.charge(login)
-    expect(await limiter.charge(login)).toMatchObject({ allowed: false })
-    await limiter.forget(ada)
-    expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 0 }, { remaining: 5 }] })
-    expect(warnings()).toEqual([])
-  })
+  test.each(makers)(
+    'frees the account and leaves the address, without a warning (%s)',
+    async (_maker, make) => {
+      const limiter = make()
+      const login = from({ ip: '192.0.2.1' })
+      for (let i = 0; i < 5; i++) await limiter.charge(login)
+      expect(await limiter.charge(login)).toMatchObject({ allowed: false })
+      await limiter.forget(ada)
+      expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 0 }, { remaining: 5 }] })
+      expect(warnings()).toEqual([])
+    },
+  )
 
-  test.each(makers)('leaves what requests without an address have used (%s)', async (_maker, make) => {
+  test.each(makers)('leaves the units that requests without an address took (%s)', async (_maker, make) => {
     const limiter = make()
     const login = from({ socket: {} })
     for (let i = 0; i < 3; i++) await limiter.charge(login)

@@ -46,7 +46,7 @@ function wrongFigures(decision: Decision): unknown[] {
 beforeEach(() => jest.useFakeTimers({ now: 1_790_000_000_000 }))
 afterEach(() => jest.useRealTimers())
 
-test('a limit that is fresh again beside one that denies has no negative time', async () => {
+test('a limit that has recovered beside one that denies has no negative time', async () => {
   const limiter = limiterOf({ limits })
   for (let i = 0; i < 3; i++) {
     expect(await limiter.charge('bob')).toMatchObject({ allowed: true })
@@ -93,7 +93,7 @@ test('a peek in between leaves a denial in the cache', async () => {
   expect(limiter.charge('bob')).toMatchObject({ source: 'deny-cache', allowed: false })
 })
 
-test('a denial that was decided in the very millisecond of a forget, before it, is not cached', async () => {
+test('a denial that was decided just before a forget, in the same millisecond, is not cached', async () => {
   const remote = remoteStore()
   let release = () => {}
   const store: Store = {
@@ -113,7 +113,7 @@ test('a denial that was decided in the very millisecond of a forget, before it, 
   expect(await limiter.charge('bob')).toMatchObject({ allowed: true, source: 'store' })
 })
 
-test('a denial that was decided before a forget whose answer is lost is not kept: it may have counted', async () => {
+test('a denial that was decided before a forget whose answer is lost is dropped: the forget may have worked', async () => {
   const remote = remoteStore()
   let fail = () => {}
   const store: Store = {

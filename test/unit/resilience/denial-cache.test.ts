@@ -24,17 +24,17 @@ interface Subject {
   readonly cost?: number
 }
 
-/** A store that answers with promises, as a remote one does, and counts what it is asked. Its clock is that of the fake timers. */
-function remoteStore(): Store & { asked: number; isAway: boolean } {
+/** A store that answers with promises, as a remote one does, and counts its charges. Its clock is that of the fake timers. */
+function remoteStore(): Store & { charges: number; isDown: boolean } {
   const memory = memoryStore({ clock: () => Date.now() })
   const store = {
     name: 'remote',
-    asked: 0,
-    isAway: false,
-    async charge(charges: readonly Charge[]) {
-      store.asked += charges.length
-      if (store.isAway) throw new Error('away')
-      return memory.charge(charges)
+    charges: 0,
+    isDown: false,
+    async charge(batch: readonly Charge[]) {
+      store.charges += batch.length
+      if (store.isDown) throw new Error('connection lost')
+      return memory.charge(batch)
     },
     async refund(refunds: Parameters<Store['refund']>[0]) {
       memory.refund(refunds)
@@ -67,7 +67,7 @@ const POLICIES: [string, Policy][] = [
 ]
 
 describe('a denial', () => {
-  test('is answered here, at once, with the figures that the store would give', async () => {
+  test('is repeated without a promise, with the figures that the store would return', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one, denyCache: '1h' })
     await limiter.charge(bob)
@@ -81,7 +81,7 @@ describe('a denial', () => {
       resetAfterMs: 1,
       moreAfterMs: 1,
     })
-    expect(store.asked).toBe(2)
+    expect(store.charges).toBe(2)
   })
 
   test('ends at the moment at which the store would allow', async () => {
@@ -93,7 +93,7 @@ describe('a denial', () => {
   })
 
   test.each(POLICIES)(
-    'of a %s is, with all figures, what the store itself would decide',
+    'of a %s has the figures of the decision that the store would make',
     async (_name, policy) => {
       const step = fc.record({
         waitMs: fc.integer({ min: 0, max: 900 }),
@@ -125,7 +125,7 @@ describe('a denial', () => {
     },
   )
 
-  test('counts for a larger cost, and not for a smaller one', async () => {
+  test('holds for a larger cost, not for a smaller one', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: fixedWindow({ limit: 5, window: '1h' }), denyCache: '1h' })
     await limiter.charge(bob, { cost: 3 })
@@ -134,7 +134,7 @@ describe('a denial', () => {
     expect(await limiter.charge(bob, { cost: 2 })).toMatchObject({ allowed: true, source: 'store' })
   })
 
-  test('says nothing of other clients, nor of a peek', async () => {
+  test('does not hold for other clients, nor for a peek', async () => {
     const limiter = limiterOn(remoteStore(), { policy: one })
     await limiter.charge(bob)
     await limiter.charge(bob)
@@ -142,7 +142,7 @@ describe('a denial', () => {
     expect(await limiter.peek(bob)).toMatchObject({ allowed: true, source: 'store', remaining: 0 })
   })
 
-  test('is asked for again after a second, or after denyCache', async () => {
+  test('is repeated for a second, or for denyCache', async () => {
     for (const [options, holdsMs] of [
       [{}, 1000],
       [{ denyCache: 250 }, 250],
@@ -155,35 +155,35 @@ describe('a denial', () => {
       expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
       jest.advanceTimersByTime(1)
       expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: false })
-      expect(store.asked).toBe(3)
+      expect(store.charges).toBe(3)
     }
   })
 
-  test('is not remembered with denyCache: false, nor of a store that answers at once', async () => {
+  test('is not cached with denyCache: false, nor of a synchronous store', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one, denyCache: false })
     for (let i = 0; i < 3; i++) await limiter.charge(bob)
-    expect(store.asked).toBe(3)
+    expect(store.charges).toBe(3)
     const local = limiterOn(memoryStore(), { policy: one })
     for (let i = 0; i < 3; i++) expect(local.charge(bob)).toMatchObject({ source: 'store' })
   })
 
-  test('holds while the store is away, and is told as limited', async () => {
+  test('holds while the store is down, and emits limited', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one })
     const told: Decision[] = []
     limiter.events.on('limited', (decision) => told.push(decision))
     await limiter.charge(bob)
     await limiter.charge(bob)
-    store.isAway = true
+    store.isDown = true
     expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
     expect(told.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
     expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'open' })
   })
 })
 
-describe('what is given back counts at once', () => {
-  test('by forget, also by that of another limiter of the same store', async () => {
+describe('a cached denial ends at once', () => {
+  test('by forget, also of another limiter on the same store', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one })
     const other = limiterOn(store, { policy: one })
@@ -194,7 +194,7 @@ describe('what is given back counts at once', () => {
       await forgetting.forget(bob)
       expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
       await limiter.forget(bob)
-      jest.advanceTimersByTime(1) // what is asked at the very moment of a forget is not remembered
+      jest.advanceTimersByTime(1) // what is charges at the very moment of a forget is not remembered
     }
   })
 
@@ -206,7 +206,7 @@ describe('what is given back counts at once', () => {
     expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
   })
 
-  test('also where the store decided before it, and answers after it', async () => {
+  test('by a forget between the decision of the store and its answer', async () => {
     const store = remoteStore()
     const late: (() => void)[] = []
     const slow: Store = {
@@ -229,7 +229,7 @@ describe('what is given back counts at once', () => {
     expect(await limiter.charge(bob)).toMatchObject({ allowed: true, source: 'store' })
   })
 
-  test('where a policy’s numbers change, the old denial says nothing', async () => {
+  test('when the numbers of the policy change', async () => {
     const store = remoteStore()
     let policy: Policy = fixedWindow({ limit: 1, window: '1h' })
     const limiter = limiterOn(store, { policy: () => policy })
@@ -252,7 +252,7 @@ describe('charges of several limits', () => {
     { name: 'name', policy: fixedWindow({ limit: 5, window: '1h' }), key: ({ user }: Subject) => user },
   ]
 
-  test('are denied here when one limit is known to deny', async () => {
+  test('are denied from the cache when one limit is known to deny', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { limits })
     for (let i = 0; i < 3; i++) await limiter.charge(bob)
@@ -268,10 +268,10 @@ describe('charges of several limits', () => {
       source: 'deny-cache',
       parts: [{ allowed: false }, { name: 'name', allowed: true, remaining: 5 }],
     })
-    expect(store.asked).toBe(3)
+    expect(store.charges).toBe(3)
   })
 
-  test('take the longest time of all that are known to deny', async () => {
+  test('have the longest retry time of the limits that denied them', async () => {
     const day = {
       name: 'day',
       policy: fixedWindow({ limit: 1, window: '1d' }),
@@ -306,7 +306,7 @@ describe('charges of several limits', () => {
     expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: true })
   })
 
-  test('that name one key twice are not remembered: each part alone might be allowed', () => {
+  test('with one key twice are not cached: each part alone might be allowed', () => {
     const denials = new DenialCache()
     const policy = fixedWindow({ limit: 3, window: '1h' })
     const part = { key: 'k', policy, cost: 2 }
@@ -320,27 +320,27 @@ describe('charges of several limits', () => {
 describe('a ban', () => {
   const twice = { after: 2, within: '1m', for: ['1h', '2h'] } as const
 
-  test('hears of every denial that counts, and is answered here while it lasts', async () => {
+  test('counts every denial in the store, and is repeated from the cache while it lasts', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: ban(one, twice), denyCache: '1d' })
     for (let i = 0; i < 3; i++) expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
     expect(await limiter.charge(bob)).toMatchObject({ source: 'store', retryAfterMs: 3_600_000 })
     for (let i = 0; i < 3; i++)
       expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', retryAfterMs: 3_600_000 })
-    expect(store.asked).toBe(4)
+    expect(store.charges).toBe(4)
   })
 
-  test('hears of every attempt where each begins it anew', async () => {
+  test('counts every attempt in the store where each restarts it', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, {
       policy: ban(one, { ...twice, onAttempt: 'restart' }),
       denyCache: '1d',
     })
     for (let i = 0; i < 6; i++) await limiter.charge(bob)
-    expect(store.asked).toBe(6)
+    expect(store.charges).toBe(6)
   })
 
-  test('that is not known to deny hears of every charge that another limit denies', async () => {
+  test('that is not known to deny sees every charge that another limit denies', async () => {
     const limits = [
       {
         name: 'address',
@@ -355,7 +355,7 @@ describe('a ban', () => {
     expect(await limiter.charge({ user: 'a-eve' })).toMatchObject({ allowed: false, source: 'store' })
   })
 
-  test('beside a limit that denies hears of every denial, too', async () => {
+  test('beside a limit that denies counts every denial in the store', async () => {
     const limits = [
       { name: 'all', policy: fixedWindow({ limit: 1, window: '1d' }), key: () => 'all' },
       { name: 'user', policy: ban(one, twice), key: ({ user }: Subject) => user },
@@ -368,7 +368,7 @@ describe('a ban', () => {
   })
 })
 
-test('a cost above the limit is told that it is never allowed', async () => {
+test('a cached denial of a cost above the limit is never over', async () => {
   const limiter = limiterOn(remoteStore(), { policy: fixedWindow({ limit: 2, window: '1h' }) })
   for (let i = 0; i < 3; i++) await limiter.charge(bob)
   expect(limiter.charge(bob, { cost: 3 })).toMatchObject({
@@ -377,7 +377,7 @@ test('a cost above the limit is told that it is never allowed', async () => {
   })
 })
 
-test('a denial says nothing of a policy with other numbers under the same key', () => {
+test('a denial does not hold for a policy with other numbers under the same key', () => {
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const verdict = { allowed: false, atMs: 1, parts: [figures] }
@@ -386,7 +386,7 @@ test('a denial says nothing of a policy with other numbers under the same key', 
   expect(denials.find([{ key: 'k', policy: one.scaled(0.5), cost: 1 }], 1000)).toBeUndefined()
 })
 
-test('what was asked while units were on their way back is not remembered when they are there', async () => {
+test('a denial that was decided during a forget is dropped when the forget ends', async () => {
   const store = remoteStore()
   let arrive = () => {}
   const slow: Store = {
@@ -409,7 +409,7 @@ test('what was asked while units were on their way back is not remembered when t
   expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
 })
 
-test('at most 32,768 denials are remembered, and the latest are among them', () => {
+test('the cache holds at most 32,768 denials, the latest among them', () => {
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
   const charges = Array.from({ length: 50_000 }, (_, i): Charge => [{ key: `u${i}`, policy: one, cost: 1 }])
@@ -427,7 +427,7 @@ test.each<[string, RateLimitMiddleware<IncomingMessage, ServerResponse>['limiter
     rateLimit({ store: remoteStore(), policy: one, key: () => 'bob', count: 'failed' }).limiter,
     100,
   ],
-])('%s remembers a denial for so long', async (_name, limiter, holdsMs) => {
+])('%s caches a denial for its default time', async (_name, limiter, holdsMs) => {
   const request = { socket: {}, headers: {} } as IncomingMessage
   await limiter.charge(request)
   await limiter.charge(request)
@@ -437,7 +437,7 @@ test.each<[string, RateLimitMiddleware<IncomingMessage, ServerResponse>['limiter
   expect(await limiter.charge(request)).toMatchObject({ source: 'store', allowed: false })
 })
 
-test('a denial that another charge’s units may have caused is not remembered', async () => {
+test('a tentative denial is not cached', async () => {
   const store = remoteStore()
   const tentative: Store = {
     ...store,
@@ -446,20 +446,20 @@ test('a denial that another charge’s units may have caused is not remembered',
   }
   const limiter = limiterOn(tentative, { policy: one })
   for (let i = 0; i < 3; i++) await limiter.charge(bob)
-  expect(store.asked).toBe(3)
+  expect(store.charges).toBe(3)
 })
 
-test('of what is being given back nothing is denied here', async () => {
+test('a pending forget ends a cached denial', async () => {
   const store = remoteStore()
   const slow: Store = { ...store, forget: () => new Promise(() => {}) }
   const limiter = limiterOn(slow, { policy: one })
   for (let i = 0; i < 2; i++) await limiter.charge(bob)
   limiter.forget(bob)
   await limiter.charge(bob)
-  expect(store.asked).toBe(3)
+  expect(store.charges).toBe(3)
 })
 
-test('with a lease a denial is remembered for the hold at most: leased units come back so often', async () => {
+test('with a lease a denial is cached for hold at most: leased units return so often', async () => {
   const store = remoteStore()
   const limiter = limiterOn(store, { policy: one, lease: { hold: '50ms' } })
   for (let i = 0; i < 2; i++) await limiter.charge(bob)
@@ -469,8 +469,11 @@ test('with a lease a denial is remembered for the hold at most: leased units com
   expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
 })
 
-test.each([0, -1, true, 'soon', null, Number.NaN])('denyCache: %p is refused at start-up', (denyCache) => {
-  expect(() => limiterOn(remoteStore(), { policy: one, denyCache: denyCache as never })).toThrow(
-    /^createLimiter: denyCache must be a duration/,
-  )
-})
+test.each([0, -1, true, 'soon', null, Number.NaN])(
+  'denyCache: %p is a TypeError at start-up',
+  (denyCache) => {
+    expect(() => limiterOn(remoteStore(), { policy: one, denyCache: denyCache as never })).toThrow(
+      /^createLimiter: denyCache must be a duration/,
+    )
+  },
+)

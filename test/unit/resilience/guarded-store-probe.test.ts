@@ -61,7 +61,7 @@ beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 test.each([40, 200])(
-  'of a burst of %d one probes, and when it is answered all are decided',
+  'of a burst of %d calls one is the probe, and its success lets the others through',
   async (count) => {
     const { requests, states, burst } = await recovering(30, ...Array(count - 1).fill(5))
     const outcomes = burst(count)
@@ -90,7 +90,7 @@ test.each<[string, Request, unknown]>([
   expect(outcome).toEqual({ value: expected, afterMs: 35 })
 })
 
-test('when the probe fails, none of the others is sent, and each hears why', async () => {
+test('when the probe fails, none of the waiting calls is sent, and each gets its cause', async () => {
   const { requests, states, burst } = await recovering('fails')
   const [probe, ...others] = burst(40)
   await jest.advanceTimersByTimeAsync(1)
@@ -104,7 +104,7 @@ test('when the probe fails, none of the others is sent, and each hears why', asy
   expect(states).toEqual(['half-open', 'open'])
 })
 
-test('when the probe hangs, each waits until it is over, or until its own deadline', async () => {
+test('when the probe hangs, each call waits until it times out, or until its own time-out', async () => {
   const { requests, states, begin } = await recovering()
   const probe = begin()
   await jest.advanceTimersByTimeAsync(20)
@@ -123,7 +123,7 @@ test('when the probe hangs, each waits until it is over, or until its own deadli
   }
 })
 
-test('what was spent on the probe is taken off the time for the store, and is not held against that', async () => {
+test('the wait for the probe is taken off the time for the store, and does not count against the store', async () => {
   const { store, requests, burst } = await recovering(60, ...Array(39).fill(50))
   const [probe, ...others] = burst(40)
   await jest.advanceTimersByTimeAsync(105)
@@ -138,7 +138,7 @@ test('what was spent on the probe is taken off the time for the store, and is no
   expect(store.state()).toBe('closed')
 })
 
-test('what hangs for all of its time counts, also where a part of that was spent on the probe', async () => {
+test('calls that hang for all of timeoutMs count as failures, also after a wait for the probe', async () => {
   const { states, burst } = await recovering(60)
   burst(40)
   await jest.advanceTimersByTimeAsync(155)
@@ -147,7 +147,7 @@ test('what hangs for all of its time counts, also where a part of that was spent
   expect(states).toEqual(['half-open', 'closed', 'open'])
 })
 
-test('a request waits for one probe only', async () => {
+test('a call waits for one probe only', async () => {
   const { requests, begin } = await recovering('fails', 1)
   begin()
   const waiting = begin()
@@ -172,10 +172,10 @@ test('close waits for calls that wait for the probe', async () => {
   expect(closed).toHaveBeenCalledWith(verdict)
 })
 
-describe('a probe that was given less time than there is', () => {
+describe('a probe whose caller has less time left', () => {
   const late: Request = (store) => store.charge(charge, performance.now() - 60)
 
-  test('closes it by an answer that comes after its own deadline, and in time for the store', async () => {
+  test('closes the breaker by an answer within timeoutMs, after the caller’s own time-out', async () => {
     const { states, begin } = await recovering(70, 5)
     const probe = begin(late)
     const other = begin()
@@ -187,7 +187,7 @@ describe('a probe that was given less time than there is', () => {
     expect(other).toEqual({ value: verdict, afterMs: 75 })
   })
 
-  test('opens it again when there is none within the time for the store', async () => {
+  test('opens the breaker again without an answer within timeoutMs', async () => {
     const { states, begin } = await recovering(120)
     begin(late)
     await jest.advanceTimersByTimeAsync(95)
@@ -198,12 +198,8 @@ describe('a probe that was given less time than there is', () => {
 
   test.each([
     ['an error', new Error('connection lost'), ['half-open', 'open']],
-    [
-      'a refusal of this one charge',
-      new StoreError('fake', 'no', { answered: true }),
-      ['half-open', 'closed'],
-    ],
-  ])('is judged by %s that comes late', async (_what, reason, expected) => {
+    ['an answered error', new StoreError('fake', 'no', { answered: true }), ['half-open', 'closed']],
+  ])('is judged by %s that arrives after the caller’s time-out', async (_what, reason, expected) => {
     const { states, begin, requests } = await recovering()
     requests.mockReturnValueOnce(new Promise((_, reject) => setTimeout(reject, 60, reason)))
     begin(late)
@@ -211,7 +207,7 @@ describe('a probe that was given less time than there is', () => {
     expect(states).toEqual(expected)
   })
 
-  test('opens it by nonsense that comes late', async () => {
+  test('opens the breaker by an invalid answer after the caller’s time-out', async () => {
     const { states, begin, requests } = await recovering()
     requests.mockReturnValueOnce(new Promise((resolve) => setTimeout(resolve, 60, [{}])))
     begin(late)
@@ -225,7 +221,7 @@ describe.each([
   ['deny', 'closed'],
   ['local', 'local'],
 ] as const)('in a limiter with %j', (onStoreError, source) => {
-  test('a burst whose probe hangs is decided without the store, by one storeError and within timeoutMs', async () => {
+  test('a burst whose probe hangs is decided within timeoutMs, with one storeError', async () => {
     let hangs = false
     const refused = () => Promise.reject(new Error('connection refused'))
     const store = storeThat(() => (hangs ? new Promise(() => undefined) : refused()))

@@ -11,13 +11,13 @@ function storeThat(answer: () => unknown): Store {
   return { name: 'fake', charge: answer as Store['charge'], refund() {}, forget() {} }
 }
 
-const ask = (answer: () => unknown, timeoutMs = 100) =>
+const chargeWith = (answer: () => unknown, timeoutMs = 100) =>
   guardStore(storeThat(answer), { timeoutMs }).charge(charge)
 
-/** What asking ends in, whether it throws at once or rejects later. */
+/** What a charge throws or rejects with. */
 async function failureOf(answer: () => unknown): Promise<unknown> {
   try {
-    return { allowed: await ask(answer) }
+    return { allowed: await chargeWith(answer) }
   } catch (error) {
     return error
   }
@@ -26,8 +26,8 @@ async function failureOf(answer: () => unknown): Promise<unknown> {
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-test('a synchronous answer comes through at once, without a timer', () => {
-  expect(ask(() => [verdict])).toBe(verdict)
+test('a synchronous answer is returned without a promise or a timer', () => {
+  expect(chargeWith(() => [verdict])).toBe(verdict)
   expect(jest.getTimerCount()).toBe(0)
 })
 
@@ -38,27 +38,27 @@ test('the memory store needs no promise', () => {
   })
 })
 
-test('the store is asked for this charge, in a batch of one', () => {
-  const asked = jest.fn(() => [verdict])
-  guardStore({ ...storeThat(asked) }, { timeoutMs: 100 }).charge(charge)
-  expect(asked.mock.calls).toEqual([[[charge]]])
+test('the store gets the charge in a batch of one', () => {
+  const calls = jest.fn(() => [verdict])
+  guardStore({ ...storeThat(calls) }, { timeoutMs: 100 }).charge(charge)
+  expect(calls.mock.calls).toEqual([[[charge]]])
 })
 
-test('an answer in time comes through', async () => {
-  const answer = ask(() => new Promise((resolve) => setTimeout(() => resolve([verdict]), 99)))
+test('an answer in time is returned', async () => {
+  const answer = chargeWith(() => new Promise((resolve) => setTimeout(() => resolve([verdict]), 99)))
   await jest.advanceTimersByTimeAsync(99)
   expect(await answer).toBe(verdict)
 })
 
-test('any thenable is waited for', async () => {
+test('any thenable counts as a promise', async () => {
   // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
   const thenable = { then: (resolve: (value: unknown) => void) => resolve([verdict]) }
-  expect(await ask(() => thenable)).toBe(verdict)
+  expect(await chargeWith(() => thenable)).toBe(verdict)
 })
 
-test('a store that hangs is given up after timeoutMs', async () => {
+test('a call of a store that hangs rejects after timeoutMs', async () => {
   const outcome = jest.fn()
-  const answer = ask(() => new Promise(() => {}), 250) as Promise<Verdict>
+  const answer = chargeWith(() => new Promise(() => {}), 250) as Promise<Verdict>
   answer.catch(outcome)
   await jest.advanceTimersByTimeAsync(249)
   expect(outcome).not.toHaveBeenCalled()
@@ -73,7 +73,7 @@ test.each([
 ])('a store that %s too late changes nothing, and is no unhandled rejection', async (_how, settle) => {
   const unhandled = jest.fn()
   process.on('unhandledRejection', unhandled)
-  const answer = ask(() => new Promise((resolve, reject) => setTimeout(settle, 300, resolve, reject)))
+  const answer = chargeWith(() => new Promise((resolve, reject) => setTimeout(settle, 300, resolve, reject)))
   const failed = expect(answer).rejects.toThrow('fake: no answer within 100 ms')
   await jest.advanceTimersByTimeAsync(400)
   await failed
@@ -102,14 +102,14 @@ describe.each(thrown)('%s as the reason', (_what, cause, message) => {
       },
     ],
     ['rejected with', () => Promise.reject(cause)],
-  ])('comes out as a StoreError with its cause when %s', async (_how, answer) => {
+  ])('becomes the cause of a StoreError when %s', async (_how, answer) => {
     const failure = await failureOf(answer)
     expect(failure).toBeInstanceOf(StoreError)
     expect(failure).toMatchObject({ name: 'StoreError', store: 'fake', message, cause })
   })
 })
 
-test('a StoreError of the store comes out as it is', async () => {
+test('a StoreError of the store is thrown as it is', async () => {
   const own = new StoreError('fake', 'no answer from 10.0.0.1')
   expect(await failureOf(() => Promise.reject(own))).toBe(own)
   expect(
@@ -119,15 +119,15 @@ test('a StoreError of the store comes out as it is', async () => {
   ).toBe(own)
 })
 
-test('a rejection with a value that has no text comes out as a StoreError too', async () => {
-  const answer = ask(() => Promise.reject(Object.create(null))) as Promise<Verdict>
+test('a rejection with an object without a prototype is a StoreError', async () => {
+  const answer = chargeWith(() => Promise.reject(Object.create(null))) as Promise<Verdict>
   const outcome = jest.fn()
   answer.catch(outcome)
   await jest.advanceTimersByTimeAsync(1000)
   expect(outcome).toHaveBeenCalledWith(expect.any(StoreError))
 })
 
-test('a thenable that throws comes out as a StoreError', async () => {
+test('a thenable that throws is a StoreError', async () => {
   const failure = await failureOf(() => ({
     // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
     then() {

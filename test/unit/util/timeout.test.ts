@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { timeout } from '../../../src/util/timeout.js'
+import { TimeoutError, timeout } from '../../../src/util/timeout.js'
 
-const DEADLINE_MS = 100
+const TIMEOUT_MS = 100
 
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 /** Work that is ended by hand, and what becomes of it. */
-function workOf(inTime: ReturnType<typeof timeout>, onLate?: () => void) {
+function workOf(inTime: ReturnType<typeof timeout>, onTimeout?: () => void) {
   let end: (result: string) => void = () => undefined
   let fail: (reason: unknown) => void = () => undefined
   const work = new Promise<string>((resolve, reject) => {
@@ -17,55 +17,55 @@ function workOf(inTime: ReturnType<typeof timeout>, onLate?: () => void) {
     fail = reject
   })
   const outcome = jest.fn()
-  const answer = inTime(work, onLate)
+  const answer = inTime(work, onTimeout)
   answer.then(outcome, (error: Error) => outcome(error.message))
   return { answer, outcome, end: (result: string) => end(result), fail: (reason: unknown) => fail(reason) }
 }
 
-test('work that takes longer is rejected, with the time that it had', async () => {
-  const { answer, outcome } = workOf(timeout(DEADLINE_MS))
-  await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
+test('work that takes longer rejects with a TimeoutError that names the time', async () => {
+  const { answer, outcome } = workOf(timeout(TIMEOUT_MS))
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS - 1)
   expect(outcome).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(2)
   expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
-  await expect(answer).rejects.toThrow(Error)
+  await expect(answer).rejects.toThrow(TimeoutError)
 })
 
-test('late work is told of once, and what it comes to is no matter', async () => {
-  const onLate = jest.fn()
-  const late = [workOf(timeout(DEADLINE_MS), onLate), workOf(timeout(DEADLINE_MS), onLate)]
-  await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
-  expect(onLate).toHaveBeenCalledTimes(2)
+test('late work calls onTimeout once, and its outcome is dropped', async () => {
+  const onTimeout = jest.fn()
+  const late = [workOf(timeout(TIMEOUT_MS), onTimeout), workOf(timeout(TIMEOUT_MS), onTimeout)]
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS + 1)
+  expect(onTimeout).toHaveBeenCalledTimes(2)
   late[0]?.end('an answer')
   late[1]?.fail(new Error('the connection is lost'))
-  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
+  await jest.advanceTimersByTimeAsync(10 * TIMEOUT_MS)
   for (const { outcome } of late) expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
-  expect(onLate).toHaveBeenCalledTimes(2)
+  expect(onTimeout).toHaveBeenCalledTimes(2)
 })
 
-test('work in time has its result, and is not told of later', async () => {
-  const onLate = jest.fn()
-  const { outcome, end } = workOf(timeout(DEADLINE_MS), onLate)
-  await jest.advanceTimersByTimeAsync(DEADLINE_MS - 1)
+test('work in time resolves with its result, and does not call onTimeout', async () => {
+  const onTimeout = jest.fn()
+  const { outcome, end } = workOf(timeout(TIMEOUT_MS), onTimeout)
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS - 1)
   end('an answer')
-  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
+  await jest.advanceTimersByTimeAsync(10 * TIMEOUT_MS)
   expect(outcome.mock.calls).toEqual([['an answer']])
-  expect(onLate).not.toHaveBeenCalled()
+  expect(onTimeout).not.toHaveBeenCalled()
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('work that fails in time passes its reason on', async () => {
-  const onLate = jest.fn()
-  const { answer, fail } = workOf(timeout(DEADLINE_MS), onLate)
+test('work that fails in time rejects with its reason', async () => {
+  const onTimeout = jest.fn()
+  const { answer, fail } = workOf(timeout(TIMEOUT_MS), onTimeout)
   const reason = new RangeError('too much')
   fail(reason)
   await expect(answer).rejects.toBe(reason)
-  await jest.advanceTimersByTimeAsync(10 * DEADLINE_MS)
-  expect(onLate).not.toHaveBeenCalled()
+  await jest.advanceTimersByTimeAsync(10 * TIMEOUT_MS)
+  expect(onTimeout).not.toHaveBeenCalled()
 })
 
-test('one timer serves many, and each has all of its time', async () => {
-  const inTime = timeout(DEADLINE_MS)
+test('one timer serves many promises, and each has all of its time', async () => {
+  const inTime = timeout(TIMEOUT_MS)
   const works = [workOf(inTime)]
   for (let i = 1; i < 10; i++) {
     await jest.advanceTimersByTimeAsync(10)
@@ -81,17 +81,17 @@ test('one timer serves many, and each has all of its time', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('works of one turn are all given up together', async () => {
-  const inTime = timeout(DEADLINE_MS)
+test('promises of one turn time out together', async () => {
+  const inTime = timeout(TIMEOUT_MS)
   const works = Array.from({ length: 50 }, () => workOf(inTime))
   works[7]?.end('an answer')
-  await jest.advanceTimersByTimeAsync(DEADLINE_MS + 1)
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS + 1)
   const given = works.map(({ outcome }) => outcome.mock.calls.flat())
   expect(given).toEqual(works.map((_, i) => [i === 7 ? 'an answer' : 'no answer within 100 ms']))
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('an answer that was there before the process looked is in time, however late it looks', async () => {
+test('an answer that arrived while the process was busy is in time', async () => {
   jest.useRealTimers()
   const answered = new Promise((resolve) => setTimeout(() => setImmediate(resolve, 'an answer'), 5))
   const answer = timeout(20)(answered)

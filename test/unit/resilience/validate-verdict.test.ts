@@ -10,15 +10,17 @@ const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, 
 const denying = { ...part, allowed: false, remaining: 0, retryAfterMs: 100 }
 const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
 
-function ask(answer: unknown) {
+function charged(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
   return guardStore(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
 }
 
+const TEN_YEARS_MS = 10 * 365 * 86_400_000
 const withPart = (fields: object) => [{ ...verdict, parts: [part, { ...part, ...fields }] }]
-const figures = ['remaining', 'resetAfterMs', 'retryAfterMs', 'moreAfterMs']
+const times = ['resetAfterMs', 'retryAfterMs', 'moreAfterMs']
+const figures = ['remaining', ...times]
 
-const nonsense: [string, unknown][] = [
+const invalid: [string, unknown][] = [
   ['undefined', undefined],
   ['null', null],
   ['true', true],
@@ -57,6 +59,13 @@ const nonsense: [string, unknown][] = [
   ['a part whose atMs is a string', withPart({ atMs: '1790000000000' })],
   ['allowed although a part is denied', [{ ...verdict, parts: [part, denying] }]],
   ['denied although every part is allowed', [{ ...verdict, allowed: false }]],
+  ...times.flatMap((time) =>
+    [1e300, Number.MAX_VALUE, 1e18].map((ms): [string, unknown] => [
+      `${time} of ${ms} ms, longer than any policy waits`,
+      withPart({ [time]: ms }),
+    ]),
+  ),
+  ['remaining of 1e300', withPart({ remaining: 1e300 })],
   ...figures.flatMap((figure): [string, unknown][] => [
     [`a part without ${figure}`, withPart({ [figure]: undefined })],
     [`${figure} NaN`, withPart({ [figure]: Number.NaN })],
@@ -68,14 +77,14 @@ const nonsense: [string, unknown][] = [
   ]),
 ]
 
-describe.each(nonsense)('%s as the answer', (_what, answer) => {
-  test('is a StoreError when it comes at once', () => {
-    expect(() => ask(answer)).toThrow(StoreError)
-    expect(() => ask(answer)).toThrow('fake: the answer is not a list of one valid verdict')
+describe.each(invalid)('%s as the answer of a store', (_what, answer) => {
+  test('is a StoreError of a synchronous store', () => {
+    expect(() => charged(answer)).toThrow(StoreError)
+    expect(() => charged(answer)).toThrow('fake: the answer is not a list of one valid verdict')
   })
 
-  test('is a StoreError when it comes later', async () => {
-    await expect(ask(Promise.resolve(answer))).rejects.toThrow(StoreError)
+  test('is a StoreError of a store that answers with a promise', async () => {
+    await expect(charged(Promise.resolve(answer))).rejects.toThrow(StoreError)
   })
 })
 
@@ -86,9 +95,10 @@ test.each([
     [{ ...verdict, allowed: false, parts: [part, { ...denying, retryAfterMs: Infinity }] }],
   ],
   ['a limit that never resets', withPart({ resetAfterMs: Infinity, moreAfterMs: Infinity })],
+  ['times of ten years', withPart({ resetAfterMs: TEN_YEARS_MS, moreAfterMs: TEN_YEARS_MS })],
   ['figures of 0', withPart({ remaining: 0, resetAfterMs: 0, moreAfterMs: 0 })],
   ['more fields than needed', [{ ...verdict, node: 'eu-1', parts: [{ ...part, next: [1] }, part] }]],
-])('%s is a sound answer', async (_what, answer) => {
-  expect(ask(answer)).toBe(answer[0])
-  expect(await ask(Promise.resolve(answer))).toBe(answer[0])
+])('%s is a valid answer', async (_what, answer) => {
+  expect(charged(answer)).toBe(answer[0])
+  expect(await charged(Promise.resolve(answer))).toBe(answer[0])
 })

@@ -1,0 +1,45 @@
+import { createLimiter, type Store, StoreError, tokenBucket } from 'headgate'
+import { promisingStore, storeThat } from '../../support/fault-stores.js'
+
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+
+/** An answer of which nobody can find out whether it is a promise. */
+const unreadable = () => ({
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is what this test is about
+  get then(): never {
+    throw new Error('bad getter')
+  },
+})
+
+function limiterOn(store: Store, onStoreError?: 'deny') {
+  const limiter = createLimiter({ policy, key: () => 'ada', store, ...(onStoreError && { onStoreError }) })
+  const errors: StoreError[] = []
+  limiter.events.on('storeError', (error) => errors.push(error))
+  return { limiter, errors }
+}
+
+describe('an answer whose `then` throws', () => {
+  test.each([
+    ['synchronous', () => unreadable()],
+    ['by a promise', async () => unreadable()],
+  ])('is a StoreError, and onStoreError decides (%s)', async (_when, answer) => {
+    const { limiter, errors } = limiterOn(storeThat(answer))
+    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+    expect(errors).toHaveLength(1)
+    expect(errors[0]).toBeInstanceOf(StoreError)
+    expect(errors[0]).toMatchObject({
+      store: 'faulty',
+      cause: expect.objectContaining({ message: 'bad getter' }),
+    })
+    const denying = limiterOn(storeThat(answer), 'deny').limiter
+    expect(await denying.charge({})).toMatchObject({ allowed: false, source: 'closed' })
+  })
+
+  test.each(['refund', 'forget'] as const)('is a StoreError of %s', async (method) => {
+    const { limiter } = limiterOn({ ...promisingStore(), [method]: unreadable })
+    const decision = await limiter.charge({})
+    const run = async () => (method === 'refund' ? limiter.refund(decision) : limiter.forget({}))
+    await expect(run()).rejects.toThrow(StoreError)
+    await expect(limiter.charge({})).resolves.toMatchObject({ allowed: true, source: 'store' })
+  })
+})
