@@ -76,8 +76,8 @@ export interface MiddlewareSettings<Req, Res>
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   skip: callback,
-  allow: optional(addressList),
-  block: optional(addressList),
+  allow: optional(readAddresses),
+  block: optional(readAddresses),
   count: withDefault('all', readCount),
   headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
@@ -127,15 +127,23 @@ function readMessage(owner: string, option: string, message: unknown): DenialBod
   throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
 }
 
+/** Checks a list of addresses. `addressRule` compiles it, for the networks that the key reads as IPv4. */
+function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
+  addressList(owner, option, entries)
+  return entries as readonly string[]
+}
+
 function addressRule(
   owner: string,
-  { allow, block, mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
+  { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
 ): AddressRule | undefined {
-  if (allow === undefined && block === undefined) return undefined
+  if (allow.length + block.length === 0) return undefined
   const read = addressReaderOf(owner, entries)
+  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
+  const isBlocked = addressList(owner, 'block', block, read.embeddings)
   return (subject) => {
     const address = read(subject)
-    if (mode === 'enforce' && block?.(address)) return 'block'
-    return allow?.(address) ? 'allow' : undefined
+    if (mode === 'enforce' && isBlocked(address)) return 'block'
+    return isAllowed(address) ? 'allow' : undefined
   }
 }

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
 import { type Address, parseAddress, parseAsWritten, type SourceAddress } from './address.js'
-import { type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
+import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
 /** Returns whether an address is in a list. `undefined` is in none. */
 export type AddressTest = (source: SourceAddress | undefined) => boolean
@@ -11,14 +11,19 @@ export type AddressTest = (source: SourceAddress | undefined) => boolean
  * embedding is read as the IPv4 range in it, since that is how source addresses are read. Throws a
  * `TypeError` that names the entry which is neither.
  */
-export function addressList(owner: string, option: string, entries: unknown): AddressTest {
+export function addressList(
+  owner: string,
+  option: string,
+  entries: unknown,
+  embeddings: readonly Embedding[] = EMBEDDINGS,
+): AddressTest {
   if (!Array.isArray(entries)) {
     const fix = `Did you mean ${option}: ['10.0.0.0/8']?`
     throw wrongOption(owner, option, 'an array of addresses and CIDR ranges', entries, fix)
   }
   const ranges = entries.map((entry) => {
     const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
-    return readRange(must, entry)
+    return readRange(must, entry, embeddings)
   })
   return function isListed(source) {
     const address = typeof source === 'string' ? parseAddress(source) : source
@@ -28,14 +33,14 @@ export function addressList(owner: string, option: string, entries: unknown): Ad
 
 type Range = readonly [Address, prefix: number]
 
-function readRange(must: string, entry: unknown): Range {
+function readRange(must: string, entry: unknown, embeddings: readonly Embedding[]): Range {
   const [text = '', bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
   const address = rest.length > 0 ? undefined : parseAsWritten(text)
   const prefix = address && readPrefix(bits, address.kind() === 'ipv4' ? 32 : 128)
   if (address === undefined || prefix === undefined)
     throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
   if (address instanceof ipaddr.IPv4) return [address, prefix]
-  const embedding = embeddingOf(address)
+  const embedding = embeddingOf(address, embeddings)
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
   if (range !== undefined) return range
   throw new TypeError(

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
+import { EMBEDDINGS, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
 /** A parsed address. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4 here. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -20,10 +20,10 @@ export function isPlainIpv4(text: string): boolean {
  * One in the network of an embedding is the IPv4 address in it. Returns `undefined` for everything else, so
  * also for the octal, hexadecimal and shortened spellings of IPv4, which programs read differently.
  */
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string, embeddings = EMBEDDINGS): Address | undefined {
   const address = parseAsWritten(text)
   if (address === undefined || address instanceof ipaddr.IPv4) return address
-  const embedding = embeddingOf(address)
+  const embedding = embeddingOf(address, embeddings)
   return (embedding && embeddedIpv4(address, embedding)) ?? address
 }
 

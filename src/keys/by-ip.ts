@@ -3,12 +3,11 @@ import { whole } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressIdentity } from './address.js'
 import { markAddressKey } from './address-key.js'
-import type { ForwardedOptions } from './forwarded-address.js'
 import { asRequest, type KeyFunction } from './key.js'
-import { type AddressReader, addressReader } from './source-address.js'
+import { type AddressOptions, type AddressReader, addressReader } from './source-address.js'
 
 /** How addresses become identities. */
-export interface ByIpOptions extends ForwardedOptions {
+export interface ByIpOptions extends AddressOptions {
   /**
    * IPv6 addresses that share this many leading bits are one client, since a home gets a whole network:
    * usually /56 or /64 (RIPE-690), a business /48. From 1 to 128. Default 56.
@@ -24,10 +23,11 @@ const OPTIONS = {
     trustProxy: unchecked,
     header: unchecked,
     from: unchecked,
+    nat64: unchecked,
   },
   rules: {
     read: {
-      from: ['trustProxy', 'header', 'from'],
+      from: ['trustProxy', 'header', 'from', 'nat64'],
       read: (owner: string, given: object) => addressReader(owner, given),
     },
   },

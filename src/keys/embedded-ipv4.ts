@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { show, wrongOption } from '../util/validate.js'
 
 /** An IPv6 network whose addresses embed the IPv4 address of the client. */
 export interface Embedding {
@@ -14,7 +15,7 @@ export interface Embedding {
 const network = (cidr: string) => ipaddr.IPv6.parseCIDR(cidr)
 
 /** The networks that are the same everywhere. */
-const EMBEDDINGS: readonly Embedding[] = [
+export const EMBEDDINGS: readonly Embedding[] = [
   // IPv4-mapped, as sockets write it (RFC 4291 §2.5.5.2).
   { network: network('::ffff:0:0/96'), ipv4At: 96 },
   // NAT64 (RFC 6052 §2.1).
@@ -25,9 +26,28 @@ const EMBEDDINGS: readonly Embedding[] = [
   { network: network('2001::/32'), ipv4At: 96, isPublic: true, isInverted: true },
 ]
 
+/**
+ * Returns the networks above, and before them those of an operator's own NAT64 translators. Throws a
+ * `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the IPv4
+ * address.
+ */
+export function embeddingsWith(owner: string, nat64: unknown): readonly Embedding[] {
+  if (nat64 === undefined) return EMBEDDINGS
+  if (Array.isArray(nat64)) return [...nat64.map((entry) => nat64Embedding(owner, entry)), ...EMBEDDINGS]
+  const fix = "Did you mean nat64: ['2001:db8:64::/96']?"
+  throw wrongOption(owner, 'nat64', 'an array of IPv6 prefixes of 96 bits', nat64, fix)
+}
+
+function nat64Embedding(owner: string, entry: unknown): Embedding {
+  if (typeof entry === 'string' && /^[\da-f:.]+\/96$/i.test(entry) && ipaddr.IPv6.isValidCIDR(entry))
+    return { network: network(entry), ipv4At: 96 }
+  const must = `${owner}: nat64 must hold IPv6 prefixes of 96 bits, got ${show(entry)}.`
+  throw new TypeError(`${must} Write such as '2001:db8:64::/96'.`)
+}
+
 /** Returns the embedding in whose network `address` lies. */
-export function embeddingOf(address: ipaddr.IPv6): Embedding | undefined {
-  return EMBEDDINGS.find(({ network: [first, prefix] }) => address.match(first, prefix))
+export function embeddingOf(address: ipaddr.IPv6, embeddings: readonly Embedding[]): Embedding | undefined {
+  return embeddings.find(({ network: [first, prefix] }) => address.match(first, prefix))
 }
 
 const NOT_GLOBAL: readonly string[] = [

@@ -6,6 +6,7 @@ import { isPlainIpv4, parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import { isDisconnected, peerAddress } from './connection.js'
+import type { Embedding } from './embedded-ipv4.js'
 import { headerOf } from './key.js'
 
 /**
@@ -43,10 +44,11 @@ export type ForwardedReader = (subject: unknown) => string | undefined
 export function forwardedReader(
   owner: string,
   { trustProxy, header, from }: ForwardedOptions,
+  embeddings: readonly Embedding[],
 ): ForwardedReader | undefined {
   if (header === undefined && from === undefined)
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy)
-  if (trustProxy === undefined) return addressInHeader(owner, header, from)
+  if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
     `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
   )
@@ -82,7 +84,12 @@ function compileTrust(owner: string, trustProxy: TrustProxy): ReturnType<typeof 
   throw wrongOption(owner, 'trustProxy', must, trustProxy, fix)
 }
 
-function addressInHeader(owner: string, header: unknown, from: unknown): ForwardedReader {
+function addressInHeader(
+  owner: string,
+  header: unknown,
+  from: unknown,
+  embeddings: readonly Embedding[],
+): ForwardedReader {
   const fix = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
   const name = header.toLowerCase()
@@ -92,16 +99,16 @@ function addressInHeader(owner: string, header: unknown, from: unknown): Forward
   }
   if (!Array.isArray(from) || from.length === 0)
     throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
-  const isBelieved = addressList(owner, 'from', from)
+  const isBelieved = addressList(owner, 'from', from, embeddings)
   return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
     const peer = peerAddress(subject)
-    if (peer === undefined || !isBelieved(parseAddress(peer))) {
+    if (peer === undefined || !isBelieved(parseAddress(peer, embeddings))) {
       if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
       return undefined
     }
-    if (!isPlainIpv4(address) && parseAddress(address) === undefined) warnUnreadable(name)
+    if (!isPlainIpv4(address) && parseAddress(address, embeddings) === undefined) warnUnreadable(name)
     return address
   }
 }

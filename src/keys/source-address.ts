@@ -1,6 +1,7 @@
 import { warnOnce } from '../util/warn-once.js'
 import { isPlainIpv4, parseAddress, type SourceAddress } from './address.js'
 import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
+import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
 
@@ -8,7 +9,20 @@ import { asRequest, headerOf } from './key.js'
  * Returns the address that a request came from; `undefined` where there is none, such as on a Unix socket.
  * Throws a `DisconnectedError` where the connection is gone.
  */
-export type AddressReader = (subject: unknown) => SourceAddress | undefined
+export interface AddressReader {
+  (subject: unknown): SourceAddress | undefined
+  /** The networks whose addresses it reads as the IPv4 address in them. */
+  readonly embeddings: readonly Embedding[]
+}
+
+/** How source addresses are read. */
+export interface AddressOptions extends ForwardedOptions {
+  /**
+   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`:
+   * clients behind them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
+   */
+  nat64?: readonly string[]
+}
 
 /**
  * Creates the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust
@@ -18,23 +32,27 @@ export type AddressReader = (subject: unknown) => SourceAddress | undefined
  * Emits a process warning once when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding
  * header arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
  */
-export function addressReader(owner: string, options: ForwardedOptions = {}): AddressReader {
-  const reportedAddress = forwardedReader(owner, options) ?? expressAddress
+export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
+  const embeddings = embeddingsWith(owner, options.nat64)
+  const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressAddress
 
-  return function sourceAddress(subject: unknown): SourceAddress | undefined {
-    const address = readAddress(reportedAddress(subject)) ?? readAddress(peerAddress(subject))
+  function sourceAddress(subject: unknown): SourceAddress | undefined {
+    const address =
+      readAddress(reportedAddress(subject), embeddings) ?? readAddress(peerAddress(subject), embeddings)
     if (address === undefined && isDisconnected(subject)) throw new DisconnectedError()
     return address
   }
+
+  return Object.assign(sourceAddress, { embeddings })
 }
 
 /** How a server that listens on `::` writes IPv4 addresses (RFC 4291 §2.5.5.2). */
 const MAPPED = '::ffff:'
 
-function readAddress(text: string | undefined): SourceAddress | undefined {
+function readAddress(text: string | undefined, embeddings: readonly Embedding[]): SourceAddress | undefined {
   if (text === undefined || isPlainIpv4(text)) return text
   if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
-  return parseAddress(text)
+  return parseAddress(text, embeddings)
 }
 
 function expressAddress(subject: unknown): string | undefined {

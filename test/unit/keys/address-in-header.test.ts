@@ -83,6 +83,12 @@ test('it is read from the headers of the Fetch standard as well', () => {
   expect(cdn(requestFrom('173.245.48.1', new Headers({ [HEADER]: '203.0.113.7' })))).toBe('203.0.113.7')
 })
 
+test('from takes the addresses of NAT64 clients as nat64 says', () => {
+  const key = byIp({ header: HEADER, from: ['192.0.2.1'], nat64: ['2001:db8:64::/96'] })
+  const headers = { [HEADER]: '2001:db8:64::203.0.113.7' }
+  expect(key(requestFrom('2001:db8:64::192.0.2.1', headers))).toBe('203.0.113.7')
+})
+
 describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   const sent = (client: string) => ({ headers: { [HEADER]: client } })
   const clients = ['203.0.113.7', '203.0.113.8', '203.0.113.8', '203.0.113.9'].map(sent)
