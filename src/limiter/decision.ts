@@ -3,9 +3,10 @@ import type { Part, PartVerdict, Refund, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
 /**
- * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units that this process leased from
- * the store; `'local'` = the local fallback. Without a store, `'open'` = allowed and `'closed'` = denied, as is a request whose
- * connection is gone before its address could be read. `'none'` = no limit applies to the request.
+ * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
+ * that this process leased from the store; `'local'` = the local fallback. Without a store, `'open'` =
+ * allowed and `'closed'` = denied, as is a request whose connection is gone before its address could be
+ * read. `'none'` = no limit applies to the request.
  */
 export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'
 
@@ -33,7 +34,7 @@ export interface PartDecision extends Figures {
 
 /** The outcome of one charge. Plain data, with the figures of the binding limit. */
 export interface Decision extends Figures {
-  /** The name of the binding limit: the one that denied for longest, or the one nearest to exhaustion; `''` where no limit was charged. */
+  /** The limit that denied for longest, or the one nearest to exhaustion; `''` where none was charged. */
   readonly policy: string
   /** Each limit's own figures; empty where no limit was charged. */
   readonly parts: readonly PartDecision[]
@@ -52,7 +53,7 @@ export type RefundCharge = (
   limits: readonly string[] | undefined,
 ) => MaybePromise<void>
 
-/** Registered symbols: a limiter understands the decisions of a second copy of this package in the process. Not enumerable. */
+/** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REFUND = Symbol.for('headgate.decision.refund')
 
@@ -61,7 +62,7 @@ interface Internals {
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
 }
 
-/** A decision on a charge. What was charged and how it is refunded is private: a copy of a decision has neither. */
+/** A decision on a charge. What was charged and its refund are private: a copy has neither. */
 class ChargeDecision implements Decision, Internals {
   readonly allowed: boolean
   readonly limit: number
@@ -174,7 +175,7 @@ export function refundDecision(decision: Decision, limits?: readonly string[]): 
   return (decision as Internals)[REFUND]?.(limits)
 }
 
-/** Returns what was charged for a decision, also where it was denied, and nothing for what is no decision. */
+/** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as Internals)[CHARGE]

@@ -10,7 +10,7 @@ export interface LimiterEvents<Subject> {
   limited: [decision: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
-  /** The circuit breaker changed its state. `cause` is the store's last error, unless the state is `'closed'`. */
+  /** The circuit breaker changed its state. `cause` is the store's last error, unless it is closed. */
   storeState: [state: BreakerState, cause: StoreError | undefined]
   /** The store lost counts, or could not keep them: for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
@@ -20,25 +20,11 @@ export interface LimiterEvents<Subject> {
 
 type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
 
-/** Emits that a charge was denied. */
-export function emitLimited<Subject>(events: Events<Subject>, decision: Decision, subject: Subject): void {
-  emit(events, 'limited', [decision, subject])
-}
-
 /** Emits that the store could not decide a charge, or warns once if nobody listens. */
 export function emitStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
   if (emit(events, 'storeError', [error])) return
   const problem = `the store could not decide a request (${error.message})`
   warnUnheard('HEADGATE_STORE_ERROR', problem, 'storeError')
-}
-
-/** Emits that the circuit breaker changed its state. */
-export function emitStoreState<Subject>(
-  events: Events<Subject>,
-  state: BreakerState,
-  cause: StoreError | undefined,
-): void {
-  emit(events, 'storeState', [state, cause])
 }
 
 /** Emits that the store lost counts, or warns once if nobody listens. */
@@ -57,7 +43,7 @@ function warnUnheard(code: `HEADGATE_${string}`, problem: string, event: string)
   warnOnce(code, `headgate: ${problem}. Listen to limiter.events.on('${event}', …) for each occurrence.`)
 }
 
-/** Emits an event; returns whether anybody listens. A listener that throws must not decide a request: it is warned of once. */
+/** Emits an event; returns whether anybody listens. A listener that throws is a warning, once. */
 export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
   events: EventEmitter<Events>,
   name: Name,

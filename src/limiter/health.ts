@@ -10,7 +10,7 @@ export interface Health {
   readonly isHealthy: boolean
   /** The store's name, such as `'redis'`. */
   readonly store: string
-  /** The circuit breaker: `'closed'` = all charges reach the store, `'open'` = none for a moment, `'half-open'` = one probes it. */
+  /** The circuit breaker of the store: `'closed'` = all charges reach it, `'open'` = none for a moment. */
   readonly state: BreakerState
   /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
@@ -18,7 +18,7 @@ export interface Health {
   readonly cause?: StoreError
 }
 
-/** Returns the health of a store by a peek at `key`, which nobody charges. As any call, it may be the one that probes a store which failed. */
+/** Returns the health of a store by a peek at `key`. As any call, that may be the breaker's probe. */
 export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
   const peek: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
   const sinceMs = performance.now()

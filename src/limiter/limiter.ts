@@ -17,14 +17,7 @@ import {
   selectRefunds,
   UNLIMITED,
 } from './decision.js'
-import {
-  emitLimited,
-  emitLimitsLost,
-  emitRefundFailed,
-  emitStoreError,
-  emitStoreState,
-  type LimiterEvents,
-} from './events.js'
+import { emit, emitLimitsLost, emitRefundFailed, emitStoreError, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
@@ -35,26 +28,29 @@ import { decideWithoutStore } from './store-failure.js'
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
   /**
-   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns the decision itself when the
-   * store and the functions among the options are synchronous, else a promise of it. Throws or rejects with what such a function threw,
-   * and with `TypeError` for a wrong cost; never for a denial.
+   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
+   * the decision itself when the store and the functions among the options are synchronous, else a promise
+   * of it. Throws or rejects with what such a function threw, and with `TypeError` for a wrong cost; never
+   * for a denial.
    *
-   * A request whose connection is gone before its address could be read, where a limit needs that, is denied without a charge, with
-   * `source: 'closed'`. Nobody would read the answer.
+   * A request whose connection is gone before its address could be read, where a limit needs that, is denied
+   * without a charge, with `source: 'closed'`. Nobody would read the answer.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /** Returns the figures as they stand, without taking anything. */
   peek(subject: Subject): MaybePromise<Decision>
   /**
-   * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the limits of these names took: the
-   * rest stays taken. Throws or rejects with `StoreError` when the store failed; the units may be back then, and cannot be refunded again.
+   * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
+   * limits of these names took: the rest stays taken. Throws or rejects with `StoreError` when the store
+   * failed; the units may be back then, and cannot be refunded again.
    */
   refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
   /**
-   * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The subject may be any object that
-   * has what the key functions read, such as `{ body: { username: 'ada' } }` for `byField('username')`; or a decision, for the
-   * keys that were charged. With `limits`, only the limits of these names forget, and only their keys are read. Throws or rejects where a
-   * key needs the address of a request whose connection is closed: give the decision then.
+   * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The
+   * subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
+   * for `byField('username')`; or a decision, for the keys that were charged. With `limits`, only the limits
+   * of these names forget, and only their keys are read. Throws or rejects where a key needs the address of
+   * a request whose connection is closed: give the decision then.
    */
   forget(
     subject: Subject | Record<string, unknown> | Decision,
@@ -62,7 +58,7 @@ export interface Limiter<Subject> {
   ): MaybePromise<void>
   /** Calls the store without taking anything, for readiness probes. Never rejects. */
   health(): Promise<Health>
-  /** Waits for pending calls of the store and closes what it opened itself, each for `timeoutMs` at most; never the user's client. */
+  /** Waits for pending calls and closes what the store opened, not your client: `timeoutMs` each at most. */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>
 }
@@ -81,7 +77,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     timeoutMs: settings.timeoutMs,
     denyCacheMs: settings.denyCacheMs,
     lease: lease && { ...lease, onReturnFailed: (error) => emitRefundFailed(events, error, CLOSED) },
-    onChange: (state, cause) => emitStoreState(events, state, cause),
+    onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitLimitsLost(events, error))
 
@@ -93,7 +89,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function emitDenial(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) emitLimited(events, decision, subject)
+    if (!decision.allowed) emit(events, 'limited', [decision, subject])
     return decision
   }
 
@@ -139,7 +135,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // the breaker's cause was emitted before
+    if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // its cause was emitted
     return thenMaybe(chooseOnStoreError(error, subject), (choice) =>
       decideWithoutStore(choice, parts, fallback, share),
     )
@@ -171,7 +167,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 }
 
-/** Returns the denial of a request whose address was needed and whose connection is gone. Throws any other error on. */
+/** Denies a request whose connection was gone before its address was read. Throws other errors on. */
 export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error

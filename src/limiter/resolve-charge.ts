@@ -3,8 +3,9 @@ import type { NamedPart } from './decision.js'
 import type { BoundPolicy, Limit } from './parse-limits.js'
 
 /**
- * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits' own cost. With `names`, only
- * the keys of the limits of these names are read: others may need what the subject does not have.
+ * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits'
+ * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
+ * subject does not have.
  */
 export function resolveCharge(
   limits: readonly Limit[],

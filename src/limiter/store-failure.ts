@@ -5,8 +5,9 @@ import { CLOSED, chargeDecision, type Decision, type NamedPart, OPEN, selectRefu
 import type { StoreErrorChoice } from './options.js'
 
 /**
- * Returns the decision on a charge that the store could not decide: with `'local'` by the fallback store, which has `share` of each
- * limit. An answer of the store that comes later is dropped: what it took stays taken.
+ * Returns the decision on a charge that the store could not decide: with `'local'` by the fallback store,
+ * which has `share` of each limit. An answer of the store that comes later is dropped: what it took stays
+ * taken.
  */
 export function decideWithoutStore(
   choice: StoreErrorChoice,

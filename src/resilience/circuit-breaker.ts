@@ -1,17 +1,17 @@
 import type { StoreError } from '../stores/store-error.js'
 
-/** Whether calls reach the store: `'closed'` = all do, `'open'` = none for a moment, `'half-open'` = one probes it. */
+/** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
 export type Generation = number
 
-/** A circuit breaker: keeps calls from a store that fails, so that an outage costs a request next to nothing. */
+/** Keeps calls from a store that fails, so that an outage costs a request next to nothing. */
 export interface CircuitBreaker {
   readonly state: BreakerState
   /** The store's last error, while the breaker is not closed. */
   readonly cause: StoreError | undefined
-  /** Admits a call, whose outcome must be recorded. Returns `undefined` where the store may not be called. */
+  /** Admits a call, whose outcome must be recorded; `undefined` where the store may not be called. */
   admit(): Generation | undefined
   /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
   nextChange(): Promise<void>
@@ -28,14 +28,15 @@ const TIMEOUT_BURST_MS = 10
 /** The failure rate is half or more of at least so many answers, in about a second. */
 const MIN_ANSWERS = 20
 const RATE_WINDOW_MS = 1000
-/** At most so many answers of earlier windows count as well, so that one burst of failures is not the whole picture. */
+/** At most so many answers of earlier windows count, so that one burst does not decide the rate. */
 const MAX_EARLIER_ANSWERS = 100
-/** The longest pause; the shortest is half of it. It is random, so that processes do not probe all at once. */
+/** The longest pause, and twice the shortest: random, so that processes do not probe all at once. */
 const MAX_OPEN_MS = 1000
 
 /**
- * Creates a circuit breaker. It opens after five failures in a row, or when half of the answers are failures. After 0.5 to 1 s it is
- * half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
+ * Creates a circuit breaker. It opens after five failures in a row, or when half of the answers are
+ * failures. After 0.5 to 1 s it is half-open and admits one call, the probe: the breaker closes if that
+ * succeeds, else it opens again.
  */
 export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
   let state: BreakerState = 'closed'

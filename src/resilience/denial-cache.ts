@@ -12,13 +12,14 @@ const MIN_KEYS = 16_384
 interface Denial {
   readonly charge: Charge
   readonly verdict: Verdict
-  /** When the charge was sent, by `performance.now()`: before the store decided, so that no denial outlives the store's own. */
+  /** When the charge was sent (`performance.now()`): a denial never outlives the store's own. */
   readonly sentAtMs: number
 }
 
 /**
- * The denials of a store, in this process's memory. What was denied is denied until its `retryAfterMs` is over, whatever else is taken
- * meanwhile, and so is what costs more; only a refund or `forget` ends that sooner.
+ * The denials of a store, in this process's memory. What was denied is denied until its `retryAfterMs` is
+ * over, whatever else is taken meanwhile, and so is what costs more; only a refund or `forget` ends that
+ * sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
@@ -27,9 +28,9 @@ export class DenialCache {
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
-   * Returns the verdict on a charge that one denial of less than `maxMs` ago still denies. Its figures are exact for the cost that was
-   * denied, but for `remaining` of a cost above 1; a larger cost gets the same times. Parts that were not denied have the figures of
-   * then, or of a fresh state.
+   * Returns the verdict on a charge that one denial of less than `maxMs` ago still denies. Its figures are
+   * exact for the cost that was denied, but for `remaining` of a cost above 1; a larger cost gets the same
+   * times. Parts that were not denied have the figures of then, or of a fresh state.
    */
   find(charge: Charge, maxMs: number): Verdict | undefined {
     for (const { key } of charge) {
@@ -40,7 +41,7 @@ export class DenialCache {
     return undefined
   }
 
-  /** Records a denial, unless units were refunded since the charge was sent. What is allowed outdates the figures of a denial. */
+  /** Records a denial, unless units were refunded since `sentAtMs`. An allowed charge ends older denials. */
   record(charge: Charge, verdict: Verdict, sentAtMs: number): void {
     if (verdict.allowed) {
       for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
@@ -66,7 +67,7 @@ export class DenialCache {
     }
   }
 
-  /** Repeats a denial for a charge, unless a part that it denied may be allowed by now, or a ban would have to count this one. */
+  /** Repeats a denial, unless a part of it may be allowed by now, or a ban has to count this one. */
   #repeat(denial: Denial, charge: Charge, maxMs: number): Verdict | undefined {
     const ageMs = performance.now() - denial.sentAtMs
     const atMs = denial.verdict.atMs + ageMs
@@ -86,7 +87,7 @@ export class DenialCache {
   }
 }
 
-/** Returns a part's figures `ageMs` later, if nothing else was taken or refunded. A cost above the limit is never allowed. */
+/** Returns figures `ageMs` later, if nothing else was taken. A cost above the limit is never allowed. */
 function figuresAfter(ageMs: number, figures: PartVerdict, { policy, cost }: Part): PartVerdict {
   const { allowed, remaining } = figures
   const left = (ms: number) => Math.max(0, ms - ageMs)
@@ -110,8 +111,9 @@ export function denialCacheOf(store: Store): DenialCache {
 }
 
 /**
- * Creates a store that repeats denials of less than `maxMs` ago: with `source: 'deny-cache'`, without a promise, and also while the
- * store is down. A refund in another process counts here `maxMs` later at the latest. Denials of a synchronous store are not cached.
+ * Creates a store that repeats denials of less than `maxMs` ago: with `source: 'deny-cache'`, without a
+ * promise, and also while the store is down. A refund in another process counts here `maxMs` later at the
+ * latest. Denials of a synchronous store are not cached.
  */
 export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
   if (maxMs === 0) return store

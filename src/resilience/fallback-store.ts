@@ -7,8 +7,9 @@ const MAX_KEYS = 250_000
 const fallbacks = new WeakMap<Store, MemoryStore>()
 
 /**
- * Returns the memory store that decides while `store` is down. Its states live until they expire, also when the store is back: a store
- * that fails again and again grants no second quota. Limiters that share keys in the store share its fallback.
+ * Returns the memory store that decides while `store` is down. Its states live until they expire, also when
+ * the store is back: a store that fails again and again grants no second quota. Limiters that share keys in
+ * the store share its fallback.
  */
 export function fallbackStoreOf(store: Store): MemoryStore {
   const fallback = fallbacks.get(store) ?? memoryStore({ maxKeys: MAX_KEYS })
@@ -16,7 +17,7 @@ export function fallbackStoreOf(store: Store): MemoryStore {
   return fallback
 }
 
-/** Returns the parts with a share of their limits. A cost above the share takes all of it; one above the limit is never allowed. */
+/** Returns the parts with a share of their limits. A cost above the share takes all of it. */
 export function scaleParts<P extends Part>(parts: readonly P[], share: number): readonly P[] {
   if (share === 1) return parts
   return parts.map((part) => {

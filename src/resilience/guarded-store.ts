@@ -30,7 +30,7 @@ export class CircuitOpenError extends StoreError {
   }
 }
 
-/** The store gets at least this share of the time-out, however much of it was used up before: slow key functions limit as well. */
+/** The least share of the time-out that the store gets, however slow the key functions were. */
 const MIN_TIMEOUT_SHARE = 0.25
 
 /** One call of the store, and how its answer is read. */
@@ -46,11 +46,12 @@ export interface GuardOptions {
 }
 
 /**
- * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit breaker. An answer after the
- * time-out is dropped. A synchronous store costs no promise and no timer.
+ * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit
+ * breaker. An answer after the time-out is dropped. A synchronous store costs no promise and no timer.
  *
- * Calls that arrive while a probe is pending wait for its outcome, each until its own time-out: charges and peeks, so that the store
- * decides the first burst after an outage; refunds and `forget` as well, since nothing repeats them.
+ * Calls that arrive while a probe is pending wait for its outcome, each until its own time-out: charges and
+ * peeks, so that the store decides the first burst after an outage; refunds and `forget` as well, since
+ * nothing repeats them.
  */
 export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
   const breaker = circuitBreaker(onChange)

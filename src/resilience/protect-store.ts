@@ -13,8 +13,8 @@ export interface ProtectOptions extends GuardOptions {
 }
 
 /**
- * Creates the protection of a store. A charge passes leased units, the denial cache, and the guard with its time-out and circuit breaker.
- * Memory needs none of them.
+ * Creates the protection of a store. A charge passes leased units, the denial cache, and the guard with its
+ * time-out and circuit breaker. Memory needs none of them.
  */
 export function protectStore(
   store: Store,
@@ -33,7 +33,7 @@ export function protectStore(
   }
 }
 
-/** Creates the protection of memory, which answers at once. What a clock or a policy of the user throws becomes a `StoreError`. */
+/** Creates the protection of memory: wraps only what a clock or a policy of the user throws. */
 function directStore(store: MemoryStore): GuardedStore {
   return {
     name: store.name,

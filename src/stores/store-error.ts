@@ -13,7 +13,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store answered that it cannot do this one: it may do others, such as denials when it is full, and goes on being asked. */
+  /** Whether the store answered that it cannot decide this charge. The circuit breaker ignores that. */
   readonly answered: boolean
 
   constructor(store: string, message: string, options: { cause?: unknown; answered?: boolean } = {}) {
@@ -35,7 +35,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Returns what a store, its client or a server threw as a `StoreError`; a `StoreError` is returned as it is. */
+/** Returns what was thrown as a `StoreError`; a `StoreError` is returned as it is. */
 export function asStoreError(
   store: string,
   cause: unknown,
@@ -46,7 +46,7 @@ export function asStoreError(
   return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, answered })
 }
 
-/** Returns the message of whatever was thrown: of an `AggregateError` (one for each address of a host) the first one's. */
+/** Returns the message of whatever was thrown; of several errors (one an address) the first. */
 export function messageOf(thrown: unknown): string {
   const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
   const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown

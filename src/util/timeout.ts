@@ -11,8 +11,9 @@ interface Entry {
 }
 
 /**
- * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`, and then calls `onTimeout`. What
- * arrived while the process was busy is read first. One timer serves all pending promises; it does not keep the process running.
+ * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`, and
+ * then calls `onTimeout`. What arrived while the process was busy is read first. One timer serves all
+ * pending promises; it does not keep the process running.
  */
 export function timeout(timeoutMs: number): <T>(work: Promise<T>, onTimeout?: () => void) => Promise<T> {
   const pending = new Set<Entry>() // in the order in which they are due
