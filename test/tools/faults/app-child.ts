@@ -32,7 +32,7 @@ const limit = rateLimit<Request, Response>({
   policy: (req) => policyOf(clientOf(req)),
   key: clientOf,
   onStoreError: choice === 'function' ? byMethod : choice,
-  denyCache: false, // so that every answer tells how the store is
+  denyCache: false, // so that every answer shows the store's health
 })
 limit.limiter.events.on('storeError', () => undefined)
 
@@ -43,7 +43,7 @@ app.use((req, res, next) => {
   const over = () => {
     if (!isOver) waited.add(performance.now() - arrivedMs)
     isOver = true
-    if (!res.headersSent) tell(req, res)
+    if (!res.headersSent) showDecision(req, res)
   }
   endsWith(res, over)
   limit(req, res, (error) => {
@@ -104,7 +104,7 @@ function endsWith(res: Response, over: () => void): void {
 }
 
 /** Says on the answer where its decision came from, and when it was made. */
-function tell({ rateLimit }: Request, res: Response): void {
+function showDecision({ rateLimit }: Request, res: Response): void {
   if (res.hasHeader('x-source')) return
   const source = rateLimit?.source ?? 'unknown'
   res.setHeader('x-source', source)

@@ -6,7 +6,7 @@ import type { Bundle } from '../../support/servers/bundle.js'
 import type { Target } from './target.js'
 import type { WaitSummary } from './waits.js'
 
-/** What the application does where the store cannot tell: `'function'` denies POST requests, and decides others locally. */
+/** What the application does where the store cannot decide: `'function'` denies POST requests, and decides others locally. */
 export type Choice = 'allow' | 'deny' | 'local' | 'function'
 
 export interface AppSettings {

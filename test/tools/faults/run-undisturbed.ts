@@ -13,7 +13,7 @@ export interface UndisturbedOptions extends RunOptions {
 
 /**
  * Runs a fault once more where a bound was broken while the application was held up for longer than the bounds leave room for:
- * that tells nothing on a machine that is busy with other things. What the application does to itself, it does again.
+ * that says nothing on a machine that is busy with other things. What the application does to itself, it does again.
  */
 export async function runUndisturbed(
   stage: Stage,

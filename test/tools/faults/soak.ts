@@ -72,7 +72,7 @@ export interface SoakOptions {
   readonly bundled?: Bundle
 }
 
-/** Runs mixed traffic on a store for a while, with a fault every few seconds, and reckons up. */
+/** Runs mixed traffic on a store for a while, with a fault every few seconds, and compares the counts. */
 export async function soak(scene: Scene, { seconds, bundled }: SoakOptions): Promise<SoakOutcome> {
   const stage = await scene.start()
   const settings: SoakSettings = { target: stage.target, run: Date.now().toString(36) }

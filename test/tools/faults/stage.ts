@@ -25,7 +25,7 @@ export interface Fault<S extends Stage = Stage> {
   readonly isHarmless?: boolean
   /** Done before the application starts. */
   before?(stage: S): Promise<unknown>
-  /** Does it, and mends it. */
+  /** Inflicts the fault, and ends it. */
   inflict(stage: S): Promise<unknown>
 }
 
