@@ -6,10 +6,7 @@ const STEPS_PER_WINDOW = 8
 /** The expiry of a state that never expires: the end of the year 9999. */
 export const NEVER_S = 253_402_300_799
 
-/**
- * Returns the step to whose multiples a policy's expiries are rounded up: an eighth of its window, at least
- * a minute.
- */
+/** Returns the step of a policy's expiries, in seconds: an eighth of its window, at least a minute. */
 export function expiryStepS({ windowMs }: Policy): number {
   const stepMs = Number.isFinite(windowMs) ? windowMs / STEPS_PER_WINDOW : 0
   return Math.ceil(Math.max(MINUTE_MS, stepMs) / 1000)

@@ -9,7 +9,7 @@ const PAUSE_MS = 20
 
 /** Removes expired rows in the background. */
 export interface Purger {
-  /** Starts a purge when one is due. To be called with each batch of charges; costs a look at the clock. */
+  /** Starts a purge when one is due. To be called with each batch of charges: it only looks at the clock. */
   runIfDue(): void
   /** Stops purging, and resolves when the batch under way is done. */
   close(): Promise<void>

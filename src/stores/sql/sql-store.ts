@@ -24,18 +24,14 @@ const NO_SINGLE_CHARGES_MS = 60_000
 /** A store in a database, whose table has to exist before it is used. */
 export interface SqlStore extends Store {
   /**
-   * Creates the table and its index if they do not exist, for applications that do not run the SQL
-   * themselves. Await it before the first request. Rejects with `StoreError` if the user of the pool may
-   * not do that.
+   * Creates the table if it does not exist, for applications that do not run the SQL. Await it before
+   * the first request. Rejects with `StoreError` if the user of the pool lacks the permission.
    */
   prepare(): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * Creates a store that decides batches in transactions, and a charge of one part that comes alone in fewer
- * round trips.
- */
+/** Creates a store that decides batches in transactions, and a single charge in fewer round trips. */
 export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const connected = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)

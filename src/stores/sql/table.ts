@@ -13,10 +13,7 @@ export const TABLE_OPTIONS = {
   rows: { table: withDefault(DEFAULT_TABLE, (owner, _option, value) => tableNames(owner, value)) },
 } satisfies { rows: Rows }
 
-/**
- * Returns the parts of a table's name: the table, perhaps after its schema (in MySQL: its database). Throws
- * a `TypeError` for any other value.
- */
+/** Returns the table, after its schema (in MySQL: its database) if that is named. Throws a `TypeError`. */
 export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
@@ -24,10 +21,7 @@ export function tableNames(owner: string, table: unknown): readonly string[] {
   throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
 }
 
-/**
- * Returns the key of the row for a key at rest: the same, or its hash if it is too long or not well-formed
- * Unicode.
- */
+/** Returns the key of a row: the key at rest, or its hash if that is too long or not well-formed Unicode. */
 export function rowKey(key: string): string {
   return key.isWellFormed() && Buffer.byteLength(key) <= MAX_KEY_BYTES ? key : hashKey(key)
 }

@@ -29,11 +29,8 @@ const KINDS: readonly (readonly [string, (seconds: number) => Policy])[] = [
 
 /** All that a policy has, taken in different ways. */
 const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => readonly Charge[]])[] = [
-  ['one charge that goes alone', (policy, key) => [[part(key, policy, policy.limit)]]],
-  [
-    'two charges, each of which goes alone',
-    (policy, key) => [[part(key, policy)], [part(key, policy, policy.limit - 1)]],
-  ],
+  ['a single charge', (policy, key) => [[part(key, policy, policy.limit)]]],
+  ['two single charges', (policy, key) => [[part(key, policy)], [part(key, policy, policy.limit - 1)]]],
   [
     'a charge of two parts',
     (policy, key) => [[part(key, policy, policy.limit), part(`beside ${key}`, policy)]],
@@ -63,7 +60,7 @@ describe.each(KINDS)('the row of %s', (_title, policyOf) => {
   })
 })
 
-test('such a bucket is filled in 0.19 % more than its window', () => {
+test('such a bucket is full after 0.19 % more than its window', () => {
   for (const seconds of WINDOWS_S) {
     const { resetAfterMs } = bucketOf(seconds).take(undefined, 0, REFILL * seconds)
     expect(resetAfterMs / (1000 * seconds)).toBeCloseTo(1.0019, 4)

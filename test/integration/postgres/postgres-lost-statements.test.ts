@@ -8,7 +8,7 @@ const PREPARED = 'SELECT name FROM pg_prepared_statements ORDER BY name'
 const around = surroundings(postgres)
 
 describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
-  test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
+  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
     const { store, pool } = await around.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     const charge = async () => allowedCount(await store.charge([[part('key', policy)]]))
@@ -22,7 +22,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     await pool.end()
   })
 
-  test.each(LONG_POLICIES)('looks and denials go on as well: %s', async (_title, policyOf) => {
+  test.each(LONG_POLICIES)('peeks and denials go on: %s', async (_title, policyOf) => {
     const { store, pool } = await around.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     await store.charge([[part('key', policy, LIMIT)]])
@@ -35,7 +35,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     await pool.end()
   })
 
-  test('as often as it is run, the limit holds, and no statement has a name again', async () => {
+  test('however often it is run, the limit holds, and no statement has a name again', async () => {
     const { store, pool, table } = await around.makeStore({ size: 1 })
     const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
     const policy = policyOf(LIMIT)
@@ -53,8 +53,8 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
   })
 })
 
-describe('where a connection has a statement of that name already, as behind a pooler', () => {
-  test.each(LONG_POLICIES)('charges that go alone are each counted once: %s', async (_title, policyOf) => {
+describe('where a connection already has a statement of that name, as behind a pooler', () => {
+  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
     const { store: first, pool, table } = await around.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     await first.charge([[part('key', policy, 0)], [part('other', policy)]])

@@ -38,7 +38,7 @@ describe('behind a PgBouncer that pools transactions', () => {
   }, INSTALL_TIMEOUT_MS)
 
   test.each(LONG_POLICIES)(
-    'two hundred callers take exactly the limit, alone and together: %s',
+    'two hundred callers take exactly the limit, in single charges and in batches: %s',
     async (name, policyOf) => {
       const table = `behind_${name.toLowerCase()}`
       const stores = ours.map((pool) => pool.makeStore({ table }))
@@ -64,7 +64,7 @@ describe('behind a PgBouncer that pools transactions', () => {
     },
   )
 
-  test('charges one after another are each counted once, whichever connection they come to', async () => {
+  test('charges in a row are each counted once, whichever connection they get', async () => {
     const stores = ours.map((pool) => pool.makeStore({ table: 'one_by_one' }))
     await Promise.all(stores.map((store) => store.prepare()))
     for (const [name, policyOf] of LONG_POLICIES) {
@@ -78,7 +78,7 @@ describe('behind a PgBouncer that pools transactions', () => {
     }
   })
 
-  test('keys and figures are what they always are', async () => {
+  test('keys and figures are the usual ones', async () => {
     const [first, second] = ours.map((pool) => pool.makeStore({ table: 'figures' }))
     await first?.prepare()
     await expectKeptApart(first as NonNullable<typeof first>, second)

@@ -58,7 +58,7 @@ async function queriesFor(policy: Policy, costs: readonly number[], also: readon
   return counts
 }
 
-test('a charge that is allowed is one query, and one that is denied or only looks at most two', async () => {
+test('a charge that is allowed is one query, and one that is denied, or a peek, at most two', async () => {
   for (const policy of [
     tokenBucket({ capacity: 5, refill: 5, every: '1d' }),
     fixedWindow({ limit: 5, window: '1d' }),
@@ -70,7 +70,7 @@ test('a charge that is allowed is one query, and one that is denied or only look
   }
 })
 
-test('charges that go together are two queries', async () => {
+test('a batch of charges is two queries', async () => {
   const policy = slidingWindow({ limit: 5, window: '1d' })
   const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
   expect(await queriesFor(policy, [2, 3, 1], also)).toEqual([2, 2, 2])

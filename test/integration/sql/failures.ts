@@ -5,12 +5,12 @@ import type { Kind } from './kit.js'
 
 const policy = consecutive({ limit: 5 })
 
-/** Each way in which a store asks its database. */
+/** Each kind of call of a store. */
 export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
-  ['a charge that goes alone', (store) => store.charge([[part('a', policy)]])],
-  ['charges that go together', (store) => store.charge([[part('a', policy)], [part('b', policy)]])],
+  ['a single charge', (store) => store.charge([[part('a', policy)]])],
+  ['charges in one batch', (store) => store.charge([[part('a', policy)], [part('b', policy)]])],
   ['a charge of two parts', (store) => store.charge([[part('a', policy), part('b', policy)]])],
-  ['a look', (store) => store.charge([[part('a', policy, 0)]])],
+  ['a peek', (store) => store.charge([[part('a', policy, 0)]])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
   ['forgetting', (store) => store.forget(held(policy, 'a'))],
 ]

@@ -5,8 +5,8 @@ import { AWKWARD_KEYS } from './awkward-keys.js'
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
 
 /**
- * Charges every key, alone and in batches, refunds, and forgets. No two keys may share a state, also as another process's
- * store sees it.
+ * Charges every key, alone and in batches, refunds, and forgets. No two keys may share a state, also as seen by a store
+ * of another process.
  */
 export async function expectKeptApart(
   store: Store,
@@ -27,7 +27,7 @@ export async function expectKeptApart(
   const verdicts = await store.charge(parts.map((each) => [each]))
   expect(verdicts.every(({ allowed }) => allowed)).toBe(true)
   expect(await left()).toEqual(keys.map((_key, i) => 1000 - costOf(i)))
-  // One after the other, so that each goes alone.
+  // One by one, so that each is a single charge.
   for (const each of parts) await store.charge([[{ ...each, cost: 1 }]])
   expect(await left()).toEqual(keys.map((_key, i) => 999 - costOf(i)))
   await store.refund(
@@ -44,7 +44,7 @@ export async function expectKeptApart(
   )
 }
 
-/** Every figure of every policy is that of a state that was kept to the last bit, for charges that go alone and in batches. */
+/** Checks every figure of every policy: states are kept to the last bit, of single charges and of batches. */
 export async function expectWholeFigures(store: Store): Promise<void> {
   const inBatches: Store = {
     ...store,

@@ -9,7 +9,7 @@ const POOLS = 4
 const ROUNDS = 30
 const KEYS = ['a', 'b', 'c']
 
-const [CHARGE_ALONE, ...IN_TRANSACTIONS] = CALLS.filter(([title]) => title !== 'a look')
+const [CHARGE_ALONE, ...IN_TRANSACTIONS] = CALLS.filter(([title]) => title !== 'a peek')
 
 describe('where the server writes its log by statement', () => {
   const around = surroundings(mariadb, {
@@ -29,13 +29,13 @@ describe('where the server writes its log by statement', () => {
     }
   })
 
-  test('a charge that goes alone is decided all the same', async () => {
+  test('a single charge is decided nevertheless', async () => {
     const { store } = await around.makeStore()
     for (let i = 0; i < 3; i++) await CHARGE_ALONE?.[1](store)
   })
 })
 
-describe('where the server tells a transaction that its snapshot is old', () => {
+describe('where the server rejects writes behind an old snapshot', () => {
   const around = surroundings(mariadb, { args: ['--innodb-snapshot-isolation=ON'] })
 
   test.each(['SERIALIZABLE', 'REPEATABLE-READ'])(
@@ -45,8 +45,8 @@ describe('where the server tells a transaction that its snapshot is old', () => 
       const pools = Array.from({ length: POOLS }, () => {
         return around.open({ size: 3, settings: [`tx_isolation='${level}'`] })
       })
-      const ask = 'SELECT @@innodb_snapshot_isolation AS tells, @@tx_isolation AS level'
-      for (const pool of pools) expect(await pool.run(ask)).toEqual([{ tells: 1, level }])
+      const ask = 'SELECT @@innodb_snapshot_isolation AS rejects, @@tx_isolation AS level'
+      for (const pool of pools) expect(await pool.run(ask)).toEqual([{ rejects: 1, level }])
       await Promise.all(
         pools.map(async (pool) => {
           const store = pool.makeStore({ table })
@@ -65,10 +65,10 @@ describe('where the server tells a transaction that its snapshot is old', () => 
   )
 })
 
-describe('where connections begin transactions by themselves, and one was left open', () => {
+describe('where autocommit is off, and a transaction was left open', () => {
   const around = surroundings(mariadb)
 
-  test.each(CALLS)('%s goes through, and what it does is committed', async (_title, call) => {
+  test.each(CALLS)('%s succeeds, and is committed', async (_title, call) => {
     const { pool, table } = await around.makeStore({ size: 3, settings: ['autocommit=0'] })
     const sessions = await Promise.all([1, 2, 3].map(() => pool.take()))
     for (const session of sessions) {
@@ -86,7 +86,7 @@ describe('where connections begin transactions by themselves, and one was left o
     await others.end()
   })
 
-  test('charges that go together are counted once', async () => {
+  test('charges in one batch are counted once', async () => {
     const { store, pool, table } = await around.makeStore({ size: 1, settings: ['autocommit=0'] })
     for (let i = 1; i <= 5; i++) {
       await pool.run(`SELECT count(*) FROM ${table}`)

@@ -19,7 +19,7 @@ const EACH = 50
 const ALL_HELD = ['a:0', 'k:33', 'm:1', 'z:9']
 const HELD = [['a:0'], ['m:7'], ['z:9'], ALL_HELD].map((keys) => [keys] as const)
 
-describe('in a small table, all of which MariaDB would rather read', () => {
+describe('in a small table, which MariaDB prefers to scan', () => {
   const around = surroundings(mariadb)
 
   async function makeSmallTable() {
@@ -58,7 +58,7 @@ describe('in a small table, all of which MariaDB would rather read', () => {
     expect(await pool.removeExpired(table, MOST)).toBe(0)
   })
 
-  test('nor does one that leaves some for the next time', async () => {
+  test('nor does one that reaches its limit', async () => {
     const { pool, table } = await makeSmallTable()
     expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(60)
     expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(40)

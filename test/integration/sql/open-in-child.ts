@@ -1,7 +1,7 @@
 import type { SqlStore } from 'headgate'
 import { DATABASES, type Kind, type UserPool } from './kit.js'
 
-/** What a child process is told: the kind of database, where it is, and the table. */
+/** The arguments of a child process: the kind of database, its URL, and the table. */
 export function childArgs({ name }: Kind, url: string, table: string): string[] {
   return [name, url, table]
 }
@@ -12,7 +12,7 @@ export interface Opened {
   readonly store: SqlStore
 }
 
-/** In a child: a pool and a store as it is told. The pool is ended when the parent is done with the child. */
+/** Opens a pool and a store by the arguments of this child process. The pool ends when the parent disconnects. */
 export function openInChild(): Opened {
   const [name, url = '', table = ''] = process.argv.slice(2)
   const [, kind] = DATABASES.find(([, { name: each }]) => each === name) ?? []

@@ -9,9 +9,9 @@ const FULL_MS = 10 * HELD_MS
 const policy = tokenBucket({ capacity: 100, refill: 100, every: FULL_MS })
 
 const CHARGES: readonly (readonly [string, readonly Charge[]])[] = [
-  ['a charge that goes alone', [[part('key', policy)]]],
+  ['a single charge', [[part('key', policy)]]],
   ['a charge of two parts', [[part('key', policy), part('other', policy)]]],
-  ['charges that go together', [[part('key', policy)], [part('other', policy)]]],
+  ['charges in one batch', [[part('key', policy)], [part('other', policy)]]],
 ]
 
 describe.each(DATABASES)('on %s', (_name, kind) => {

@@ -36,7 +36,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     describe.each(LONG_POLICIES)('of %s', (_policy, policyOf) => {
       const policy = policyOf(LIMIT)
 
-      test('fails a charge that goes alone, however often, and a look', async () => {
+      test('fails every single charge, and a peek', async () => {
         const { store, pool, table } = await around.makeStore()
         await spoil(pool, table, 'bad', state)
         for (const cost of [1, LIMIT, 0, 1]) await expectUnreadable(store, [[part('bad', policy, cost)]])

@@ -49,7 +49,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       )
     })
 
-    test('that goes on as soon as it has been run', async () => {
+    test('calls succeed as soon as that has been run', async () => {
       const store = around.open().makeStore({ table: 'missing_at_first' })
       for (const [, call] of CALLS) await failureOf(kind, call(store))
       await store.prepare()
@@ -60,7 +60,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   describe.each(SHAPES[kind.name])('where there is a table %s', (title, columns) => {
     const table = `other_${title.replaceAll(' ', '_')}`
 
-    test.each(WRITES)('prepare(), or %s, says that it is another one', async (_call, call) => {
+    test.each(WRITES)('prepare(), or %s, says that it differs', async (_call, call) => {
       const pool = around.open({ size: 1 })
       await pool.run(`DROP TABLE IF EXISTS ${table}`)
       await pool.run(`CREATE TABLE ${table} (${columns})`)

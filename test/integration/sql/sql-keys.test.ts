@@ -8,19 +8,19 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
   const policy = fixedWindow({ limit: 1000, window: LONG })
 
-  test('keys of every kind and length are each their own: charged, given back, forgotten', async () => {
+  test('keys of every kind and length are charged, refunded and forgotten apart', async () => {
     const { store } = await around.makeStore()
     await expectKeptApart(store)
   })
 
-  test('keys are one to all processes, also those that are too long or no text', async () => {
+  test('all processes share a key, also one that is too long or not well-formed', async () => {
     const { store, table } = await around.makeStore()
     const others = around.open().makeStore({ table })
     for (const key of AWKWARD_KEYS) await store.charge([[part(key, policy, 3)]])
     expect(await remainingOf(others, policy, AWKWARD_KEYS)).toEqual(AWKWARD_KEYS.map(() => 997))
   })
 
-  test('a charge of all of them is all or nothing', async () => {
+  test('a charge of all keys is all or nothing', async () => {
     const { store } = await around.makeStore()
     const charge = AWKWARD_KEYS.map((key) => part(key, policy, 400))
     expect((await chargeOne(store, ...charge)).allowed).toBe(true)
@@ -31,7 +31,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     )
   })
 
-  test('a row is kept for each, and nothing else has come to be', async () => {
+  test('each key has one row, and there are no other rows', async () => {
     const { store, pool, table } = await around.makeStore()
     await store.charge(AWKWARD_KEYS.map((key) => [part(key, policy)]))
     const [row] = await pool.run(

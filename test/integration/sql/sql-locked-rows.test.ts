@@ -17,9 +17,9 @@ const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
 type Charging = (store: SqlStore, key: string) => MaybePromise<readonly Verdict[]>
 
 const CHARGINGS: readonly (readonly [string, Charging])[] = [
-  ['a charge that goes alone', (store, key) => store.charge([[part(key, policy)]])],
+  ['a single charge', (store, key) => store.charge([[part(key, policy)]])],
   ['a charge of two parts', (store, key) => store.charge([[part(key, policy), part('free', policy)]])],
-  ['charges that go together', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
+  ['charges in one batch', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
 ]
 
 /** Each has a table of its own, and most of them only wait: so they do it all together. */
@@ -121,14 +121,14 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       return [`${title} of a locked row waits, and later batches go on meanwhile`, () => waits(charge)]
     }),
     ...CHARGINGS.map(([title, charge]): Case => {
-      return [`${title} waits also where the server gives a lock up sooner`, () => waitsLonger(charge)]
+      return [`${title} waits even if the server has a shorter lock time-out`, () => waitsLonger(charge)]
     }),
     [
-      'a charge of a row that stays locked fails in the end, takes nothing, and lets go of other rows',
+      'a charge of a row that stays locked fails in the end, takes nothing, and unlocks the other rows',
       failsAsAWhole,
     ],
     [
-      'a lone charge of a row that stays locked fails in the end, and the next ones by their lock time-out',
+      'a single charge of a row that stays locked fails in the end, and the next ones at their lock time-out',
       failsAlone,
     ],
     ['steady traffic on a locked row leaves connections of the pool to others', leavesConnections],

@@ -92,7 +92,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     )
   }
 
-  test('lose them again and again: nothing is half taken, and their pools are whole', async () => {
+  test('lose connections again and again: every charge is all or nothing, and the pools are whole', async () => {
     let killed = 0
     const counts = await chargeWhile(1000, async () => {
       const endMs = performance.now() + KILLING_MS
@@ -110,7 +110,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     await expectWhole()
   })
 
-  test('lose the server, which is killed and comes back: the same', async () => {
+  test('lose the server until it restarts: every charge is all or nothing, and the pools are whole', async () => {
     const counts = await chargeWhile(2500, async () => {
       await pause(1000)
       await around.server.kill()

@@ -73,17 +73,17 @@ const WRONG_TABLES = [
 describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend }) => {
   const [pool] = pools
 
-  test.each(pools)('takes a pool of the driver (%#)', (good) => {
+  test.each(pools)('accepts a pool of the driver (%#)', (good) => {
     expect(store(good).name).toBe(factory.replace('Store', ''))
   })
 
-  test.each(others)('throws for what is no such pool, and says what to write (%#)', (other) => {
+  test.each(others)('throws for any other value, and says what to write (%#)', (other) => {
     expect(() => store(other)).toThrow(TypeError)
     expect(() => store(other)).toThrow(`${factory}: pool must be a `)
     expect(() => store(other)).toThrow(mend)
   })
 
-  test.each(GOOD_TABLES)('takes the table name %s', (table) => {
+  test.each(GOOD_TABLES)('accepts the table name %s', (table) => {
     store(pool, { table })
     for (const name of table.split('.')) expect(schema(table)).toContain(name)
   })
@@ -95,7 +95,7 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend })
     }
   })
 
-  test('names an option that it does not know', () => {
+  test('names an unknown option', () => {
     expect(() => store(pool, { tabel: 'a' })).toThrow(
       `${factory}: there is no option "tabel". Did you mean table?`,
     )
@@ -104,7 +104,7 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend })
       expect(() => store(pool, options)).toThrow(`${factory}: options must be an object`)
   })
 
-  test('takes options that are left out', () => {
+  test('accepts missing options', () => {
     for (const options of [undefined, {}, { table: undefined }]) store(pool, options)
     expect(schema()).toBe(schema('headgate'))
   })

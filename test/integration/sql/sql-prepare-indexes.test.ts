@@ -20,7 +20,7 @@ describe('on PostgreSQL', () => {
     )
   })
 
-  test('prepare() of a user who may only use the table does nothing, where the migrations made it', async () => {
+  test('prepare() does nothing for a user who may only use the table that migrations created', async () => {
     const table = await around.makeTable()
     const admin = around.open()
     await admin.run("CREATE USER application PASSWORD 'correct-horse'")

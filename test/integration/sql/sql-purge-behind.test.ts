@@ -41,7 +41,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     return Number(row?.count)
   }
 
-  test('charges purge the table behind them', async () => {
+  test('charges purge the table in the background', async () => {
     const { pool, table } = await around.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 1700, expiresAtS: 1 })
     await insertRows(kind, pool, table, { name: 'living', count: 100, expiresAtS: 4_000_000_000 })
@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await countIn(pool, table)).toBe(11)
   })
 
-  test('a purge that fails is told once, and charges go on', async () => {
+  test('a purge that fails is reported once, and charges go on', async () => {
     const { pool, table } = await around.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
     for (const sql of KEEPER[kind.name](table)) await pool.run(sql)
@@ -69,7 +69,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     for (let i = 0; i < 3; i++) {
       const store = keepers.makeStore({ table })
       expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
-      await until('it is told', () => jest.mocked(process.emitWarning).mock.calls.length > 0)
+      await until('it is reported', () => jest.mocked(process.emitWarning).mock.calls.length > 0)
       await store.close()
     }
     expect(process.emitWarning).toHaveBeenCalledTimes(1)
@@ -80,7 +80,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await countIn(pool, table)).toBe(11)
   })
 
-  test('a process that has charged and ended its pool ends, though a purge is not done', async () => {
+  test('a process that ends its pool exits, though a purge is not done', async () => {
     const { pool, table } = await around.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 20_000, expiresAtS: 1 })
     const { path, remove } = await bundle(join(__dirname, 'purge-child.ts'))

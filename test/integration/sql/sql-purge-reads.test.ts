@@ -59,7 +59,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     return last
   }
 
-  test('a purge of a large table reads by the indexes alone', async () => {
+  test('a purge of a large table reads only by the indexes', async () => {
     const { pool, table } = await makeLarge()
     expect((await pool.run(indexes(table))).map(({ name }) => name)).toContain(`${table}_expires_at`)
     const before = await scannedIn(table)

@@ -10,14 +10,14 @@ const policy = consecutive({ limit: 100 })
 
 interface Settings {
   /** Settings by which a statement gives up soon. */
-  readonly impatient: string
+  readonly lockTimeout: string
   /** Settings that a user's connections may have. */
   readonly settings: readonly string[]
 }
 
 const SETTINGS: Readonly<Record<Kind['name'], Settings>> = {
   mysql: {
-    impatient: 'innodb_lock_wait_timeout=1',
+    lockTimeout: 'innodb_lock_wait_timeout=1',
     settings: [
       'autocommit=0',
       'completion_type=1',
@@ -27,7 +27,7 @@ const SETTINGS: Readonly<Record<Kind['name'], Settings>> = {
     ],
   },
   postgres: {
-    impatient: 'lock_timeout=500',
+    lockTimeout: 'lock_timeout=500',
     settings: [
       'default_transaction_isolation=serializable',
       'timezone=Pacific/Midway',
@@ -38,7 +38,7 @@ const SETTINGS: Readonly<Record<Kind['name'], Settings>> = {
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const around = surroundings(kind)
-  const { impatient, settings } = SETTINGS[kind.name]
+  const { lockTimeout, settings } = SETTINGS[kind.name]
 
   async function namesIn(pool: UserPool, table: string): Promise<Record<string, number>> {
     const rows = await pool.run(`SELECT ${kind.quote('key')} AS name FROM ${table}`)
@@ -48,7 +48,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     )
   }
 
-  test('expired rows go, so many at once, and no others', async () => {
+  test('expired rows are removed, the oldest first and up to the limit, and no others', async () => {
     const { pool, table } = await around.makeStore()
     const nowS = Math.floor(Date.now() / 1000)
     await insertRows(kind, pool, table, { name: 'first', count: 700, expiresAtS: 1 })
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await namesIn(pool, table)).toEqual({ never: 200, soon: 300 })
   })
 
-  test.each(settings)('they go also where the connections have %s', async (setting) => {
+  test.each(settings)('they are removed on connections with %s', async (setting) => {
     const { pool, table } = await around.makeStore({ settings: [setting] })
     const plain = around.open()
     await insertRows(kind, plain, table, { name: 'old', count: 120, expiresAtS: 1 })
@@ -90,7 +90,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('a purge that fails on a row somebody has locked does not hinder the next one of another process', async () => {
-    const { pool, table } = await around.makeStore({ settings: [impatient] })
+    const { pool, table } = await around.makeStore({ settings: [lockTimeout] })
     await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
     const holder = await around.open({ size: 1 }).take()
     await holder.run('START TRANSACTION')
@@ -102,7 +102,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await namesIn(pool, table)).toEqual({})
   })
 
-  test('rows that come to life again while they are purged stay, and no charge fails', async () => {
+  test('rows that are charged again while they are purged stay, and no charge fails', async () => {
     const { store, pool, table } = await around.makeStore()
     const keys = Array.from({ length: 2000 }, (_, i) => `old:${i}`)
     await insertRows(kind, pool, table, { name: 'old', count: keys.length, expiresAtS: 1 })

@@ -57,7 +57,7 @@ test('it begins at a random moment of the first minute, and only when there are 
   expect(removed).toEqual([10])
 })
 
-test('it comes again after half a minute to one and a half', async () => {
+test('the next purge is due after half a minute to one and a half', async () => {
   for (const [share, afterMs] of [
     [0, MINUTE_MS / 2],
     [0.999, 1.49 * MINUTE_MS],
@@ -77,14 +77,14 @@ test('it comes again after half a minute to one and a half', async () => {
   }
 })
 
-test('it does one thing at a time, however often it is called', async () => {
+test('it runs one purge at a time, however often it is called', async () => {
   const { removed, purge } = purgerOf(210)
   for (let i = 0; i < 100; i++) purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([100, 100, 10])
 })
 
-test('closing waits for what is under way, and nothing follows', async () => {
+test('closing waits for the batch under way, and no other follows', async () => {
   let finish = (_removed: number) => {}
   let asked = 0
   const purge = purger((most) => {
@@ -108,7 +108,7 @@ test('closing waits for what is under way, and nothing follows', async () => {
   expect(asked).toBe(1)
 })
 
-test('closing a second time, or one that has nothing to do, is no matter', async () => {
+test('closing twice, or without a purge under way, does nothing', async () => {
   const { purge, removed } = purgerOf(3)
   await purge.close()
   await purge.close()
@@ -117,7 +117,7 @@ test('closing a second time, or one that has nothing to do, is no matter', async
   expect(removed).toEqual([])
 })
 
-test('what fails is told once, with its reason, and tried again the next time', async () => {
+test('a failure is reported once, with its reason, and the next purge tries again', async () => {
   let asked = 0
   const purge = purger(async () => {
     asked++

@@ -17,13 +17,13 @@ interface Sets {
 const SETS: Readonly<Record<Kind['name'], Sets>> = {
   mysql: {
     settings: ["tx_isolation='REPEATABLE-READ'", "sql_mode='ANSI_QUOTES'", 'innodb_lock_wait_timeout=7'],
-    ask: 'SELECT @@tx_isolation AS level, @@sql_mode AS mode, @@innodb_lock_wait_timeout AS patience, @@autocommit AS auto',
-    answer: { level: 'REPEATABLE-READ', mode: 'ANSI_QUOTES', patience: 7, auto: 1 },
+    ask: 'SELECT @@tx_isolation AS level, @@sql_mode AS mode, @@innodb_lock_wait_timeout AS timeout, @@autocommit AS auto',
+    answer: { level: 'REPEATABLE-READ', mode: 'ANSI_QUOTES', timeout: 7, auto: 1 },
   },
   postgres: {
     settings: ['default_transaction_isolation=repeatable\\ read', 'lock_timeout=7000'],
-    ask: "SELECT current_setting('default_transaction_isolation') AS level, current_setting('lock_timeout') AS patience",
-    answer: { level: 'repeatable read', patience: '7s' },
+    ask: "SELECT current_setting('default_transaction_isolation') AS level, current_setting('lock_timeout') AS timeout",
+    answer: { level: 'repeatable read', timeout: '7s' },
   },
 }
 
@@ -43,12 +43,12 @@ const broken: Policy = {
 
 /** All that a store does with a connection, whether it succeeds or not. */
 const USES: readonly (readonly [string, Use])[] = [
-  ['a charge that goes alone', (store) => store.charge([[part('a', policy)]])],
-  ['a charge that goes alone, and is denied', (store) => store.charge([[part('full', policy)]])],
-  ['charges that go together', (store) => store.charge(pair.map((each) => [each]))],
+  ['a single charge', (store) => store.charge([[part('a', policy)]])],
+  ['a single charge that is denied', (store) => store.charge([[part('full', policy)]])],
+  ['charges in one batch', (store) => store.charge(pair.map((each) => [each]))],
   ['a charge of two parts', (store) => store.charge([pair])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['a refund that has nothing to do', (store) => store.refund([{ ...part('no', policy), takenAtMs: 0 }])],
+  ['a refund of an unknown key', (store) => store.refund([{ ...part('no', policy), takenAtMs: 0 }])],
   ['forgetting', (store) => store.forget(pair)],
   ['a charge of a policy that breaks', (store) => fails(store.charge([[part('a', broken)]]))],
   ['charges of a policy that breaks', (store) => fails(store.charge([pair, [part('a', broken)]]))],
@@ -73,7 +73,7 @@ async function fails(call: MaybePromise<unknown>): Promise<void> {
   await expect(call).rejects.toBeInstanceOf(StoreError)
 }
 
-describe.each(DATABASES)('on %s, the connections of a pool go back as they were', (_name, kind) => {
+describe.each(DATABASES)('on %s, connections return to the pool as they were', (_name, kind) => {
   const around = surroundings(kind)
   const { settings, ask, answer } = SETS[kind.name]
   let rows = 0

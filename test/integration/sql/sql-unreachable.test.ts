@@ -45,7 +45,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
   })
 
-  describe('where nobody listens', () => {
+  describe('where no server listens', () => {
     let port = 0
 
     beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       expect((await failureOf(kind, call(store))).message).toMatch(`ECONNREFUSED 127.0.0.1:${port}`)
     })
 
-    test('on any of the addresses that a name has, a charge says so', async () => {
+    test('on any address of a host, a charge says so', async () => {
       const both = [
         { address: '::1', family: 6 },
         { address: '127.0.0.1', family: 4 },

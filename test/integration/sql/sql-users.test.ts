@@ -69,42 +69,36 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     },
   )
 
-  test('a user who may only read can look', async () => {
+  test('a user who may only read can peek', async () => {
     const { store } = await makeReader()
-    const [, look] = CALLS.find(([title]) => title === 'a look') ?? []
+    const [, look] = CALLS.find(([title]) => title === 'a peek') ?? []
     expect(await look?.(store)).toMatchObject([{ allowed: true }])
   })
 
-  test('prepare() of a user who may make no table says so', async () => {
+  test('prepare() of a user without CREATE says so', async () => {
     const { pool } = await makeReader()
     const { message } = await failureOf(kind, pool.makeStore({ table: 'not_made' }).prepare())
     expect(message).toMatch(/denied.*prepare\(\) needs CREATE/)
   })
 
-  test.each(WRITES)(
-    '%s on connections that may only read says that they must write',
-    async (_title, call) => {
-      const { store } = await around.makeStore({ settings: [readOnly] })
+  test.each(WRITES)('%s on read-only connections says what the store needs', async (_title, call) => {
+    const { store } = await around.makeStore({ settings: [readOnly] })
+    const { message } = await failureOf(kind, call(store))
+    expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
+  })
+
+  test.each(WRITES)('%s on a read-only server says so, until it is writable', async (_title, call) => {
+    const { pool, user, table, store } = await makeReader({ size: 1 })
+    await admin.run(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${called(user)}`)
+    await admin.run(freeze)
+    try {
       const { message } = await failureOf(kind, call(store))
       expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
-    },
-  )
-
-  test.each(WRITES)(
-    '%s on a server that may only be read says so, until it may be written',
-    async (_title, call) => {
-      const { pool, user, table, store } = await makeReader({ size: 1 })
-      await admin.run(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${called(user)}`)
-      await admin.run(freeze)
-      try {
-        const { message } = await failureOf(kind, call(store))
-        expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
-      } finally {
-        await admin.run(thaw)
-      }
-      await pool.end() // such a setting is read when a connection is made
-      const later = around.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }))
-      await call(later.makeStore({ table }))
-    },
-  )
+    } finally {
+      await admin.run(thaw)
+    }
+    await pool.end() // such a setting is read when a connection is made
+    const later = around.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }))
+    await call(later.makeStore({ table }))
+  })
 })

@@ -6,10 +6,7 @@ import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 import { BEGUN, begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK } from './statements.js'
 
-/**
- * Seconds to wait for a row that somebody else has locked: in MariaDB. MySQL has `innodb_lock_wait_timeout`
- * alone.
- */
+/** In MariaDB a transaction waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
 const LOCK_WAIT = '/*M!100301 WAIT 1 */'
 
 /** Keeps the server from using the index of `expires_at`, where it would lock the first living row. */
@@ -24,7 +21,8 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     const rows = await run(connection, sql)
     const states = new Map(rows.map(([key, state]) => [String(key), stateIn(state)]))
     const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${BEGUN}`)
-    return { states, nowMs: Math.max(...clocks.map(([, , micros]) => Number(micros))) / 1000 } // of the last lock
+    const lastLockUs = Math.max(...clocks.map(([, , micros]) => Number(micros)))
+    return { states, nowMs: lastLockUs / 1000 }
   }
 
   async function write(connection: MysqlConnection, rows: readonly Row[], onDuplicate = ''): Promise<void> {
@@ -57,7 +55,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       await begin(connection)
       const expired = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${limit}`
       const keys = (await run(connection, expired)).map(([key]) => key as Buffer)
-      const deleted = await deleteRows(connection, table, keys, STILL_EXPIRED) // locks them in the order of charges
+      const deleted = await deleteRows(connection, table, keys, STILL_EXPIRED) // locks in order
       await run(connection, COMMIT)
       return deleted > 0 ? keys.length : 0 // a full batch, though some of its rows live again
     },

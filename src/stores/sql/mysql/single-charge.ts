@@ -1,7 +1,7 @@
 import type { State } from '../../../policies/policy.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import { bytesOf, stateIn } from '../../shared/state-codec.js'
-import type { Part, Verdict } from '../../store.js'
+import type { Dialect } from '../dialect.js'
 import { CorruptRowError, OpenTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
@@ -9,7 +9,7 @@ import { type MysqlConnection, run } from './client.js'
 import { isDuplicate } from './errors.js'
 import { BEGUN, ROLLBACK } from './statements.js'
 
-/** Seconds that a statement waits for a locked row, in MariaDB; MySQL has `innodb_lock_wait_timeout` alone. */
+/** In MariaDB a statement waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
 const LOCK_WAIT = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ '
 /** The flag SERVER_STATUS_IN_TRANS. */
 const IN_TRANSACTION = 1
@@ -19,9 +19,7 @@ const IN_TRANSACTION = 1
  * it is unchanged. It returns `undefined`, and has changed nothing, if the row has changed, or if the
  * connection begins transactions by itself.
  */
-export function singleCharge(
-  table: string,
-): (connection: MysqlConnection, part: Part) => Promise<Verdict | undefined> {
+export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSingle'] {
   const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${BEGUN}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
   const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`

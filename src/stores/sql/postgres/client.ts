@@ -20,10 +20,7 @@ export interface PostgresReply {
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   release(destroy?: boolean): void
-  /**
-   * The status of the last reply: `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. pg
-   * has it since 8.21.
-   */
+  /** `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. Exists since pg 8.21. */
   getTransactionStatus?(): string | null
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
@@ -34,10 +31,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>
 }
 
-/**
- * Returns the pool. Throws a `TypeError` if `value` is none, such as a client: it has the same methods and
- * one connection.
- */
+/** Returns the pool. Throws a `TypeError` for other values, also for a client, which is one connection. */
 export function readPool(value: unknown): PostgresPool {
   const { connect, query, processID } = (value ?? {}) as Record<string, unknown>
   const isPool = typeof connect === 'function' && typeof query === 'function' && processID === undefined

@@ -52,10 +52,7 @@ export function keyArray(keys: readonly string[]): string {
   return `E'{${elements}}'::bytea[]`
 }
 
-/**
- * Returns rows as the table expression `r (key, state, expires_at)`; its states are text, since rows of an
- * array are of one length.
- */
+/** Returns rows as `r (key, state, expires_at)`: states as text, since nested arrays need one length. */
 export function rowTable(rows: readonly Row[]): string {
   const keys = keyArray(rows.map(({ key }) => key))
   const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`

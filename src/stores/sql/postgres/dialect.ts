@@ -6,6 +6,7 @@ import { hintFor, isTemporary } from './errors.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** How long a transaction waits for a row that somebody else has locked. */
 const LOCK_TIMEOUT_MS = 1000
 
@@ -19,7 +20,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedRows> {
     const [, , locked, clock] = await run(
       connection,
-      'BEGIN ISOLATION LEVEL READ COMMITTED',
+      BEGIN,
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
       `SELECT r.number, ${encoded('0', 't.state')} FROM unnest(${keyArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
       `SELECT ${encoded(CLOCK)}, now() = statement_timestamp()`,
@@ -60,15 +61,17 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)
-      if (isInTransaction(connection)) throw new OpenTransactionError() // begun by a query that nobody awaited
+      if (isInTransaction(connection)) throw new OpenTransactionError() // by a query not awaited
       return verdict
     },
     async removeExpired(connection, limit) {
       const isAlone = `(SELECT pg_try_advisory_xact_lock(hashtext('headgate purge ${names.join('.')}')))`
       const expired = `SELECT key FROM ${table} WHERE ${isAlone} AND expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
-      const [deleted] = await run(
+      const [, deleted] = await run(
         connection,
+        BEGIN,
         `DELETE FROM ${table} WHERE key = ANY(ARRAY(${expired})) RETURNING 1`,
+        'COMMIT',
       )
       return deleted?.rows.length ?? 0
     },

@@ -7,7 +7,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCK_NOT_AVAILABLE = '55P03'
 const DUPLICATE = '23505'
-/** The prepared statements of a connection were discarded, or belong to another connection behind a pooler. */
+/** The prepared statements of a connection were discarded, or are another connection's behind a pooler. */
 const STATEMENT_LOST = ['26000', '42P05']
 const TEMPORARY = [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE, DUPLICATE, ...STATEMENT_LOST]
 

@@ -1,5 +1,5 @@
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
-import type { Part, Verdict } from '../../store.js'
+import type { Dialect } from '../dialect.js'
 import { CorruptRowError } from '../errors.js'
 import { rowKey } from '../table.js'
 import {
@@ -13,18 +13,16 @@ import { isStatementLost } from './errors.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
- * Creates a function that decides a charge of one part by a statement that takes the units, and, where it may
- * not, by one that reads the row. It returns `undefined`, and has changed nothing, where that is not enough.
+ * Creates a function that decides a charge of one part by a statement that takes the units, and, where it
+ * may not, by one that reads the row. It returns `undefined`, and has changed nothing, if neither will do.
  * (The compare-and-swap of MySQL would cost each allowed charge a second round trip.)
  */
-export function singleCharge(
-  table: string,
-): (connection: PostgresConnection, part: Part) => Promise<Verdict | undefined> {
+export function singleCharge(table: string): Dialect<PostgresConnection>['chargeSingle'] {
   const take = takeStatements(table)
   const read = preparedStatement(`SELECT ${encoded(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
   let areNamesKept = true
 
-  /** Once a connection has lost its prepared statements (`DISCARD ALL`, a pooler), sends them without names. */
+  /** Sends statements without names once a connection has lost one: by `DISCARD ALL`, or behind a pooler. */
   async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
     if (!areNamesKept) query.name = undefined
     try {

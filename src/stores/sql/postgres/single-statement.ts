@@ -23,10 +23,7 @@ interface Taking {
 
 const GRID = 4096
 
-/**
- * State: when the bucket will be full, on the policy's grid. $4 is how long the cost takes to refill, $5
- * how long the rest.
- */
+/** State: when the bucket will be full. $4 is how long the cost takes to refill, $5 how long the rest. */
 const TOKEN_BUCKET: Taking = {
   valuesOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
   resetMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
@@ -46,10 +43,7 @@ const FIXED_WINDOW: Taking = {
   isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`,
 }
 
-/**
- * State: the newest slice's index, then its counter and older ones. $4 is the cost, $5 the window, $6 the
- * limit less the cost, $7 the slices.
- */
+/** State: the newest slice's index, its counter and older ones. $4 to $6 as above, $7 the slices. */
 function slidingWindow(): Taking {
   const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
   const ticks = `floor(${NOW}) * ${slices}`
@@ -90,10 +84,7 @@ export function canTake({ kind }: Policy): boolean {
   return kind in KINDS
 }
 
-/**
- * Creates queries that take units of a key and return the state that follows and the time, or no row where
- * they may not.
- */
+/** Creates queries that take units and return the time and the next state, or no row where they may not. */
 export function takeStatements(table: string): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
   const statements = new Map<string, [Taking, PreparedStatement]>(
     Object.entries(KINDS).map(([kind, taking]) => [kind, [taking, preparedStatement(sqlOf(table, taking))]]),
