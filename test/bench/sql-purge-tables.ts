@@ -11,7 +11,7 @@ const MOST_TIMES = 2
 /** What came of a purge. */
 export interface Outcome {
   readonly phases: Readonly<Record<'before' | 'purging' | 'after', Phase>>
-  /** Rows removed by the end of each slice, as far as the server's counters told. */
+  /** Rows removed by the end of each slice, as far as the server counted. */
   readonly removed: readonly number[]
   readonly removedInAll: number
 }

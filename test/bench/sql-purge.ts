@@ -52,21 +52,21 @@ export async function benchSqlPurge(): Promise<void> {
 
 async function purge(name: string, server: SqlServer, rows: ExpiredRows): Promise<Outcome> {
   const child = startChild(new URL('./sql-purge-child.ts', import.meta.url), [name, server.url], HEAP_MB)
-  const tell = (question: PurgeQuestion) => child.ask<unknown>(question)
+  const ask = (question: PurgeQuestion) => child.ask<unknown>(question)
   try {
-    await tell({ do: 'prepare' })
+    await ask({ do: 'prepare' })
     await rows.fill()
     assert.equal(await rows.left(), EXPIRED_ROWS, `${name}: not all rows were added`)
-    await tell({ do: 'charge each key' })
+    await ask({ do: 'charge each key' })
     await slices(child, WARM_UP_SLICES)
     const before = phaseOf(await slices(child, QUIET_SLICES))
-    await tell({ do: 'begin purging' })
+    await ask({ do: 'begin purging' })
     const { waited, removed } = await slicesUntilGone(child, rows)
-    await tell({ do: 'end purging' })
+    await ask({ do: 'end purging' })
     const removedInAll = EXPIRED_ROWS - (await rows.left())
     assert.ok(removedInAll > 0 && removedInAll >= (removed.at(-1) ?? 0), `${name}: rows were miscounted`)
     const after = phaseOf(await slices(child, QUIET_SLICES))
-    await tell({ do: 'check' })
+    await ask({ do: 'check' })
     return { phases: { before, purging: phaseOf(waited), after }, removed, removedInAll }
   } finally {
     await child.end()

@@ -4,7 +4,7 @@ import type { SqlServer } from '../../support/servers/databases.js'
 import { cpuNsOfTree } from './process-cpu.js'
 import type { ServerUsage } from './server-usage.js'
 
-/** A connection that looks on. */
+/** A connection that observes the server. */
 export interface SqlWatcher {
   /** Removes all tables. */
   empty(): Promise<void>
