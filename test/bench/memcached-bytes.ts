@@ -6,7 +6,10 @@ import { readStats } from './harness/memcached-usage.js'
 import { printTable, whole } from './harness/table.js'
 import { growthPerKey, KEYS, POLICIES } from './server-bytes.js'
 
-/** What memcached takes per key: an item lies in a chunk of fixed size, and the chunks are what fills its memory. */
+/**
+ * What memcached takes per key: an item lies in a chunk of fixed size, and the chunks are what fills its
+ * memory.
+ */
 export async function benchMemcachedBytes(): Promise<void> {
   const server = await startMemcached({ own: true })
   try {

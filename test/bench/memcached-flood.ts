@@ -22,8 +22,8 @@ export interface Flood {
 }
 
 /**
- * Takes clients to their limit, charges others once each, and tells how many of the clients are still limited. Each client asks at the
- * end, or again and again until then.
+ * Takes clients to their limit, charges others once each, and tells how many of the clients are still
+ * limited. Each client asks at the end, or again and again until then.
  */
 export async function flood(url: string, policy: Policy, isAsking: boolean): Promise<Flood> {
   const client = Client.create(url)

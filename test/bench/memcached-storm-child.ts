@@ -13,7 +13,10 @@ const client = Client.create(url)
 const store = memcachedStore(client)
 process.once('disconnect', () => process.exit()) // an open connection would keep it running
 
-/** Each caller charges one unit after the other, until the time is over. Anything but attempts that ran out ends it. */
+/**
+ * Each caller charges one unit after the other, until the time is over. Anything but attempts that ran out
+ * ends it.
+ */
 async function rage({ key, ...storm }: StormQuestion): Promise<StormCounts> {
   const policy = bucketOf(storm)
   const counts = { allowed: 0, denied: 0, ranOut: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: 0 }

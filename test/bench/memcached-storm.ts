@@ -16,7 +16,9 @@ const STORMS: Readonly<Record<string, Storm>> = {
   'one caller each': { capacity: 1000, refill: 100_000, everyMs: 1000, callers: 1, forMs: 10_000 },
 }
 
-/** Eight processes race for one token bucket: never over its limit, and few charges whose attempts run out. */
+/**
+ * Eight processes race for one token bucket: never over its limit, and few charges whose attempts run out.
+ */
 export async function benchMemcachedStorm(): Promise<void> {
   const server = await startMemcached({ own: true })
   try {

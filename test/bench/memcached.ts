@@ -33,7 +33,10 @@ const REPORT: Report<MemcachedStoreName> = {
   ],
 }
 
-/** The memcached stores on one server. The peers count, and then ask when the window ends: two requests, one after the other. */
+/**
+ * The memcached stores on one server. The peers count, and then ask when the window ends: two requests, one
+ * after the other.
+ */
 export async function benchMemcached(): Promise<void> {
   const server = await startMemcached({ own: true })
   try {

@@ -29,7 +29,7 @@ interface Version {
   readonly cas: bigint | undefined
 }
 
-/** A version that this process wrote. A server that restarts counts its tokens from 1 again, so it holds for one connection only. */
+/** A version that this process wrote over a connection: a restarted server counts tokens from 1 again. */
 interface WrittenVersion extends Version {
   readonly socket: Socket
 }
@@ -42,12 +42,13 @@ interface Call {
 }
 
 /**
- * Family: compare-and-swap. Bound: exactly the policy's own; after 30 attempts that other processes won, a `StoreError`.
+ * Family: compare-and-swap. Bound: exactly the policy's own; after 30 attempts that other processes won, a
+ * `StoreError`.
  *
- * Reads a state, applies the operations, and writes if nobody else has written meanwhile; else it starts again. The last version
- * that this process wrote is cached, so that a key which it alone changes costs one round trip; a result that is based on it counts only if
- * it was written, which proves that the version was current. Calls for a key that is busy wait and go together next, so
- * that a process never races itself.
+ * Reads a state, applies the operations, and writes if nobody else has written meanwhile; else it starts
+ * again. The last version that this process wrote is cached, so that a key which it alone changes costs one
+ * round trip; a result that is based on it counts only if it was written, which proves that the version was
+ * current. Calls for a key that is busy wait and go together next, so that a process never races itself.
  */
 export function casStrategy(transport: Transport, now: () => number): Strategy {
   const written = new RecentMap<WrittenVersion>(MIN_KEYS)
@@ -75,12 +76,8 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
 
   async function runTogether(key: string, calls: readonly Call[]): Promise<void> {
     try {
-      const results = [
-        ...(await swapState(
-          key,
-          calls.flatMap(({ operations }) => operations),
-        )),
-      ]
+      const all = calls.flatMap(({ operations }) => operations)
+      const results = [...(await swapState(key, all))]
       for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
     } catch (reason) {
       for (const { reject } of calls) reject(reason)
@@ -118,7 +115,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return { state, cas: cas.readBigUInt64BE(0) }
   }
 
-  /** Returns the results; nothing where the version is no longer current or, for one that was not just read, may not be. */
+  /** Returns the results; nothing where the version is, or may be, no longer current. */
   async function trySwap(
     key: string,
     version: Version,
@@ -134,7 +131,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return isJustRead ? applyUnwritten(version.state, operations, nowMs, outcome) : undefined
   }
 
-  /** Returns whether the version was current and is replaced; an error where the server has no memory for the new state. */
+  /** Returns whether the version was still current; an error where there is no memory for the new state. */
   async function write(
     key: string,
     { cas }: Version,

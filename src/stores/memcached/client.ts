@@ -29,9 +29,9 @@ export interface MemcachedServer {
 type StatsCallback = (error: Error | null, server: string, stats: Record<string, string> | null) => void
 
 /**
- * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store writes its own requests to
- * memjs' connections, because memjs has no command for compare-and-swap. They bypass `perform`, so the client's `retries` can
- * never count a charge twice.
+ * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store
+ * writes its own requests to memjs' connections, because memjs has no command for compare-and-swap. They
+ * bypass `perform`, so the client's `retries` can never count a charge twice.
  */
 export interface MemcachedClient {
   readonly seq: number

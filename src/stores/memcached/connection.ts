@@ -5,17 +5,18 @@ import { type MemcachedClient, type MemcachedReply, type MemcachedServer, server
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
-/** A connection without a reply for so long is dropped. memjs' own time-out, half a second by default, mostly comes first. */
+/** A connection without a reply for so long is dropped, unless memjs' own time-out comes first. */
 const STALL_TIMEOUT_MS = 1000
 
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
 export interface Transport {
   /**
-   * Sends a request to the server that holds `homeKey`, so that all items of one key share a server. Requests of one tick go to
-   * each server in one write. Returns the reply, whatever its status; rejects with `StoreError` where there is none.
+   * Sends a request to the server that holds `homeKey`, so that all items of one key share a server.
+   * Requests of one tick go to each server in one write. Returns the reply, whatever its status; rejects
+   * with `StoreError` where there is none.
    */
   request(homeKey: string, request: MemcachedRequest): Promise<MemcachedReply>
-  /** Returns the present connection of the server that holds `homeKey`. CAS tokens are comparable within one connection only. */
+  /** Returns the connection to the server of `homeKey`. CAS tokens are comparable within one only. */
   socketOf(homeKey: string): Socket | undefined
 }
 
@@ -64,7 +65,7 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     server.onResponse(seq, (reply) => pipeline?.settle(pending, reply))
     return seq
   })
-  // memjs forgets an error callback when its reply is there, and replies come in order: the last one outlives the others.
+  // memjs drops the error callback of an answered request, and replies come in order: the last one's stays.
   server.onError(seqs.at(-1) as number, (cause) => pipeline?.fail(cause))
   const requests = batch.map(({ request }) => request)
   try {
@@ -100,9 +101,9 @@ function pipelineOf(server: MemcachedServer): Pipeline {
 }
 
 /**
- * Corrects how memjs 1.3.2 handles the end of a connection. It takes the end of one that it has given up for the end of its
- * present one, which it then leaves open for good or whose requests it fails; and when a server closes a connection in good order, it
- * never calls back.
+ * Corrects how memjs 1.3.2 handles the end of a connection. It takes the end of one that it has given up
+ * for the end of its present one, which it then leaves open for good or whose requests it fails; and when a
+ * server closes a connection in good order, it never calls back.
  */
 function isolate(server: MemcachedServer, socket: Socket): void {
   for (const event of ['error', 'close']) {
@@ -142,7 +143,10 @@ class Pipeline {
     pending.resolve(reply)
   }
 
-  /** memjs only ends its own half of a connection that it gives up, and a server that hangs never ends the other. */
+  /**
+   * memjs only ends its own half of a connection that it gives up, and a server that hangs never ends the
+   * other.
+   */
   fail(cause: unknown): void {
     this.#socket.destroy()
     const pending = [...this.#pending]
@@ -174,8 +178,7 @@ function failAll(batch: readonly PendingRequest[], error: StoreError): void {
 }
 
 function noReplyError(cause: unknown, server?: MemcachedServer): StoreError {
+  const address = server ? `${server.host}:${server.port}: ` : ''
   const message = cause instanceof Error ? cause.message : String(cause)
-  return new StoreError('memcached', server ? `${server.host}:${server.port}: ${message}` : message, {
-    cause,
-  })
+  return new StoreError('memcached', `${address}${message}`, { cause })
 }

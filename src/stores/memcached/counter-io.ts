@@ -6,10 +6,10 @@ import { foreignItemError, statusError } from './errors.js'
 import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
 
 const MAX_ATTEMPTS = 30
-/** So many at once, since what they race with is soon done; the others after waits that double, a second in all. */
+/** The first ones at once, since what they race with is soon done; then after waits that double. */
 const MAX_IMMEDIATE_ATTEMPTS = 10
 const MAX_WAIT_MS = 64
-/** memcached 1.6.18 evicts what was not read for longest, and an increment is no read: one in so many reads as well. */
+/** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many reads as well. */
 const READ_ONE_IN = 16
 
 /** A counter before an increment, and what was added: nothing where the server had no memory for it. */
@@ -29,8 +29,8 @@ export function counterIo({ request }: Transport) {
   }
 
   /**
-   * Adds units, or only reads the counter when there are none to add. Retries where several processes create a counter at the same
-   * time, since memcached answers "not stored" to all but one.
+   * Adds units, or only reads the counter when there are none to add. Retries where several processes
+   * create a counter at the same time, since memcached answers "not stored" to all but one.
    */
   async function add(key: string, counter: string, units: number, expiration: number): Promise<Increment> {
     if (units === 0) return { before: await read(key, counter), added: 0 }
@@ -51,7 +51,7 @@ export function counterIo({ request }: Transport) {
     }
   }
 
-  /** Retries for want of memory: a count that does not get longer needs none, unless a reader holds the item. */
+  /** Retries while a reader holds the item: only then does counting down need memory. */
   async function subtract(key: string, counter: string, units: number): Promise<void> {
     const subtracting = decrement(counter, units)
     for (let attempt = 1; ; attempt++) {
@@ -77,7 +77,7 @@ async function backOff(attempt: number): Promise<void> {
   await pause(Math.min(2 ** (attempt - MAX_IMMEDIATE_ATTEMPTS), MAX_WAIT_MS))
 }
 
-/** Returns the count in a reply, less what was just added; 0 without a counter. Only a read is answered in digits. */
+/** Returns the count in a reply, less what was just added; 0 without a counter. Only reads give digits. */
 function countIn(request: MemcachedRequest, reply: MemcachedReply, added = 0): number {
   const { header, val, extras } = reply
   if (header.status === STATUS.notFound) return 0

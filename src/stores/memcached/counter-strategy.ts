@@ -8,11 +8,11 @@ import { applyOperations, applyUnwritten, isDenial, type Result, type Strategy }
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
 
 /**
- * Family: counters by `incr`. Bound: never more than the policy admits, since units are counted before they are allowed.
- * Until a denied charge has returned its units, others may be denied for them.
+ * Family: counters by `incr`. Bound: never more than the policy admits, since units are counted before they
+ * are allowed. Until a denied charge has returned its units, others may be denied for them.
  *
- * All charges of one key in a batch are one increment, and the reply tells what others had counted before. Two charges of 2 and 3
- * in slice 7 of a sliding window with a limit of 10 and two older slices:
+ * All charges of one key in a batch are one increment, and the reply tells what others had counted before.
+ * Two charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
  *
  *     incr key:7 5               -> 8      3 were there before  } one write to the server
  *     get  key:6, get key:5      -> 1, 3   or from the cache    }
@@ -97,7 +97,7 @@ function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
 }
 
-/** Decides charges by what others have counted. Where the server had no memory to count them, only denials and peeks are decided. */
+/** Decides by what others have counted; without memory for an increment only denials and peeks. */
 export function evaluate(
   charges: readonly Charge[],
   policy: Policy,
@@ -113,7 +113,7 @@ export function evaluate(
   if (!results.some(isDenial) || !isOvercounted()) return results
   return results.map((result) => (isDenial(result) ? { ...result, isTentative: true } : result))
 
-  /** More is counted than the policy admits, so some units are about to be given back: one unit fewer leaves no room, either. */
+  /** Some units are about to be given back if one fewer leaves no room, either. */
   function isOvercounted(): boolean {
     const counts = [before + next, ...older]
     const newest = counts.findIndex((count) => count > 0)

@@ -11,7 +11,10 @@ interface Vitals {
   readonly evictions: number
 }
 
-/** Notices restarts, flushes and evictions by the counters in memcached's `stats`. The first poll of a server is the baseline. */
+/**
+ * Notices restarts, flushes and evictions by the counters in memcached's `stats`. The first poll of a
+ * server is the baseline.
+ */
 export function lossMonitor(client: MemcachedClient, now: () => number) {
   const listeners = new Set<(error: StoreError) => void>()
   const byServer = new Map<string, Vitals>()

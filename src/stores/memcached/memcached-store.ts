@@ -11,13 +11,16 @@ import { lossMonitor } from './loss-monitor.js'
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
  *
- * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket` and `ban` are one
- *   value, changed by compare-and-swap in at most 30 attempts (then `StoreError`).
- * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key; when a later key denies, what the
- *   earlier ones took is refunded, and for some round trips up to the cost of such a charge is taken too much.
- * - Clock: this process's, in whole milliseconds. Processes that share limits should keep their clocks together.
+ * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket` and
+ *   `ban` are one value, changed by compare-and-swap in at most 30 attempts (then `StoreError`).
+ * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key; when a
+ *   later key denies, what the earlier ones took is refunded, and for some round trips up to the cost of
+ *   such a charge is taken too much.
+ * - Clock: this process's, in whole milliseconds. Processes that share limits should keep their clocks
+ *   together.
  * - Items expire no earlier than their state equals a fresh one, one to three seconds later as a rule.
- * - `client` is the user's memjs client, version 1.3. It is never closed. No request is sent twice, whatever its `retries` are.
+ * - `client` is the user's memjs client, version 1.3. It is never closed. No request is sent twice,
+ *   whatever its `retries` are.
  *
  * Throws a `TypeError` for anything but such a client.
  */

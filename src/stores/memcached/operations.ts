@@ -37,7 +37,10 @@ export function applyOperations(
   return { results, state: current }
 }
 
-/** Returns the results where the state cannot be written: denials and peeks stand, all else fails with `error`. */
+/**
+ * Returns the results where the state cannot be written: denials and peeks stand, all else fails with
+ * `error`.
+ */
 export function applyUnwritten(
   state: State | undefined,
   operations: readonly Operation[],

@@ -1,8 +1,8 @@
 import { hashKey } from '../shared/hash-key.js'
 
 /*
- * Requests of memcached's binary protocol: https://docs.memcached.org/protocols/binary/. A request is a header of 24 bytes,
- * extras, the key and the value. Numbers are big-endian.
+ * Requests of memcached's binary protocol: https://docs.memcached.org/protocols/binary/. A request is a
+ * header of 24 bytes, extras, the key and the value. Numbers are big-endian.
  */
 
 const MAGIC = 0x80
@@ -68,8 +68,8 @@ function counterExtras(amount: number, expiration: number): Buffer {
 }
 
 /**
- * Writes a state while the item still has the token; without a token, while there is no item. Never a `set`: for want of
- * memory that removes the item that is there (memcached 1.6.18).
+ * Writes a state while the item still has the token; without a token, while there is no item. Never a
+ * `set`: for want of memory that removes the item that is there (memcached 1.6.18).
  */
 export function swap(
   key: string,
@@ -134,7 +134,10 @@ export function expirationOf(afterMs: number, nowMs: number): number {
   return absolute > MAX_SECONDS ? 0 : absolute
 }
 
-/** memcached takes keys of up to 250 bytes without blanks and control characters; 30 are kept for a slice's index. */
+/**
+ * memcached takes keys of up to 250 bytes without blanks and control characters; 30 are kept for a slice's
+ * index.
+ */
 const VALID_KEY = /^[\x21-\x7e]{1,220}$/
 
 /** Returns the item key for a storage key: the same, or its hash where memcached would reject it. */

@@ -16,7 +16,7 @@ export interface OtherSlices {
   readonly next: number
   /** The slices before, newest first. */
   readonly older: readonly number[]
-  /** Whether some counts are so old that they may have fallen: what they allow is right, what they deny may not be. */
+  /** Whether some counts may have fallen since: what they allow is right, what they deny may not be. */
   readonly isStale: boolean
 }
 
@@ -29,7 +29,7 @@ interface CachedSlices {
   readonly counts: readonly number[]
 }
 
-/** Reads the slices around the present one, and caches those that are over: their counts only fall, by a refund or a `forget`. */
+/** Caches the counts of slices that are over: they only fall, by a refund or a `forget`. */
 export class SliceCache {
   readonly #io: CounterIo
   #byKey = new RecentMap<CachedSlices>(MIN_KEYS)
@@ -62,8 +62,8 @@ export class SliceCache {
   }
 
   /**
-   * The slices that begin within a second are read, too: a process that counts there and then reads the present slice may not see
-   * what is being counted here, so its count must be seen here.
+   * The slices that begin within a second are read, too: a process that counts there and then reads the
+   * present slice may not see what is being counted here, so its count must be seen here.
    */
   async #readMissing(
     key: string,

@@ -11,7 +11,10 @@ export interface Counts {
   ranOut: number
 }
 
-/** One process of several: runs so many callers, each charging as fast as it can. Anything else that goes wrong ends it. */
+/**
+ * One process of several: runs so many callers, each charging as fast as it can. Anything else that goes
+ * wrong ends it.
+ */
 function serve(url: string): void {
   const client = Client.create(url)
   const store = memcachedStore(client)

@@ -50,8 +50,8 @@ export interface Item {
 }
 
 /**
- * The keys that a server holds, and when they expire. A dump leaves out items that are in use at the moment, so it is repeated until
- * it is complete, at most five times.
+ * The keys that a server holds, and when they expire. A dump leaves out items that are in use at the
+ * moment, so it is repeated until it is complete, at most five times.
  */
 export async function expiriesOn(server: MemcachedServer): Promise<Map<string, number>> {
   const expiries = new Map<string, number>()

@@ -50,7 +50,9 @@ async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> 
   return sums
 }
 
-/** What denied charges had counted is given back behind their verdicts; afterwards so much is left of a key. */
+/**
+ * What denied charges had counted is given back behind their verdicts; afterwards so much is left of a key.
+ */
 async function expectSettled(policy: Policy, key: string, remaining: number): Promise<void> {
   const store = memcachedStore(client)
   await until(`${remaining} are left of ${key}`, async () => {

@@ -163,17 +163,20 @@ describe('a server that is out of memory', () => {
     const { atMs } = (await store.charge([[part('full', fifty, 50)]]))[0] ?? { atMs: 0 }
     await fill()
     let isDone = false
-    const looking = others.map(async (other) => {
+    const peeking = others.map(async (other) => {
       while (!isDone) await Promise.all(Array.from({ length: 5 }, () => remainingOf(other, fifty, ['full'])))
     })
     for (let i = 0; i < 2000; i++) expect((await takeOne(store, 'full', fifty)).allowed).toBe(false)
     isDone = true
-    await Promise.all(looking)
+    await Promise.all(peeking)
     await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
     await until('all is given back', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
   })
 
-  /** Asks for a counter so often that the replies, some 70 MB, fill all buffers, and does not read them, so that memcached holds on to it. */
+  /**
+   * Asks for a counter so often that the replies, some 70 MB, fill all buffers, and does not read them, so
+   * that memcached holds on to it.
+   */
   async function holdOn(counter: string): Promise<Socket> {
     const reader = connect({ host: server.host, port: server.port })
     await once(reader, 'connect')

@@ -68,7 +68,7 @@ describe('at rest', () => {
     expect((await expiriesOn(server)).size).toBe(0)
   })
 
-  test('denials and looks leave nothing of a key that was fresh', async () => {
+  test('denials and peeks store nothing for a fresh key', async () => {
     for (const [, policyOf] of LONG_POLICIES) {
       const policy = policyOf(5)
       await store.charge([[part(`a-${policy.kind}`, policy, 0)], [part(`b-${policy.kind}`, policy, 6)]])

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describe('keys that memcached would not take', () => {
+describe('keys that memcached would reject', () => {
   const KEYS = [
     'x'.repeat(221),
     'x'.repeat(250),
@@ -41,7 +41,7 @@ describe('keys that memcached would not take', () => {
   ]
 
   test.each(LONG_POLICIES)(
-    'are told apart, given back and forgotten, at most 250 plain bytes long: %s',
+    'are distinct, refunded and forgotten, as items of at most 250 plain bytes: %s',
     async (_, policyOf) => {
       const policy = policyOf(100)
       const receipts = await Promise.all(KEYS.map((key, i) => receiptOf(store, key, policy, i + 1)))

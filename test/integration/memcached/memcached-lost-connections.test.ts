@@ -30,7 +30,7 @@ beforeEach(() => server.restart())
 
 const keyOf = (name: string, { kind }: Policy) => `${name}:${kind}`
 
-/** All that a store can be asked, with each policy, of keys of which 5 of 10 are taken. */
+/** Every call of a store, with each policy, of keys of which 5 of 10 are taken. */
 async function everyCall(store: Store): Promise<(store: Store) => Promise<unknown>[]> {
   const receipts = await Promise.all(
     POLICIES.map((policy) => receiptOf(store, keyOf('refunded', policy), policy, 5)),
@@ -38,20 +38,20 @@ async function everyCall(store: Store): Promise<(store: Store) => Promise<unknow
   for (const policy of POLICIES) {
     for (const name of ['charged', 'twice', 'forgotten']) await takeOne(store, keyOf(name, policy), policy, 5)
   }
-  return (asked) =>
+  return (tested) =>
     POLICIES.flatMap((policy, i) => {
       const twice = part(keyOf('twice', policy), policy)
       const receipt = receipts[i] as (typeof receipts)[number]
       return [
-        asked.charge([[part(keyOf('charged', policy), policy, 2)]]),
-        asked.charge([[twice, twice]]),
-        asked.refund([{ ...receipt, cost: 2 }]),
-        asked.forget(held(policy, keyOf('forgotten', policy))),
+        tested.charge([[part(keyOf('charged', policy), policy, 2)]]),
+        tested.charge([[twice, twice]]),
+        tested.refund([{ ...receipt, cost: 2 }]),
+        tested.forget(held(policy, keyOf('forgotten', policy))),
       ].map((call) => Promise.resolve(call))
     })
 }
 
-/** Each call was heard once or not at all, nobody knows; and nothing was counted twice. */
+/** Each call was carried out once or not at all. */
 async function expectAtMostOnce(store: Store): Promise<void> {
   for (const policy of POLICIES) {
     const keys = ['charged', 'twice', 'refunded', 'forgotten'].map((name) => keyOf(name, policy))
@@ -116,7 +116,7 @@ describe.each([
     },
   )
 
-  test('a server that hangs lets nobody wait any longer because many wait', async () => {
+  test('a server that hangs does not delay calls any longer when there are many', async () => {
     const store = memcachedStore(open(server.url, options))
     const policy = slidingWindow({ limit: 1000, window: '1000d' })
     await takeOne(store, 'key', policy)

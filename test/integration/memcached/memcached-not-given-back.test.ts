@@ -27,11 +27,14 @@ afterAll(() => stopAll(servers))
 
 beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
-/** Of memcached's binary protocol: a request's opcode is its second byte, and its length without the header is at 8. */
+/**
+ * Of memcached's binary protocol: a request's opcode is its second byte, and its length without the header
+ * is at 8.
+ */
 const HEADER_LENGTH = 24
 const DECREMENT = 0x06
 
-/** What is asked, where all requests are whole, as the few of a test are. */
+/** The opcodes of complete requests, as the few of a test are. */
 function opcodesIn(requests: Buffer): number[] {
   const opcodes: number[] = []
   for (let at = 0; at < requests.length; at += HEADER_LENGTH + requests.readUInt32BE(at + 8)) {
@@ -45,7 +48,7 @@ const serverAt = (at: number) => servers[at] as MemcachedServer
 /** What the operator reads, once it is there. */
 async function firstWarning(): Promise<string> {
   const { mock } = jest.mocked(process.emitWarning)
-  await until('it is told', () => mock.calls.length > 0)
+  await until('there is a warning', () => mock.calls.length > 0)
   return String(mock.calls[0]?.[0])
 }
 
@@ -58,7 +61,7 @@ describe('a connection that is lost when a denied charge gives back what it had 
 
   afterAll(() => proxy?.stop())
 
-  test.each(COUNTING)('leaves the denial a denial, and is told once: %s', async (_, policyOf) => {
+  test.each(COUNTING)('leaves the denial a denial, and emits one warning: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
     proxy.behave({ onRequest: (requests) => (opcodesIn(requests).includes(DECREMENT) ? 'reset' : 'pass') })
@@ -89,7 +92,7 @@ describe('a server that is killed while a charge that has taken there waits for 
     return found as string
   }
 
-  test.each(LONG_POLICIES)('leaves its denial a denial, and is told once: %s', async (_, policyOf) => {
+  test.each(LONG_POLICIES)('leaves its denial a denial, and emits one warning: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
     const client = open(servers.map(({ url }) => url).join(','), { timeout: 30 })

@@ -65,7 +65,7 @@ test('of the slices that are over only those of the last second are read again, 
   expect(await remainingOf(memcachedStore(client), policy, ['key'])).toEqual([1000 - 51])
 })
 
-test('slices of a long window are not asked again at all', async () => {
+test('settled slices of a long window are not read again', async () => {
   const long = slidingWindow({ limit: 1000, window: '1000d' })
   expect(await readsOf(() => takeOne(store, 'longer', long))).toBe(10)
   const reads = await readsOf(async () => {
@@ -121,13 +121,13 @@ describe('with counts that were read long ago', () => {
     return full
   }
 
-  test('what they allow is not asked again', async () => {
+  test('what they allow is not checked again', async () => {
     const full = await startFull(11_000)
     await memcachedStore(client).forget(held(long, 'full'))
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
   })
 
-  test('what they deny is asked again, once in ten seconds', async () => {
+  test('what they deny is checked again, once in ten seconds', async () => {
     const full = await startFull(11_000)
     expect(await takeOne(full, 'full', long)).toMatchObject({ allowed: false })
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
@@ -155,7 +155,7 @@ describe('with counts that were read long ago', () => {
   )
 })
 
-test('a clock that was ahead, and took for over what is not, is believed no more when it is right again', async () => {
+test('counts that were cached while the clock was ahead are dropped when it steps back', async () => {
   const seconds = slidingWindow({ limit: 5, window: 10_000, slices: 10 })
   const clock = jest.spyOn(Date, 'now')
   const startMs = Date.now()
@@ -170,7 +170,7 @@ test('a clock that was ahead, and took for over what is not, is believed no more
 })
 
 test.each(['forget', 'refund'] as const)(
-  'is not kept as it was read before a %s that came meanwhile',
+  'a count that was read before a concurrent %s is not cached',
   async (way) => {
     const long = slidingWindow({ limit: 5, window: '1000d' })
     const past = (countersOf(long)?.sliceAt(Date.now()) ?? Number.NaN) - 3

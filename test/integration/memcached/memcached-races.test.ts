@@ -33,7 +33,7 @@ beforeEach(() => server.restart())
 /** As several processes. */
 const storesOf = (count: number) => Array.from({ length: count }, () => memcachedStore(open(server.url)))
 
-test('a bucket remembered from before a restart is not taken for one of after it', async () => {
+test('a bucket cached before a restart is not mistaken for one written after it', async () => {
   const [first, second] = storesOf(2)
   if (!first || !second) throw new Error('none')
   await takeOne(first, 'key', bucket, 1)
@@ -43,7 +43,7 @@ test('a bucket remembered from before a restart is not taken for one of after it
   expect((await takeOne(first, 'key', bucket, 4)).allowed).toBe(false)
 })
 
-test.each(COUNTING)('processes that make a counter at the same time all count: %s', async (_, policyOf) => {
+test.each(COUNTING)('processes that create a counter at the same time all count: %s', async (_, policyOf) => {
   const stores = storesOf(6)
   const policy = policyOf(100)
   const keys = Array.from({ length: 500 }, (_each, i) => `key-${i}`)
@@ -57,20 +57,23 @@ test.each(COUNTING)('processes that make a counter at the same time all count: %
   )
 })
 
-test.each(COUNTING)('what others count and give back makes no figure unsound: %s', async (_, policyOf) => {
-  const stores = storesOf(3)
-  const policy = policyOf(50)
-  await takeOne(stores[0] as (typeof stores)[number], 'hot', policy)
-  const remaining: number[] = []
-  const callers = stores.flatMap((store) =>
-    Array.from({ length: 50 }, async () => {
-      for (let i = 0; i < 10; i++)
-        remaining.push(...(await chargeOne(store, part('hot', policy))).parts.map((p) => p.remaining))
-    }),
-  )
-  await Promise.all(callers)
-  expect([Math.min(...remaining) >= 0, Math.max(...remaining) <= 50]).toEqual([true, true])
-})
+test.each(COUNTING)(
+  'concurrent counts and refunds keep every figure within its limits: %s',
+  async (_, policyOf) => {
+    const stores = storesOf(3)
+    const policy = policyOf(50)
+    await takeOne(stores[0] as (typeof stores)[number], 'hot', policy)
+    const remaining: number[] = []
+    const callers = stores.flatMap((store) =>
+      Array.from({ length: 50 }, async () => {
+        for (let i = 0; i < 10; i++)
+          remaining.push(...(await chargeOne(store, part('hot', policy))).parts.map((p) => p.remaining))
+      }),
+    )
+    await Promise.all(callers)
+    expect([Math.min(...remaining) >= 0, Math.max(...remaining) <= 50]).toEqual([true, true])
+  },
+)
 
 test.each(COUNTING)('limiters of several processes never fail open on a hot key: %s', async (_, policyOf) => {
   const policy = policyOf(50)
@@ -119,7 +122,7 @@ test('20,000 keys of a sliding window are forgotten in one call', async () => {
 }, 60_000)
 
 test.each(COUNTING)(
-  'a turn that wants more than a number can tell is counted exactly: %s',
+  'a batch whose sum exceeds the safe integers is counted exactly: %s',
   async (_, policyOf) => {
     const most = Number.MAX_SAFE_INTEGER
     const policy = policyOf(most)

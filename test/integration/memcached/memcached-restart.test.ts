@@ -30,7 +30,7 @@ interface Load {
   readonly failures: unknown[]
 }
 
-/** Charges one key without a pause, until it is told to stop. */
+/** Charges one key without a pause, until `end` is called. */
 function loadOn(key: string, policy: Policy, retries: number) {
   const store = memcachedStore(open(server.url, { retries }))
   const load: Load = { begun: 0, allowed: 0, denied: 0, failures: [] }
@@ -58,7 +58,7 @@ function loadOn(key: string, policy: Policy, retries: number) {
 
 describe.each([1, 5])('a restart under load, with a client of retries: %s', (retries) => {
   test.each(LONG_POLICIES)(
-    'rejects what was on its way, and counts nothing twice: %s',
+    'rejects what was in flight, and counts nothing twice: %s',
     async (_, policyOf) => {
       const policy = policyOf(LIMIT)
       const { load, store, end } = loadOn('key', policy, retries)
