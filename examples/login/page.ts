@@ -25,7 +25,7 @@ export function loginPage({ problem = '', username = '' } = {}): string {
   )
 }
 
-/** What is seen by somebody who is logged in. */
+/** Returns the page of a user who is logged in. */
 export function homePage(name: string): string {
   return page(
     'Home',

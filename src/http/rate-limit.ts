@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rememberPeerAddress } from '../keys/connection.js'
 import type { Decision } from '../limiter/decision.js'
-import { emitLimited } from '../limiter/events.js'
+import { emit } from '../limiter/events.js'
 import { denyDisconnected, type Limiter, limiterFrom } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
@@ -94,7 +94,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
       rule = addressRule(req)
     } catch (error) {
       const decision = denyDisconnected(error)
-      emitLimited(limiter.events, decision, req)
+      emit(limiter.events, 'limited', [decision, req])
       return answer(req, res, next, decision)
     }
     if (rule === 'block') return refuse(req, res, 'blocked', 403)

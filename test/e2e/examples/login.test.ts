@@ -44,13 +44,13 @@ async function fail(times: number, username: string, from: string, cookies = {})
 
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
-test('prints the limits in force, and who may log in', () => {
+test('prints the limits in force, and the accounts', () => {
   expect(example.printed.out).toMatch(/'consecutive' +│ .* │ '100 in a row'/)
   expect(example.printed.out).toContain(`Log in at ${example.url} as ada (analytical engine)`)
   expect(example.printed.err).toBe('')
 })
 
-test('lets the right password in with a session that is new, and out again', async () => {
+test('starts a new session for the right password, and ends it at logout', async () => {
   expect((await home({})).headers.location).toBe('/login')
   const first = await logIn(' ADA ', 'analytical engine', '127.0.1.1')
   expect([first.status, first.headers.location]).toEqual([303, '/'])
@@ -69,7 +69,7 @@ test('lets the right password in with a session that is new, and out again', asy
   expect((await home(second.cookies)).status).toBe(303)
 })
 
-test('tells nobody whether there is such an account, keeps all who guess out, and support forgets', async () => {
+test('answers known and unknown accounts alike, refuses guessers, and lets support forget them', async () => {
   const right = (from: string, cookies = {}) => logIn('ada', 'analytical engine', from, cookies)
   const { cookies } = await right('127.0.1.1')
   const device = Object.fromEntries(Object.entries(cookies).filter(([name]) => DEVICE.test(name)))
@@ -98,13 +98,13 @@ test('tells nobody whether there is such an account, keeps all who guess out, an
   expect((await right('127.0.1.4')).status).toBe(303)
 
   const lines = example.printed.out.split('\n').filter((line) => line.startsWith('{'))
-  const told = lines.map((line) => JSON.parse(line)).filter(({ source_ip }) => /1\.[24]$/.test(source_ip))
-  const limits = told.map(({ event }) => /^authn_login_fail_max:[\w-]{22},(\d+)$/.exec(event)?.[1])
+  const entries = lines.map((line) => JSON.parse(line)).filter(({ source_ip }) => /1\.[24]$/.test(source_ip))
+  const limits = entries.map(({ event }) => /^authn_login_fail_max:[\w-]{22},(\d+)$/.exec(event)?.[1])
   expect(limits.sort()).toEqual(['10', '5', '5'])
   expect(lines.join()).not.toMatch(/\bada\b|\beve\b|a guess|analytical/)
 })
 
-/** All that an answer tells, but when, and the name that was typed. */
+/** Returns an answer without its date and the name that was typed. */
 function shown({ status, rawHeaders, body }: Answer, name: string) {
   const headers = rawHeaders.toSpliced(rawHeaders.indexOf('Date') + 1, 1)
   return { status, headers, body: body.replace(`value="${name}"`, '') }
@@ -114,7 +114,7 @@ function shown({ status, rawHeaders, body }: Answer, name: string) {
 const least = (answers: Answer[]) =>
   Math.min(...answers.filter(({ status }) => status === 401).map(({ tookMs }) => tookMs))
 
-test('takes whatever is sent as a name', async () => {
+test('answers any value of the name', async () => {
   const post = (form: string, headers = {}) =>
     ask(`${example.url}/login`, { form, from: '127.0.1.7', headers })
   expect((await post('username=ada&username=grace&password=x')).status).toBe(400)

@@ -99,7 +99,7 @@ function bytesOfColumn(value: unknown): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.from(String(value))
 }
 
-/** What a process holds cannot be listed, so this tells all keys that were ever charged. */
+/** What a process holds cannot be listed, so this lists all keys that were ever charged. */
 async function inMemory(): Promise<Place> {
   const memory = memoryStore()
   const keys = new Set<string>()
@@ -123,7 +123,7 @@ function shown(held: readonly Buffer[]): string {
   return held.map((bytes) => `${bytes.toString('latin1')}\n${bytes.toString('hex')}`).join('\n')
 }
 
-const PLACES = [
+const STORES = [
   ['memory', inMemory],
   ['Redis', onRedis],
   ['Redis Cluster', onCluster],
@@ -190,8 +190,8 @@ async function attack(store: Store, name: string, secret?: string): Promise<stri
     ...(secret === undefined ? {} : { secret }),
   })
   const failures: unknown[] = []
-  const tell = (error: unknown) => failures.push(error)
-  guard.limiter.events.on('storeError', tell).on('refundFailed', tell)
+  const record = (error: unknown) => failures.push(error)
+  guard.limiter.events.on('storeError', record).on('refundFailed', record)
   const app = express().set('trust proxy', 'loopback')
   app.post('/login', express.urlencoded(), guard, (req, res) => {
     res.status(req.body.password === PASSWORD ? 200 : 401).end()
@@ -224,7 +224,7 @@ async function attack(store: Store, name: string, secret?: string): Promise<stri
   return cookies
 }
 
-describe.each(PLACES)('what a guard leaves on %s', (_name, start) => {
+describe.each(STORES)('the data of a guard on %s', (_name, start) => {
   let place: Place
   let withSecret: string
   let withoutSecret: string
@@ -246,16 +246,16 @@ describe.each(PLACES)('what a guard leaves on %s', (_name, start) => {
     await place?.stop()
   })
 
-  test('is a key of each limit', () => {
+  test('has a key for each limit', () => {
     expect(hasAllLimits(withSecret, 'with-secret')).toBe(true)
     expect(hasAllLimits(withoutSecret, 'without-secret')).toBe(true)
   })
 
-  test.each(NEEDLES)('with a secret holds %s nowhere', (_what, needles) => {
+  test.each(NEEDLES)('holds no %s with a secret', (_what, needles) => {
     expect(found(withSecret, needles)).toEqual([])
   })
 
-  test('with a secret holds no device cookie', () => {
+  test('holds no device cookie with a secret', () => {
     const [cookie = ''] = cookies
     const [device = '', , signature = ''] = cookie.slice(cookie.indexOf('=') + 1).split('.')
     expect(device).toMatch(/^[\w-]{16}$/)
@@ -263,8 +263,8 @@ describe.each(PLACES)('what a guard leaves on %s', (_name, start) => {
     expect(found(withSecret, [device, signature, signature.slice(0, 22)])).toEqual([])
   })
 
-  // So that what is looked for above would be found if it were there.
-  test('without a secret shows addresses, and names as plain hashes', () => {
+  // Shows that the searches above would find what they look for.
+  test('shows addresses, and names as plain hashes, without a secret', () => {
     const hash = createHash('sha256').update(`value:${EMAIL.toLowerCase()}`).digest('base64url').slice(0, 22)
     const needles = ['203.0.113.77', '2001:db8:1234:5600::/56', hash]
     expect(found(withoutSecret, needles)).toEqual(needles)

@@ -4,7 +4,7 @@ import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { closeServers, type Served, send, serve } from '../../support/http.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { startMariadb } from '../../support/servers/mariadb.js'
-import { NOON_MS } from '../../unit/login/kit.js'
+import { NOON_MS } from '../../unit/login/guarded-login.js'
 
 /** Collations that follow the Unicode Collation Algorithm, of its versions 14, 4 and 5.2. */
 const COLLATIONS = ['utf8mb4_uca1400_as_cs', 'utf8mb4_unicode_ci', 'utf8mb4_unicode_520_ci']
@@ -94,7 +94,7 @@ test.each(COLLATIONS)('no invisible character that %s ignores makes a second acc
   expect(login.guesses).toEqual([])
 })
 
-test('what a collation ignores beyond them is one account where names are looked up by foldName', async () => {
+test('characters that only a collation ignores make no second account where names are looked up by foldName', async () => {
   const characters = (await ignoredBy('utf8mb4_uca1400_as_cs')).filter((each) => !isInvisible(each))
   const known = ['\u0640', '\u07fa', '\u180a', '\ufe0f']
   expect(characters).toEqual(expect.arrayContaining(known))

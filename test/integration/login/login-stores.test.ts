@@ -26,7 +26,7 @@ import { mariadb } from '../sql/mariadb-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 
 /** A kind of store, on one server. */
-interface Place {
+interface StoreKind {
   readonly name: string
   /** Whether a charge of several keys is decided in one moment. Without it charges that cross may deny each other. */
   readonly isAtomic: boolean
@@ -107,7 +107,7 @@ async function startInMemory(): Promise<Started> {
   return { makeStore: async () => store, stop: async () => undefined }
 }
 
-const PLACES: readonly Place[] = [
+const STORES: readonly StoreKind[] = [
   { name: 'memory', isAtomic: true, start: startInMemory },
   { name: 'Redis', isAtomic: true, start: startOnRedis },
   { name: 'Redis Cluster', isAtomic: false, start: startOnCluster },
@@ -150,8 +150,8 @@ async function startLogin(store: Store, name: string, options: Options = {}): Pr
     ...options,
   })
   const failures: unknown[] = []
-  const tell = (error: unknown) => failures.push(error)
-  guard.limiter.events.on('storeError', tell).on('refundFailed', tell)
+  const record = (error: unknown) => failures.push(error)
+  guard.limiter.events.on('storeError', record).on('refundFailed', record)
   const reached: string[] = []
   const app = express()
   app.post('/login', express.urlencoded(), guard, (req, res) => {
@@ -178,7 +178,7 @@ async function leftOf({ guard }: Login, username: string, ip: string): Promise<R
   return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
 }
 
-/** A success is told to the client while the store still forgets. */
+/** Waits until a success is cleared: its response is sent while the store still forgets. */
 async function cleared(login: Login, username: string, ip: string): Promise<void> {
   await until('the failures are forgotten', async () => {
     const left = await leftOf(login, username, ip)
@@ -195,7 +195,7 @@ async function times(count: number, attempt: () => Promise<Answer>): Promise<num
 const counted = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status).length
 
-describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
+describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
   let started: Started
   let guards = 0
   const logins: Login[] = []
@@ -232,7 +232,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
       'account-and-address': 5 - taken,
       consecutive: 100 - taken,
     })
-    // Where charges denied each other the rest is there for those who come one by one, and no more.
+    // Where concurrent charges denied each other the rest is left for later attempts, and no more.
     await times(8, () => own.attempt('ada', WRONG))
     expect(own.reached).toHaveLength(5)
   })
@@ -249,7 +249,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect((await own.attempt('grace', RIGHT, crowd(1)[0])).status).toBe(200) // another account is open
   })
 
-  test('clears the failures of the account after a success, and those of the address not', async () => {
+  test('clears the failures of the account after a success, and not those of the address', async () => {
     const own = await login()
     expect(await times(4, () => own.attempt('ada', WRONG, ATTACKER))).toEqual([401, 401, 401, 401])
     expect(await times(3, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401])
@@ -267,7 +267,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(6, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429])
   })
 
-  test('gives nobody guesses for logging in with an account of his own in between', async () => {
+  test('grants no guesses for logging in with an account of one’s own in between', async () => {
     const limits = { ...LIMITS, address: lasting(4) }
     const own = await login({ limits })
     const seen: number[] = []
@@ -275,7 +275,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
       seen.push((await own.attempt(victim, WRONG, ATTACKER)).status)
       seen.push((await own.attempt('mallory', RIGHT, ATTACKER)).status)
       const taken = Math.min(4, seen.length / 2)
-      await until('the success gave back', async () => {
+      await until('the success is refunded', async () => {
         const { address, account } = await leftOf(own, 'mallory', ATTACKER)
         return address === 4 - taken && account === 10
       })
@@ -284,7 +284,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect(own.reached.filter((name) => name !== 'mallory')).toEqual(['ada', 'grace', 'mary', 'joan'])
   })
 
-  test('bans whoever goes on, for longer each time, and nobody else', async () => {
+  test('bans a guesser who goes on, for longer each time, and nobody else', async () => {
     const inner = slidingWindow({ limit: 2, window: '1d' })
     const banned = ban(inner, { after: 3, within: '1d', for: ['10d', '100d'] })
     const own = await login({ limits: { ...LIMITS, accountAndAddress: banned }, retryAfter: 'exact' })
@@ -308,13 +308,13 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
   })
 
   // On memcached these keys and states were too long for the items by which it is watched for losses.
-  test('keeps the limits that are there by default', async () => {
+  test('enforces the default limits', async () => {
     const own = await login({ limits: {} })
     expect(await times(7, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429, 429])
     expect((await own.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
   })
 
-  test('locks an account after failures in a row, tells it once, and lets support free it', async () => {
+  test('locks an account after failures in a row, calls onLockout once, and unlocks by forget', async () => {
     const locked: string[] = []
     const own = await login({ consecutive: 3, onLockout: (account) => void locked.push(account) })
     for (const from of crowd(5)) await own.attempt('ada', WRONG, from)
@@ -337,7 +337,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(4, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 429])
   })
 
-  test('locks nobody for attempts that are under way at once, and then refused', async () => {
+  test('locks nobody for concurrent attempts that are refused', async () => {
     for (let round = 0; round < 10; round++) {
       const locked: string[] = []
       const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
@@ -347,7 +347,7 @@ describe.each(PLACES)('a guard on $name', ({ isAtomic, start }) => {
     }
   })
 
-  test('shares everything with a guard of the same name in another process', async () => {
+  test('shares its limits with a guard of the same name in another process', async () => {
     const locked: string[] = []
     const options: Options = { consecutive: 7, onLockout: (account) => void locked.push(account) }
     const [one, two] = [await login(options, 'shared'), await login(options, 'shared')]

@@ -226,7 +226,7 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
     login = await startLogin(place.store, name)
     elsewhere = named(place.elsewhere, name)
     // Connections are made, and scripts are known, before the time of requests is measured.
-    await until('the store is asked in time', async () => {
+    await until('the store answers in time', async () => {
       const { source } = await login.guard.limiter.peek({ body: {}, ip: HOME } as unknown as Request)
       return source === 'store'
     })

@@ -23,7 +23,7 @@ export type Form = (password: string) => { readonly type: string; readonly body:
 export interface Stage {
   readonly site: Site
   guess(guess: Guess): Promise<Answer>
-  /** A login with the right password, by somebody who is no guesser. */
+  /** A login with the right password, which is not counted as a guess. */
   logIn(account: string, from: string, path?: string): Promise<Answer>
   /** The real user tries once, from an address of their own, with the right password. */
   userTries(options?: { readonly hasNewBrowser: boolean }): Promise<void>

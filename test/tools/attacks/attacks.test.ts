@@ -34,7 +34,7 @@ const EXPECTED: readonly (readonly [
   ],
   // Twice the ten of the account, and two more as the first ones leave the window.
   ['500 addresses, one account, 1 hour', 500, [22, 0, 0, '0 of 10'], [22, 0, 0, '10 of 10']],
-  // Two guesses for each address and each account, as few as of people who mistype.
+  // Two guesses for each address and each account, as few as a person mistypes.
   ['250 addresses, 250 accounts, 1 hour', 500, [500, 3, 0, '10 of 10'], [500, 3, 0, '10 of 10']],
   ['own logins between, one account, 1 hour', 200, [10, 0, 0, '10 of 10'], [10, 0, 0, '10 of 10']],
   [
@@ -122,7 +122,7 @@ const EXPECTED: readonly (readonly [
 
 const rows = new Map<string, Row>()
 
-/** Plays an attack once, whichever test asks first. */
+/** Plays an attack once, for all tests that need it. */
 async function rowOf(name: string): Promise<Row> {
   const known = rows.get(name)
   if (known !== undefined) return known
@@ -137,7 +137,7 @@ function figuresOf({ reached, lost, lockouts, userIn, userTries }: Row['without'
   return [reached, lost, lockouts, `${userIn} of ${userTries}`]
 }
 
-test('the figures of every attack are known', () => {
+test('every attack has expected figures', () => {
   expect(EXPECTED.map(([name]) => name)).toEqual(ATTACKS.map(({ name }) => name))
 })
 
@@ -150,41 +150,41 @@ test.each(EXPECTED)('what comes of "%s" is known', async (name, guesses, without
   }).toEqual({ without, withCookies })
 })
 
-test('all spellings are of names that the application knows, so that each would be a guess', () => {
+test('every spelling is a name that the application knows, so that each is a guess', () => {
   const spellings = [...SPELLINGS, ...INVISIBLE_SPELLINGS]
   expect(spellings.filter((spelling) => accountOf(spelling) !== SPELT_VICTIM)).toEqual([])
   const numbers = NUMBERS.map((form) => accountOf(JSON.parse(form('').body).username))
   expect(numbers.filter((account) => account !== NUMBERED_VICTIM)).toEqual([])
 })
 
-test('a name in another case is another account to the application that compares names as typed, and none to the guard', () => {
+test('a name in another case is another account of the application that compares names as typed, and the same one of the guard', () => {
   expect([VICTIM, TWIN.account].map(accountAsTyped)).toEqual([VICTIM, TWIN.account])
   expect(foldName(TWIN.account)).toBe(foldName(VICTIM))
 })
 
-test('names with invisible characters are answered 400, every one', async () => {
+test('every name with an invisible character is answered 400', async () => {
   const { without, withCookies } = await rowOf('invisible characters in a name, new addresses')
   expect([without.answers, withCookies.answers]).toEqual([{ 400: 72 }, { 400: 72 }])
 })
 
-test('arrays, objects and all else that can be no name are answered 400, every one', async () => {
+test('every array, object and other malformed name is answered 400', async () => {
   const { without, withCookies } = await rowOf('arrays and objects for a name, new addresses')
   expect([without.answers, withCookies.answers]).toEqual([{ 400: 28 }, { 400: 28 }])
 })
 
-test('guesses are answered 401 where they reach the handler, 429 where not, and those who hang up see neither', async () => {
+test('guesses are answered 401 by the handler or 429 by the guard, unless the client hangs up', async () => {
   const burst = await rowOf('100 at once, one address, one account')
   expect(burst.without.answers).toEqual({ 401: 5, 429: 95 })
   const hungUp = await rowOf('100 hung up before the answer, one address')
   expect(hungUp.without.answers).toEqual({ 0: 5, 429: 95 })
 })
 
-test('guesses that are answered by a redirect are failures, each of them', async () => {
+test('every guess that is answered by a redirect is a failure', async () => {
   const { without } = await rowOf('three spellings of a path that redirects, new addresses')
   expect(without.answers).toEqual({ 302: 10, 429: 90 })
 })
 
-test('docs/login.md holds the table as it is printed', async () => {
+test('docs/login.md contains the table as it is printed', async () => {
   const path = 'docs/login.md'
   const text = readFileSync(join(resolve(__dirname, '../../..'), path), 'utf8')
   const tables = blocksOf({ path, text }).filter(

@@ -32,7 +32,7 @@ export interface Answer {
   readonly cookie: string | undefined
 }
 
-/** A login form behind a guard with the default limits, asked over HTTP, on a clock that is set. */
+/** A login form behind a guard with the default limits, on a server, with a manual clock. */
 export interface Site {
   send(attempt: Attempt): Promise<Answer>
   /** Lets time pass, for the limits; the cookies' time is the real one. */
@@ -112,7 +112,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
   const calls = new Map<string, () => void>()
   let sent = 0
 
-  /** Lets the client know that its attempt is under way, and waits until it has gone. */
+  /** Signals to the client that its handler runs, and waits until the client has hung up. */
   async function hungUp(req: Request, res: Response): Promise<void> {
     const gone = once(res, 'close')
     calls.get(req.get('x-hangs-up') as string)?.()

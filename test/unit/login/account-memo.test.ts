@@ -74,7 +74,7 @@ describe.each(KINDS)('with %s account function', (_kind, read) => {
   })
 })
 
-test('an attempt for which there was no account has none later, either', async () => {
+test('an attempt without an account when it was charged has none later', async () => {
   const guard = newGuard((req) => req.body.username)
   let id: unknown = 'not read'
   const app = express().post('/login', express.json(), guard, async (req, res) => {
@@ -86,7 +86,7 @@ test('an attempt for which there was no account has none later, either', async (
   expect(id).toBeUndefined()
 })
 
-test('a request that was skipped is no attempt: its account is read anew', async () => {
+test('a skipped request is no attempt, so its account is read anew', async () => {
   const guard = loginGuard<Request, Response>({ account: (req) => req.body?.username, skip: () => true })
   const ids: unknown[] = []
   const app = express().post('/login', express.json(), guard, async (req, res) => {

@@ -152,7 +152,7 @@ async function startLogin(options?: Options): Promise<Login> {
   return { guard, reached, served: await serve(app) }
 }
 
-describe('a field that holds no name', () => {
+describe('a malformed field', () => {
   test.each(MALFORMED)('%s is answered 400, and does not reach the handler', async (_what, sent) => {
     const own = await startLogin()
     const { status, headers, text: body } = await send(own.served, sent)
@@ -165,7 +165,7 @@ describe('a field that holds no name', () => {
     expect(await statuses(own.served, times(LIMIT + 1, bob))).toEqual([...Array(LIMIT).fill(401), 429])
   })
 
-  test('is told as a problem to a client that takes JSON', async () => {
+  test('is answered with a problem document for a client that accepts JSON', async () => {
     const own = await startLogin()
     const sent = json({ username: ['bob'] })
     const answer = await send(own.served, {
@@ -176,14 +176,14 @@ describe('a field that holds no name', () => {
     expect(JSON.parse(answer.text)).toEqual({ type: 'about:blank', title: 'Bad request', status: 400 })
   })
 
-  test('is let through by a guard that only reports', async () => {
+  test('is let through in report mode', async () => {
     const own = await startLogin({ mode: 'report' })
     expect((await send(own.served, json({ username: ['bob'] }))).status).toBe(401)
     expect(own.reached).toEqual([{ username: ['bob'] }])
   })
 })
 
-describe('an account function that returns what can be no name', () => {
+describe('an account function that returns a malformed name', () => {
   const NAMES: readonly (readonly [string, unknown])[] = [
     ['a control character', 'bob\u0001'],
     ['a zero-width space', 'b\u200bob'],
@@ -212,26 +212,26 @@ describe('an account function that returns what can be no name', () => {
     })
   }
 
-  test('an object is a mistake that is reported once, as a process warning', async () => {
+  test('an object emits a process warning, once', async () => {
     const { served } = await startLogin({ account: () => ({ id: 7 }) })
     expect(await statuses(served, times(2, json({ username: 'bob' })))).toEqual([400, 400])
     expect(warnings()).toEqual(['HEADGATE_OBJECT_AS_KEY'])
   })
 
-  test('a list is charged to its address by a guard that only reports', async () => {
+  test('an array is charged to its address in report mode', async () => {
     const { served } = await startLogin({ account: () => ['bob'], mode: 'report' })
     expect((await send(served, json({ username: 'bob' }))).status).toBe(401)
   })
 })
 
-test.each(WITHOUT)('%s is answered 400: it is nobody who could log in', async (_what, sent) => {
+test.each(WITHOUT)('%s is answered 400', async (_what, sent) => {
   const own = await startLogin()
   expect(await statuses(own.served, times(LIMIT + 1, sent))).toEqual(Array(LIMIT + 1).fill(400))
   expect(own.reached).toEqual([])
   expect((await send(own.served, json({ username: 'bob', password: RIGHT }))).status).toBe(200)
 })
 
-test('an empty name, however it is written, is nobody', async () => {
+test('an empty name is answered 400, however it is written', async () => {
   const { served, reached } = await startLogin()
   const empty = [
     form('username='),
@@ -269,14 +269,14 @@ test.each(UNREADABLE)('%s is turned away by the body parser, with %i', async (_w
   expect((await send(served, json({ username: 'bob', password: RIGHT }))).status).toBe(200)
 })
 
-test('what objects inherit is nobody, and is not changed', async () => {
+test('inherited properties are no names, and are not changed', async () => {
   const { served } = await startLogin({ field: 'toString' })
   expect(await statuses(served, times(LIMIT + 1, json({ a: 1 })))).toEqual(Array(LIMIT + 1).fill(400))
   expect(({} as Record<string, unknown>).username).toBeUndefined()
   expect(({} as Record<string, unknown>).admin).toBeUndefined()
 })
 
-test('a body parser that comes after the guard is told once, with the mend, and nobody gets past', async () => {
+test('a body parser after the guard emits a warning with the fix, once, and no attempt passes', async () => {
   const guard = newGuard()
   const reached: Body[] = []
   const app = express().use(guard, ...parsers(), passwords(reached))
@@ -290,7 +290,7 @@ test('a body parser that comes after the guard is told once, with the mend, and 
   )
 })
 
-test('a body that was parsed, or that there is none of, is not told', async () => {
+test('a parsed body and a missing one emit no warning', async () => {
   const { served } = await startLogin()
   expect(await statuses(served, [json({ username: 'bob' }), json({}), form('a=b')])).toEqual([401, 400, 400])
   const bare = await sendRaw(served, 'POST /login HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
@@ -324,7 +324,7 @@ test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])(
   },
 )
 
-test('a guard that is mounted twice counts once', async () => {
+test('a guard that is mounted twice charges an attempt once', async () => {
   const guard = newGuard()
   const app = express().use(...parsers(), guard)
   app.post('/login', guard, guard, passwords([]))
@@ -332,7 +332,7 @@ test('a guard that is mounted twice counts once', async () => {
   expect(await statuses(await serve(app), times(LIMIT + 1, bob))).toEqual([...Array(LIMIT).fill(401), 429])
 })
 
-test('a success is given back once by a guard that is mounted twice', async () => {
+test('a guard that is mounted twice refunds a success once', async () => {
   const guard = newGuard()
   const app = express().use(...parsers(), guard)
   app.post('/login', guard, passwords([]))

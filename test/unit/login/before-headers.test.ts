@@ -95,7 +95,7 @@ test.each<[string, (res: ServerResponse) => void]>([
       res.end()
     },
   ],
-])('headers that are %s are known, are sent, and more can be set', async (_how, answer) => {
+])('headers that are %s are set when the listener is called, and it can set more', async (_how, answer) => {
   const { heard, headers, status } = await answerOf(answer)
   expect(heard).toEqual(found)
   expect(status).toBe(302)
@@ -104,7 +104,7 @@ test.each<[string, (res: ServerResponse) => void]>([
   expect(headers.has('x-none')).toBe(false)
 })
 
-test('two listeners hear once each, and early hints are no headers of the response', async () => {
+test('each of two listeners is called once, and not for early hints', async () => {
   let second = 0
   const { heard, status } = await answerOf((res) => {
     beforeHeaders(res, () => second++)

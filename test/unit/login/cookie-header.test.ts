@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import * as cookieHeader from '../../../src/login/cookie-header.js'
-import { cookieOf, loginBehind } from './kit.js'
+import { cookieOf, guardedLogin, RIGHT } from './guarded-login.js'
 
 jest.mock('../../../src/login/cookie-header', () => {
   const actual = jest.requireActual('../../../src/login/cookie-header')
@@ -9,12 +9,11 @@ jest.mock('../../../src/login/cookie-header', () => {
 
 const read = jest.mocked(cookieHeader.readDeviceCookies)
 const NAME = '__Host-headgate-device-abcdefgh'
-const RIGHT = 'analytical engine'
 
 /** A login that notes each reading of a request's Cookie header. */
 function watchedLogin() {
   const readings: string[] = []
-  const login = loginBehind({
+  const login = guardedLogin({
     name: 'login',
     deviceCookie: { secret: 'sixteen characters or more' },
     skip(req: Request) {
@@ -33,7 +32,7 @@ function watchedLogin() {
 
 beforeEach(() => read.mockClear())
 
-test('the header is read once for each attempt, however many limits ask for the device', async () => {
+test('the Cookie header is read once for each attempt, however many limits need the device', async () => {
   const { attempt, readings } = watchedLogin()
   const first = await attempt('ada', RIGHT)
   const own = cookieOf(first)
@@ -46,21 +45,21 @@ test('the header is read once for each attempt, however many limits ask for the 
   expect(read).toHaveBeenCalledTimes(13)
 })
 
-describe('other cookies are not parsed', () => {
+describe('readDeviceCookies', () => {
   let matched: jest.SpyInstance
   beforeEach(() => {
     matched = jest.spyOn(String.prototype, 'matchAll')
   })
   afterEach(() => matched.mockRestore())
 
-  test('where there is no device cookie', () => {
+  test('parses nothing where there is no device cookie', () => {
     const many = Array.from({ length: 3000 }, (_, i) => `${i}=`).join(';')
     expect(cookieHeader.readDeviceCookies(many).size).toBe(0)
     expect(cookieHeader.readDeviceCookies(undefined).size).toBe(0)
     expect(matched).not.toHaveBeenCalled()
   })
 
-  test('and those beside one are passed over', () => {
+  test('passes over other cookies', () => {
     const many = Array.from({ length: 3000 }, (_, i) => `${i}=`).join(';')
     const found = cookieHeader.readDeviceCookies(`${many};${NAME}=a;${many}`)
     expect([...found]).toEqual([[NAME, 'a']])
@@ -83,7 +82,7 @@ test.each([
   ['quotes, which no browser adds', `${NAME}="a"`, '"a"'],
   ['an empty value', `${NAME}=; ${NAME}=a`, ''],
   ['equals signs', `${NAME}=a=b`, 'a=b'],
-])('%s stand for themselves', (_what, header, value) => {
+])('%s are part of the value', (_what, header, value) => {
   expect([...cookieHeader.readDeviceCookies(header)]).toEqual([[NAME, value]])
 })
 

@@ -1,19 +1,15 @@
-import { cookieOf, loginBehind } from './kit.js'
-
-const RIGHT = 'analytical engine'
-const secret = 'sixteen characters or more'
-const HOME = '192.0.2.1'
+import { cookieOf, guardedLogin, HOME, RIGHT, secret } from './guarded-login.js'
 
 /** Guesses at ada's password from many addresses until strangers are refused. */
-async function flood({ attempt }: ReturnType<typeof loginBehind>): Promise<void> {
+async function flood({ attempt }: ReturnType<typeof guardedLogin>): Promise<void> {
   for (let i = 0; i < 12; i++) await attempt('ada', 'wrong', `198.51.100.${i}`)
   expect((await attempt('ada', RIGHT, '198.51.100.99')).status).toBe(429)
 }
 
 afterEach(() => jest.useRealTimers())
 
-test('a browser that logged in before gets in while others flood the account, and they stay refused', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+test('a known browser gets in while strangers flood the account, and they stay refused', async () => {
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   await flood(login)
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
@@ -21,8 +17,8 @@ test('a browser that logged in before gets in while others flood the account, an
   expect((await login.attempt('ada', RIGHT, '198.51.100.99')).status).toBe(429) // its success is not theirs
 })
 
-test('also after a hundred failures in a row', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret }, consecutive: 12 })
+test('a known browser gets in after strangers have locked the account', async () => {
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret }, consecutive: 12 })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   for (let i = 0; i < 13; i++) {
     await login.attempt('ada', 'wrong', `198.51.100.${i}`)
@@ -33,8 +29,8 @@ test('also after a hundred failures in a row', async () => {
   expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
 })
 
-test('and where its address is refused for what others behind it do', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+test('a known browser gets in where its address is refused for the failures of others', async () => {
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   for (let i = 0; i < 55; i++) await login.attempt(`user-${i}`, 'wrong', HOME)
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(429)
@@ -42,8 +38,8 @@ test('and where its address is refused for what others behind it do', async () =
   expect((await login.attempt('grace', 'nanoseconds', HOME, cookie)).status).toBe(429) // the cookie is ada's
 })
 
-test('a device has limits of its own', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+test('a known browser has limits of its own', async () => {
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   const statuses: number[] = []
   for (let i = 0; i < 12; i++)
@@ -52,12 +48,12 @@ test('a device has limits of its own', async () => {
   expect((await login.attempt('ada', RIGHT, HOME)).status).toBe(200) // as a stranger
 })
 
-test('each success lets the same device be known for longer', async () => {
+test('each success extends how long a browser is known', async () => {
   jest.useFakeTimers({
     doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval'],
     now: Date.now(),
   })
-  const login = loginBehind({ name: 'login', deviceCookie: { secret, lasts: '10d' } })
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret, lasts: '10d' } })
   const first = cookieOf(await login.attempt('ada', RIGHT, HOME))
   jest.setSystemTime(Date.now() + 9 * 86_400_000)
   const second = cookieOf(await login.attempt('ada', RIGHT, HOME, first))
@@ -69,8 +65,8 @@ test('each success lets the same device be known for longer', async () => {
   expect((await login.attempt('ada', RIGHT, HOME, second)).status).toBe(200)
 })
 
-test('the cookie names nobody, and is for TLS, this host and HTTP alone', async () => {
-  const { attempt } = loginBehind({ name: 'login', deviceCookie: { secret } })
+test('the cookie holds no name, and is restricted to TLS, this host and HTTP', async () => {
+  const { attempt } = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const header = String((await attempt('ada', RIGHT)).headers['set-cookie'])
   expect(header).toMatch(
     /^__Host-headgate-device-[\w-]{8}=[\w-]{16}\.[0-9a-z]+\.[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
@@ -78,7 +74,7 @@ test('the cookie names nobody, and is for TLS, this host and HTTP alone', async 
   expect((await attempt('ada', 'wrong')).headers).not.toHaveProperty('set-cookie')
 })
 
-describe('a stranger is who comes with', () => {
+describe('a browser is a stranger with', () => {
   const cases: [string, (cookie: string) => string][] = [
     ['a signature that was changed', (cookie) => `${cookie.slice(0, -1)}${cookie.endsWith('A') ? 'E' : 'A'}`],
     ['a later expiry', (cookie) => cookie.replace(/\.\w+\./, '.zzzzzz.')],
@@ -93,7 +89,7 @@ describe('a stranger is who comes with', () => {
     ['another name of it', (cookie) => cookie.replace('__Host-', '')],
   ]
   test.each(cases)('%s', async (_what, change) => {
-    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
     const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
     await flood(login)
     expect((await login.attempt('ada', RIGHT, HOME, change(cookie))).status).toBe(429)
@@ -101,9 +97,9 @@ describe('a stranger is who comes with', () => {
   })
 
   test('the cookie of another account, or one signed with another secret', async () => {
-    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
     const other = cookieOf(await login.attempt('grace', 'nanoseconds', HOME))
-    const elsewhere = loginBehind({
+    const elsewhere = guardedLogin({
       name: 'login',
       deviceCookie: { secret: 'another of sixteen characters' },
     })
@@ -117,9 +113,9 @@ describe('a stranger is who comes with', () => {
 test.each([
   ['of another name', { name: 'public' }],
   ['of another prefix', { name: 'staff', prefix: 'public' }],
-])('a cookie of a guard %s proves nothing, though their secret is the same', async (_what, options) => {
-  const elsewhere = loginBehind({ ...options, deviceCookie: { secret } })
-  const staff = loginBehind({ name: 'staff', deviceCookie: { secret } })
+])('a cookie of a guard %s is not valid, though their secret is the same', async (_what, options) => {
+  const elsewhere = guardedLogin({ ...options, deviceCookie: { secret } })
+  const staff = guardedLogin({ name: 'staff', deviceCookie: { secret } })
   const foreign = cookieOf(await elsewhere.attempt('ada', RIGHT, HOME))
   const own = cookieOf(await staff.attempt('ada', RIGHT, HOME))
   await flood(staff)
@@ -127,9 +123,9 @@ test.each([
   expect((await staff.attempt('ada', RIGHT, HOME, own)).status).toBe(200)
 })
 
-describe('a cookie is good for the name that was typed', () => {
-  test('so that the owner of "Ada" gets none for "ada", which the guard takes for one account', async () => {
-    const login = loginBehind({
+describe('a cookie is valid for the spelling that was typed', () => {
+  test('so that the owner of "Ada" gets none for "ada", which the guard folds into one account', async () => {
+    const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
       succeeded: (req) => req.body.username === 'Ada',
@@ -141,8 +137,8 @@ describe('a cookie is good for the name that was typed', () => {
     expect((await login.attempt('Ada', 'her own', HOME, cookie)).status).toBe(401)
   })
 
-  test('also where the handler changes the name in the body', async () => {
-    const login = loginBehind({
+  test('where the handler changes the name in the body', async () => {
+    const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
       succeeded: (req, res) => {
@@ -156,17 +152,17 @@ describe('a cookie is good for the name that was typed', () => {
     expect((await login.attempt('changed', RIGHT, HOME, cookie)).status).toBe(401)
   })
 
-  test('and for the account where a function reads it', async () => {
+  test('or for all spellings where a function reads the account', async () => {
     const account = async (req: { body: { username: string } }) => `user:${req.body.username.toLowerCase()}`
-    const login = loginBehind({ name: 'login', deviceCookie: { secret }, account })
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret }, account })
     const cookie = cookieOf(await login.attempt('Ada', RIGHT, HOME))
     await flood(login)
     expect((await login.attempt('ADA', RIGHT, HOME)).status).toBe(429)
     expect((await login.attempt('ADA', RIGHT, HOME, cookie)).status).toBe(200)
   })
 
-  test('a number is typed like its digits', async () => {
-    const login = loginBehind({
+  test('where the name is a number, as its digits', async () => {
+    const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
       succeeded: (req) => req.body.password === RIGHT,
@@ -178,8 +174,8 @@ describe('a cookie is good for the name that was typed', () => {
   })
 })
 
-test('secrets are rotated: the first one signs, and all of them verify', async () => {
-  const behind = (secrets: string[]) => loginBehind({ name: 'login', deviceCookie: { secret: secrets } })
+test('of several secrets the first one signs, and all of them verify', async () => {
+  const behind = (secrets: string[]) => guardedLogin({ name: 'login', deviceCookie: { secret: secrets } })
   const fresh = 'the new one of enough characters'
   const old = cookieOf(await behind([secret]).attempt('ada', RIGHT, HOME))
   const both = behind([fresh, secret])
@@ -200,7 +196,7 @@ type Jar = Map<string, string>
 /**
  * Logs in with the cookies of a browser, which then keeps those of the response, as RFC 6265bis §5.7 has it.
  */
-async function browse(login: ReturnType<typeof loginBehind>, jar: Jar, name: string, password = RIGHT) {
+async function browse(login: ReturnType<typeof guardedLogin>, jar: Jar, name: string, password = RIGHT) {
   const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
   const response = await login.attempt(name, password, HOME, cookie)
   const lines = (response.headers['set-cookie'] as unknown as string[] | undefined) ?? []
@@ -220,8 +216,8 @@ describe('one browser', () => {
     }),
   )
 
-  test('is known to ten accounts; an eleventh takes the place of the one that was not there for longest', async () => {
-    const login = loginBehind({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
+  test('is known to ten accounts, and an eleventh replaces the least recent login', async () => {
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
     const jar: Jar = new Map()
     const names = Array.from({ length: 10 }, (_, i) => `user-${i}`)
     const cookies: string[] = []
@@ -234,8 +230,8 @@ describe('one browser', () => {
     expect([...jar.keys()].sort()).toEqual([cookies[0], ...cookies.slice(2, 10), cookies[11]].sort())
   })
 
-  test('that holds very many is rid of ten with each login', async () => {
-    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+  test('with surplus cookies has ten removed by each login', async () => {
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
     const jar: Jar = new Map()
     for (let i = 0; i < 60; i++)
       jar.set(`__Host-headgate-device-${String(i).padStart(8, '0')}`, 'any'.repeat(20))
@@ -254,7 +250,7 @@ describe('one browser', () => {
     ['same-site', 1],
     ['cross-site', 0],
   ])('gets this many Set-Cookie headers for a form of Sec-Fetch-Site %s: %d', async (site, expected) => {
-    const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
     const names = Array.from(
       { length: 20 },
       (_, i) => `__Host-headgate-device-${String(i).padStart(8, '0')}=any`,
@@ -265,9 +261,9 @@ describe('one browser', () => {
     expect(response.headers['set-cookie'] ?? []).toHaveLength(expected)
   })
 
-  test('serves two guards on one host', async () => {
+  test('is known to two guards on one host', async () => {
     const jar: Jar = new Map()
-    const guards = ['site', 'staff'].map((name) => loginBehind({ name, deviceCookie: { secret } }))
+    const guards = ['site', 'staff'].map((name) => guardedLogin({ name, deviceCookie: { secret } }))
     for (const login of guards) await browse(login, jar, 'ada')
     for (const login of guards) {
       await flood(login)
@@ -277,7 +273,7 @@ describe('one browser', () => {
 })
 
 test('a response to a login without the browser’s cookies adds one, and replaces none', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret } })
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const jar: Jar = new Map()
   await browse(login, jar, 'ada')
   const [own] = jar
@@ -287,7 +283,7 @@ test('a response to a login without the browser’s cookies adds one, and replac
 })
 
 test('each spelling of a name has a cookie of its own', async () => {
-  const login = loginBehind({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret }, succeeded: () => true })
   const cookies = ['Ada', 'ada'].map(async (name) => cookieOf(await login.attempt(name, RIGHT, HOME)))
   const names = (await Promise.all(cookies)).map((cookie) => cookie.split('=', 1)[0])
   expect(new Set(names).size).toBe(2)

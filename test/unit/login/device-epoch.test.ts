@@ -1,17 +1,13 @@
 import type { Request } from 'express'
 import { type DeviceEpoch, fixedWindow } from 'headgate'
-import { cookieOf, loginBehind } from './kit.js'
-
-const RIGHT = 'analytical engine'
-const HOME = '192.0.2.1'
-const secret = 'sixteen characters or more'
+import { cookieOf, guardedLogin, HOME, RIGHT, secret } from './guarded-login.js'
 
 type Epoch = (account: string, req: Request) => DeviceEpoch | Promise<DeviceEpoch>
 
 /** A login with an epoch, at which strangers have no guesses left after one. */
 function loginWith(epoch: Epoch) {
   const account = fixedWindow({ limit: 1, window: '1d' })
-  const login = loginBehind({ name: 'login', deviceCookie: { secret, epoch }, limits: { account } })
+  const login = guardedLogin({ name: 'login', deviceCookie: { secret, epoch }, limits: { account } })
   const statusOf = async (cookie?: string) => (await login.attempt('ada', RIGHT, HOME, cookie)).status
   return { ...login, statusOf }
 }
@@ -29,7 +25,7 @@ describe.each<[string, DeviceEpoch, DeviceEpoch]>([
   test.each([
     ['at once', (value: DeviceEpoch) => value],
     ['later', async (value: DeviceEpoch) => value],
-  ])('and known %s ends all older cookies when it changes', async (_when, given) => {
+  ])('and returned %s ends all older cookies when it changes', async (_when, given) => {
     let epoch = first
     const { attempt, statusOf } = loginWith(() => given(epoch))
     const [one, other] = [cookieOf(await attempt('ada', RIGHT)), cookieOf(await attempt('ada', RIGHT))]
@@ -44,7 +40,7 @@ test.each<[string, DeviceEpoch, DeviceEpoch]>([
   ['null and undefined', null, undefined],
   ['a date and its milliseconds', DAY, DAY.getTime()],
   ['a number and its digits', 7, '7'],
-])('%s are one epoch', async (_what, first, second) => {
+])('%s are equal epochs', async (_what, first, second) => {
   let epoch = first
   const { attempt, statusOf } = loginWith(() => epoch)
   const cookie = cookieOf(await attempt('ada', RIGHT))
@@ -53,7 +49,7 @@ test.each<[string, DeviceEpoch, DeviceEpoch]>([
   expect(await statusOf(cookie)).toBe(200)
 })
 
-test('it is read once for each attempt, also a refused one, with the name as the guard folds it', async () => {
+test('epoch is called once for each attempt, also a refused one, with the folded name', async () => {
   const calls: string[] = []
   const { attempt, guard } = loginWith(async (account, { body }) => {
     calls.push(`${account} of "${body.username}"`)
@@ -71,7 +67,7 @@ test('it is read once for each attempt, also a refused one, with the name as the
   expect(calls).toHaveLength(4)
 })
 
-describe('an error in it goes to next, and the attempt does not reach the handler', () => {
+describe('an error in epoch goes to next, and the attempt does not reach the handler', () => {
   beforeEach(() => jest.spyOn(console, 'error').mockImplementation(() => undefined)) // where Express writes it
   afterEach(() => jest.restoreAllMocks())
 

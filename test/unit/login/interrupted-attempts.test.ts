@@ -4,7 +4,7 @@ import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore, type 
 import supertest from 'supertest'
 import { closeServers, serve } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
-import { attemptsLeft, hangUp } from './outcome-kit.js'
+import { attemptsLeft, hangUp } from './attempt-outcome.js'
 
 afterEach(closeServers)
 
@@ -41,7 +41,7 @@ function pausedStore(): Store & { readonly isPaused: Record<'charge' | 'refund',
   }
 }
 
-test('an attempt whose client hangs up, and which is never answered, is a failure that is reported', async () => {
+test('an attempt whose client hangs up is a failure, and a lock that it makes is logged', async () => {
   const { guard, events } = listening({ consecutive: 1 })
   await hangUp(guard)
   expect(events).toEqual(['authn_login_lock:ada,maxretries'])
@@ -80,7 +80,7 @@ async function closeWhileDeciding(
   })
 }
 
-test('an attempt whose connection closes before the store answers is a failure that is reported', async () => {
+test('an attempt whose connection closes before the store answers is a failure, and a lock that it makes is logged', async () => {
   const store = pausedStore()
   const { guard, events } = listening({ consecutive: 1, store, name: 'login', timeoutMs: 10_000 })
   await closeWhileDeciding(guard, store)

@@ -3,14 +3,13 @@ import express, { type Request, type Response } from 'express'
 import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
 import { brokenStore } from '../../support/fault-stores.js'
-import { loginBehind } from './kit.js'
+import { guardedLogin, RIGHT } from './guarded-login.js'
 
 const MINUTE_MS = 60_000
-const RIGHT = 'analytical engine'
 
 /** Wrong guesses, one after the other, from one address or each from one of its own. */
 async function guess(
-  { attempt }: Pick<ReturnType<typeof loginBehind>, 'attempt'>,
+  { attempt }: Pick<ReturnType<typeof guardedLogin>, 'attempt'>,
   count: number,
   from: string | ((i: number) => string) = '203.0.113.5',
 ): Promise<number[]> {
@@ -25,15 +24,15 @@ async function guess(
 const elsewhere = (i: number) => `198.51.100.${i}`
 
 test('of 100 wrong guesses at once, five reach the handler', async () => {
-  const { attempt, reached } = loginBehind()
+  const { attempt, reached } = guardedLogin()
   const answers = await Promise.all(Array.from({ length: 100 }, () => attempt('ada', 'wrong')))
   expect(reached).toHaveLength(5)
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(95)
 })
 
-test('a lone guesser leaves the account open for others; many guessers close it for half an hour', async () => {
-  const login = loginBehind()
+test('one guesser leaves the account open for others, and many guessers close it for half an hour', async () => {
+  const login = guardedLogin()
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
   expect(await guess(login, 12, elsewhere)).toEqual([...new Array(10).fill(401), 429, 429])
@@ -43,7 +42,7 @@ test('a lone guesser leaves the account open for others; many guessers close it 
 })
 
 test('a patient guesser leaves the account open for others, too', async () => {
-  const login = loginBehind({ consecutive: false })
+  const login = guardedLogin({ consecutive: false })
   for (let i = 0; i < 60; i++) {
     expect((await login.attempt('ada', `wrong ${i}`)).status).toBeGreaterThan(400)
     login.advance(3 * MINUTE_MS)
@@ -55,9 +54,9 @@ test('a patient guesser leaves the account open for others, too', async () => {
   }
 })
 
-test('right logins that come at once from one address are refused for a moment, and ban nobody', async () => {
+test('correct logins that arrive at once from one address are refused for a moment, and not banned', async () => {
   const names = Array.from({ length: 150 }, (_, i) => `user-${i}`)
-  const login = loginBehind({ succeeded: () => true }, 300)
+  const login = guardedLogin({ succeeded: () => true }, 300)
   const first = await Promise.all(names.map((name) => login.attempt(name, 'right')))
   const refused = first.filter(({ status }) => status === 429).length
   expect(refused).toBeLessThanOrEqual(100)
@@ -69,21 +68,21 @@ test('right logins that come at once from one address are refused for a moment, 
 })
 
 test('an account has the same id in events as in keys, whatever its spelling', async () => {
-  const login = loginBehind({
+  const login = guardedLogin({
     consecutive: 1,
     accountInEvents: 'hashed',
     secret: 'sixteen characters or more',
   })
-  const told: string[] = []
-  login.guard.events.on('security', ({ event }) => told.push(event))
+  const events: string[] = []
+  login.guard.events.on('security', ({ event }) => events.push(event))
   await login.attempt('Ada ', 'wrong')
   const id = await login.guard.accountId({ body: { username: 'ADA' } })
-  expect(told).toEqual([`authn_login_lock:${id},maxretries`])
+  expect(events).toEqual([`authn_login_lock:${id},maxretries`])
   expect(await login.guard.accountId({ body: {} })).toBeUndefined()
 })
 
-test('who goes on after that is banned for growing times, and attempts during a ban count for nothing', async () => {
-  const login = loginBehind({ limits: { account: fixedWindow({ limit: 1000, window: '1d' }) } })
+test('a guesser who goes on is banned for longer each time, and attempts during a ban do not count', async () => {
+  const login = guardedLogin({ limits: { account: fixedWindow({ limit: 1000, window: '1d' }) } })
   await guess(login, 10) // five denials
   for (const banMinutes of [30, 120, 360, 360]) {
     login.advance(banMinutes * MINUTE_MS - 1)
@@ -99,7 +98,7 @@ test('who goes on after that is banned for growing times, and attempts during a 
 })
 
 test('a success clears the failures of its account, and none of its address', async () => {
-  const login = loginBehind({ limits: { address: fixedWindow({ limit: 8, window: '1d' }) } })
+  const login = guardedLogin({ limits: { address: fixedWindow({ limit: 8, window: '1d' }) } })
   await guess(login, 4)
   expect((await login.attempt('ada', RIGHT)).status).toBe(200)
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 429, 429]) // the address has failed 8 times
@@ -107,7 +106,7 @@ test('a success clears the failures of its account, and none of its address', as
 })
 
 test('logging in with an account of one’s own buys no guesses at another', async () => {
-  const login = loginBehind()
+  const login = guardedLogin()
   const statuses: number[] = []
   for (let i = 0; i < 8; i++) {
     statuses.push(
@@ -118,9 +117,9 @@ test('logging in with an account of one’s own buys no guesses at another', asy
   expect(statuses).toEqual([401, 200, 401, 200, 401, 200, 401, 200, 401, 200, 429, 200, 429, 200, 429, 200])
 })
 
-test('a hundred failures in a row lock the account until it is forgotten, which is told once', async () => {
+test('a hundred failures in a row lock the account until it is forgotten, and onLockout is called once', async () => {
   const locked: string[] = []
-  const login = loginBehind({ onLockout: (account) => locked.push(account) })
+  const login = guardedLogin({ onLockout: (account) => locked.push(account) })
   let failures = 0
   for (let round = 0; round < 12; round++) {
     failures += (await guess(login, 10, (i) => `198.51.${round}.${i}`)).filter(
@@ -136,8 +135,8 @@ test('a hundred failures in a row lock the account until it is forgotten, which 
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
-test('support can free an account, an address, or both', async () => {
-  const login = loginBehind()
+test('forget releases an account, an address, or both', async () => {
+  const login = guardedLogin()
   const { forget } = login.guard.limiter
   await guess(login, 5)
   await forget({ ip: '203.0.113.5' })
@@ -146,8 +145,8 @@ test('support can free an account, an address, or both', async () => {
   expect(await guess(login, 5)).toEqual([401, 401, 401, 401, 401])
 })
 
-test('only what a success itself took goes back to the address, also when it overlaps with failures', async () => {
-  const login = loginBehind({ limits: { address: fixedWindow({ limit: 6, window: '1d' }) } })
+test('a success refunds the address only its own unit, also when it overlaps with failures', async () => {
+  const login = guardedLogin({ limits: { address: fixedWindow({ limit: 6, window: '1d' }) } })
   await Promise.all([
     login.attempt('ada', RIGHT),
     ...[1, 2, 3].map((i) => login.attempt(`user-${i}`, 'wrong')),
@@ -156,24 +155,24 @@ test('only what a success itself took goes back to the address, also when it ove
   expect(parts[0]).toMatchObject({ name: 'address', remaining: 3 })
 })
 
-test('the account may come from elsewhere than a field, by a function that is asked once', async () => {
-  const asked: string[] = []
-  const login = loginBehind({
+test('an account function is called once for each attempt', async () => {
+  const read: string[] = []
+  const login = guardedLogin({
     account: async (req) => {
       await null
-      asked.push(String(req.body.username))
+      read.push(String(req.body.username))
       return `user:${req.body.username}`
     },
     name: 'login',
     deviceCookie: { secret: 'sixteen characters or more' },
   })
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
-  expect(asked).toHaveLength(6)
+  expect(read).toHaveLength(6)
   expect((await login.attempt('grace', 'nanoseconds')).status).toBe(200)
 })
 
-test('an account function that fails is an error to next, and no free guess', async () => {
-  const login = loginBehind({
+test('an error in the account function goes to next, and the handler is not reached', async () => {
+  const login = guardedLogin({
     account: () => {
       throw new Error('no session')
     },
@@ -182,16 +181,16 @@ test('an account function that fails is an error to next, and no free guess', as
   expect(login.reached).toEqual([])
 })
 
-test('in report mode everything passes, is counted, and nothing is answered', async () => {
-  const login = loginBehind({ mode: 'report' })
+test('in report mode every attempt is charged and none is refused', async () => {
+  const login = guardedLogin({ mode: 'report' })
   expect(await guess(login, 7)).toEqual(new Array(7).fill(401))
   expect((await login.attempt(['ada'], 'wrong')).status).toBe(401)
   const decision = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '203.0.113.5' } as Request)
   expect(decision.remaining).toBe(0)
 })
 
-test('skip, allow and block mean what they mean for rateLimit', async () => {
-  const login = loginBehind({
+test('skip and allow let requests pass uncharged, and block refuses them', async () => {
+  const login = guardedLogin({
     skip: (req) => req.headers.cookie === 'skip=1',
     allow: ['192.0.2.0/24'],
     block: ['192.0.2.66'],
@@ -203,12 +202,12 @@ test('skip, allow and block mean what they mean for rateLimit', async () => {
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
 })
 
-test('addresses may be read in another way', async () => {
-  const login = loginBehind({ address: byIp({ ipv6Prefix: 64 }) })
+test('the option address replaces how addresses are read', async () => {
+  const login = guardedLogin({ address: byIp({ ipv6Prefix: 64 }) })
   expect(await guess(login, 6, (i) => `2001:db8:0:${i}::1`)).toEqual(new Array(6).fill(401))
 })
 
-test('a second guard without a name on a store is refused; one with a name is not', () => {
+test('a second guard without a name on a store is rejected, and one with a name is not', () => {
   const store = memoryStore()
   loginGuard({ field: 'username', store })
   expect(() => loginGuard({ field: 'code', store })).toThrow(
@@ -219,8 +218,8 @@ test('a second guard without a name on a store is refused; one with a name is no
   expect(() => loginGuard({ field: 'username' })).not.toThrow()
 })
 
-test('skip, allow and block come before what is wrong with a name', async () => {
-  const login = loginBehind({
+test('skip, allow and block are applied before a malformed name is refused', async () => {
+  const login = guardedLogin({
     skip: (req) => req.headers.cookie === 'skip=1',
     allow: ['192.0.2.0/24'],
     block: ['192.0.2.66'],
@@ -233,7 +232,7 @@ test('skip, allow and block come before what is wrong with a name', async () => 
   expect(await status('192.0.2.66')).toBe(403)
 })
 
-test('a look before the body parser remembers nobody for the guard behind it', async () => {
+test('a peek before the body parser does not fix the account of the attempt', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   const guard = loginGuard<Request, Response>({ field: 'username' })
   const app = express()
@@ -251,9 +250,9 @@ test('a look before the body parser remembers nobody for the guard behind it', a
   jest.restoreAllMocks()
 })
 
-test('in report mode a right login clears its account, also where it would have been refused, and nobody is locked out', async () => {
+test('in report mode a correct login clears its account, and onLockout is not called', async () => {
   const locked: string[] = []
-  const login = loginBehind({ mode: 'report', consecutive: 3, onLockout: (account) => locked.push(account) })
+  const login = guardedLogin({ mode: 'report', consecutive: 3, onLockout: (account) => locked.push(account) })
   await guess(login, 5)
   expect((await login.attempt('ada', RIGHT)).status).toBe(200)
   const { parts } = await login.guard.limiter.peek({ body: { username: 'ada' }, ip: '192.0.2.1' } as Request)
@@ -261,7 +260,7 @@ test('in report mode a right login clears its account, also where it would have 
   expect(locked).toEqual([])
 })
 
-test('errors of the server are failures, but not in a row: they lock nobody', async () => {
+test('server errors are failures, but not in a row, and so lock nobody', async () => {
   const locked: string[] = []
   const guard = loginGuard<Request, Response>({
     field: 'username',
@@ -344,28 +343,28 @@ describe('onLockout', () => {
   })
 })
 
-test('what the memory of one process refuses while the store is away is no lock', async () => {
-  const told: string[] = []
-  const login = loginBehind({
+test('a refusal by the local fallback is no lock', async () => {
+  const events: string[] = []
+  const login = guardedLogin({
     store: brokenStore(),
     onStoreError: 'local',
     share: 1 / 4,
     consecutive: 4,
-    onLockout: (account) => told.push(account),
+    onLockout: (account) => events.push(account),
   })
   login.guard.limiter.events.on('storeError', () => undefined)
   expect(await guess(login, 3)).toEqual([401, 429, 429])
-  expect(told).toEqual([])
+  expect(events).toEqual([])
 })
 
-test('an address that can only be read once spoils no login', async () => {
+test('an address that can no longer be read is left out of events', async () => {
   let reads = 0
   const address = () => {
     if (reads++ > 1) throw new Error('the connection is gone')
     return 'here'
   }
   const events: unknown[] = []
-  const login = loginBehind({ address, limits: { account: fixedWindow({ limit: 1, window: '1d' }) } })
+  const login = guardedLogin({ address, limits: { account: fixedWindow({ limit: 1, window: '1d' }) } })
   login.guard.events.on('security', (event) => events.push(event))
   expect((await login.attempt('ada', 'wrong')).status).toBe(401)
   expect(events).toEqual([expect.not.objectContaining({ source_ip: expect.anything() })])

@@ -97,7 +97,7 @@ test.each<[object, string]>([
     'loginGuard: secret must be a string of at least 16 characters, got a string of 5 characters.',
   ],
   [{ field: 'a', allow: ['x'] }, 'loginGuard: allow'],
-])('%j is refused, and the message tells the mend', (options, message) => {
+])('%j is rejected with the fix', (options, message) => {
   expect(() => loginGuard(options as Options)).toThrow(message)
   expect(() => loginGuard(options as Options)).toThrow(TypeError)
 })

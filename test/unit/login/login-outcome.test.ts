@@ -2,7 +2,7 @@ import express, { type Request, type Response } from 'express'
 import { loginGuard } from 'headgate'
 import supertest from 'supertest'
 import { listenForWarnings } from '../keys/warnings.js'
-import { attemptsLeft, isSuccess, redirect } from './outcome-kit.js'
+import { attemptsLeft, isSuccess, redirect } from './attempt-outcome.js'
 
 test.each([
   [200, true],
@@ -15,7 +15,7 @@ test.each([
   [429, false],
   [500, false],
   [503, false],
-])('by itself, %d is a success: %s', async (status, expected) => {
+])('by default, status %d is a success: %s', async (status, expected) => {
   expect(await isSuccess((res) => res.status(status).end())).toBe(expected)
 })
 
@@ -26,7 +26,7 @@ test('succeeded reads the headers that were passed to writeHead', async () => {
   expect(await isSuccess(redirectByHand('/home'), { succeeded })).toBe(true)
 })
 
-test('a function of the application decides instead', async () => {
+test('succeeded replaces the rule by status', async () => {
   const succeeded = (_req: Request, res: Response) => res.locals.isIn === true
   const letIn = (isIn: unknown) => (res: Response) => {
     res.locals.isIn = isIn
@@ -46,7 +46,7 @@ test.each<[string, () => unknown, string]>([
     'no locals',
   ],
   [
-    'gives a user',
+    'returns a user',
     () => ({ name: 'ada' }),
     'loginGuard: succeeded must return true or false, and not a promise, got an object.',
   ],
@@ -60,21 +60,24 @@ test.each<[string, () => unknown, string]>([
     () => Promise.reject(new Error('x')),
     'loginGuard: succeeded must return true or false, and not a promise, got an object.',
   ],
-])('one that %s is told, makes a failure, and spoils no response', async (_how, succeeded, message) => {
-  const told: unknown[] = []
-  const guard = loginGuard<Request, Response>({ field: 'username', succeeded: succeeded as () => boolean })
-  guard.limiter.events.on('refundFailed', (error) => told.push((error as Error).message))
-  const app = express().post('/login', express.json(), guard, (_req, res) => void res.send('in'))
-  const response = await supertest(app).post('/login').send({ username: 'ada' })
-  expect({ told, status: response.status, text: response.text }).toEqual({
-    told: [message],
-    status: 200,
-    text: 'in',
-  })
-  expect(await attemptsLeft(guard)).toBe(9)
-})
+])(
+  'a succeeded that %s is reported, makes a failure, and does not change the response',
+  async (_how, succeeded, message) => {
+    const reported: unknown[] = []
+    const guard = loginGuard<Request, Response>({ field: 'username', succeeded: succeeded as () => boolean })
+    guard.limiter.events.on('refundFailed', (error) => reported.push((error as Error).message))
+    const app = express().post('/login', express.json(), guard, (_req, res) => void res.send('in'))
+    const response = await supertest(app).post('/login').send({ username: 'ada' })
+    expect({ reported, status: response.status, text: response.text }).toEqual({
+      reported: [message],
+      status: 200,
+      text: 'in',
+    })
+    expect(await attemptsLeft(guard)).toBe(9)
+  },
+)
 
-test('what onLockout throws is told, and the account is locked all the same', async () => {
+test('an error in onLockout emits a warning, and the account is locked all the same', async () => {
   const warnings = listenForWarnings()
   const guard = loginGuard<Request, Response>({
     field: 'username',

@@ -2,7 +2,7 @@ import express, { type Request, type Response } from 'express'
 import { loginGuard } from 'headgate'
 import { closeServers, send, serve } from '../../support/http.js'
 import { listenForWarnings } from '../keys/warnings.js'
-import { isSuccess, redirect } from './outcome-kit.js'
+import { isSuccess, redirect } from './attempt-outcome.js'
 
 let warnings: () => unknown[]
 let warn: jest.SpyInstance
@@ -77,7 +77,7 @@ test.each([
   ['/home', true],
   ['/home?error', false],
   ['/login', false],
-])('a redirect to %s is a success if the function succeeded says so: %s', async (to, expected) => {
+])('a redirect to %s is a success by a succeeded that compares Location: %s', async (to, expected) => {
   const succeeded = (_req: Request, res: Response) => res.getHeader('location') === '/home'
   expect(await isSuccess(redirect(to), { succeeded })).toBe(expected)
 })

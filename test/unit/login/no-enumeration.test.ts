@@ -1,7 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import { ban, consecutive, type LoginGuardOptions, loginGuard, memoryStore, slidingWindow } from 'headgate'
 import { closeServers, type Served, sendRaw, serve } from '../../support/http.js'
-import { NOON_MS, PASSWORDS } from './kit.js'
+import { NOON_MS, PASSWORDS } from './guarded-login.js'
 
 afterEach(closeServers)
 
@@ -167,10 +167,10 @@ function expectAlike(answers: readonly (readonly [string, Wire])[]): Wire {
   return first
 }
 
-/** What could tell which limit it was, or how much is left of it. */
+/** Checks that nothing shows which limit it was, or how much is left of it. */
 function expectToldNothing({ headers, body }: Wire): void {
-  const told = JSON.stringify([headers, body])
-  expect(told).not.toMatch(
+  const shown = JSON.stringify([headers, body])
+  expect(shown).not.toMatch(
     /ratelimit|x-rate|remaining|violated|polic|account|address|consecutive|lock|ban|login/i,
   )
   const figures = [IN_A_ROW, PAIR_LIMIT, ACCOUNT_LIMIT, ADDRESS_LIMIT].map(String)
@@ -188,7 +188,7 @@ const WITH_RETRY = TEXT_HEADERS.toSpliced(2, 0, 'Retry-After')
 describe.each(CLIENTS)('to %s', (_who, accept) => {
   const isJson = accept === 'application/json'
 
-  test("a refusal is one and the same, byte for byte, with 'coarse'", async () => {
+  test("with 'coarse' all refusals are equal, byte for byte", async () => {
     const wire = expectAlike(await refusals({}, accept))
     expect(wire.status).toBe('HTTP/1.1 429 Too Many Requests')
     expect(namesOf(wire)).toEqual(WITH_RETRY)
@@ -206,14 +206,14 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     }
   })
 
-  test("a refusal is one and the same, byte for byte, with 'none', and tells no time", async () => {
+  test("with 'none' all refusals are equal, byte for byte, and show no time", async () => {
     const wire = expectAlike(await refusals({ retryAfter: 'none' }, accept))
     expect(namesOf(wire)).toEqual(TEXT_HEADERS)
     expectToldNothing(wire)
     expect(wire.body).not.toMatch(/second|minute|hour|again/)
   })
 
-  test("with 'exact' only the time differs, and never by whether there is such an account", async () => {
+  test("with 'exact' only the time differs, and not between known and unknown accounts", async () => {
     const all = await refusals({ retryAfter: 'exact' }, accept)
     for (const [what] of SITUATIONS) {
       const wire = expectAlike(all.filter(([own]) => own.includes(`, ${what}, `)))
@@ -225,10 +225,10 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     const waits = SITUATIONS.map(([what]) =>
       headerOf((all.find(([own]) => own.includes(`, ${what}, `)) as [string, Wire])[1], 'Retry-After'),
     )
-    expect(new Set(waits).size).toBe(SITUATIONS.length) // so it does tell which limit it is, to those who ask for that
+    expect(new Set(waits).size).toBe(SITUATIONS.length) // so 'exact' does show which limit it is
   })
 
-  test('a refusal of a status and a message of the application is one and the same', async () => {
+  test('with statusCode and message all refusals are equal', async () => {
     const options: Options = { statusCode: 403, message: isJson ? { wrong: true } : 'Wrong name or password' }
     const wire = expectAlike(await refusals(options, accept))
     expect(wire.status).toBe('HTTP/1.1 403 Forbidden')
@@ -237,7 +237,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     expectToldNothing(wire)
   })
 
-  test('a refusal that the application answers has no headers that differ', async () => {
+  test('with onLimited all refusals have equal headers', async () => {
     const onLimited: Options['onLimited'] = (_req, res) => res.status(429).send('Slow down')
     const wire = expectAlike(await refusals({ onLimited }, accept))
     expect(namesOf(wire).filter((name) => name !== 'ETag')).toEqual(WITH_RETRY)
@@ -261,7 +261,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
   })
 })
 
-test('a refusal stays the same while time passes and guesses go on', async () => {
+test('refusals stay equal while time passes and guesses go on', async () => {
   const login = await startLogin()
   const [name, ip] = await fromOneAddress(login, KNOWN)
   const answers: [string, Wire][] = []
@@ -272,7 +272,7 @@ test('a refusal stays the same while time passes and guesses go on', async () =>
   expectAlike(answers)
 })
 
-test('a field that holds no name is refused alike, whatever has become of the address', async () => {
+test('a malformed field is refused equally, whatever the state of the address', async () => {
   const login = await startLogin()
   const malformed = ['before', await login.attempt('a\0b', WRONG, newAddress())] as const
   const [, ip] = await bannedAddress(login, KNOWN)
@@ -281,7 +281,7 @@ test('a field that holds no name is refused alike, whatever has become of the ad
   expect(wire.body).toBe('Bad request.\n')
 })
 
-test("where the account's limit has no window, 'coarse' is an hour for everybody", async () => {
+test("where the account's limit has no window, 'coarse' is an hour", async () => {
   const limits = {
     account: consecutive({ limit: 20 }),
     accountAndAddress: slidingWindow({ limit: 3, window: '15m' }),

@@ -4,7 +4,7 @@ import { type LoginGuard, type LoginGuardOptions, loginGuard } from 'headgate'
 import supertest from 'supertest'
 import { closeServers } from '../../support/http.js'
 import { listenForWarnings } from '../keys/warnings.js'
-import { attemptsLeft, hangUp, isSuccess } from './outcome-kit.js'
+import { attemptsLeft, hangUp, isSuccess } from './attempt-outcome.js'
 
 type Guard = LoginGuard<Request, Response>
 type Outcome = 'success' | 'failure'
@@ -32,7 +32,7 @@ describe.each<[Outcome, boolean]>([
   ['success', true],
   ['failure', false],
 ])('a reported %s', (outcome, expected) => {
-  test.each([200, 204, 302, 401, 429, 500, 503])('holds whatever the status is: %d', async (status) => {
+  test.each([200, 204, 302, 401, 429, 500, 503])('takes precedence over status %d', async (status) => {
     const answer = (res: Response, guard: Guard) => {
       report(guard, outcome, res.req)
       res.status(status).end()
@@ -40,7 +40,7 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('holds whatever the options say', async () => {
+  test('takes precedence over succeeded and over a redirect', async () => {
     const answer = (res: Response, guard: Guard) => {
       report(guard, outcome, res.req)
       res.redirect('/home')
@@ -50,7 +50,7 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('replaces the one before', async () => {
+  test('replaces the report before', async () => {
     const answer = (res: Response, guard: Guard) => {
       report(guard, outcome === 'success' ? 'failure' : 'success', res.req)
       report(guard, outcome, res.req)
@@ -59,13 +59,13 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('holds where the connection ends before the answer', async () => {
+  test('takes effect where the connection ends before the answer', async () => {
     const guard = newGuard()
     await hangUp(guard, { before: (req) => report(guard, outcome, req) })
     expect(await attemptsLeft(guard)).toBe(expected ? 10 : 9)
   })
 
-  test('comes too late once the headers are sent: that throws, and changes nothing', async () => {
+  test('throws once the headers are sent, and changes nothing', async () => {
     for (const [status, left] of [
       [200, 10],
       [401, 9],
@@ -125,7 +125,7 @@ describe.each<[Outcome, boolean]>([
       expect(await attempt(refusing, (_req, res) => void res.sendStatus(401))).toBe(status)
   })
 
-  test('is of one guard only, where two stand before a route', async () => {
+  test('takes effect at one guard only, where two protect a route', async () => {
     const [one, other] = [newGuard(), newGuard()]
     await attempt(one, other, (req, res) => {
       report(one, outcome, req)
@@ -170,7 +170,7 @@ test('a reported success makes the browser a known device, and is reported after
   expect(events).toEqual([expect.stringMatching(/^authn_login_successafterfail:.*,1$/)])
 })
 
-test('a report on a request that the guard has never seen is a process warning, once', async () => {
+test('a report on a request that the guard has never seen emits a process warning, once', async () => {
   const warnings = listenForWarnings()
   const guard = newGuard()
   const answer: express.RequestHandler = (req, res) => {
@@ -182,7 +182,7 @@ test('a report on a request that the guard has never seen is a process warning, 
   jest.restoreAllMocks()
 })
 
-test('a success counts where its headers were sent past the guard, and ends its attempt', async () => {
+test('a reported success takes effect where its headers bypass the guard, and ends its attempt', async () => {
   const events: string[] = []
   const guard = newGuard({ name: 'login', deviceCookie: { secret: 'sixteen characters or more' } })
   guard.events.on('security', ({ event }) => events.push(event.replace(/:.*,/, ':')))

@@ -1,18 +1,16 @@
 import type { Request, Response } from 'express'
 import { fixedWindow, type LoginGuardOptions, slidingWindow } from 'headgate'
-import { loginBehind } from './kit.js'
+import { guardedLogin, RIGHT } from './guarded-login.js'
 
-const RIGHT = 'analytical engine'
-
-/** A login whose security events are noted, without what differs each time. */
+/** Creates a login that records the names of its security events. */
 function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}, handlerMs = 0) {
-  const login = loginBehind({ accountInEvents: 'clear', ...options }, handlerMs)
+  const login = guardedLogin({ accountInEvents: 'clear', ...options }, handlerMs)
   const events: string[] = []
   login.guard.events.on('security', ({ event }) => events.push(event))
   return { ...login, events }
 }
 
-test('the failures that reach a limit are told, each limit once, and none of the refusals', async () => {
+test('a failure that reaches a limit is logged, and refusals are not', async () => {
   const { attempt, events } = listening()
   for (let i = 0; i < 30; i++) await attempt('ada', 'wrong')
   expect(events).toEqual(['authn_login_fail_max:ada,5'])
@@ -36,7 +34,7 @@ test('a limit is logged again when guesses take the unit that its window has ret
   expect(new Set(events).size).toBe(1)
 })
 
-test('after a success, failures are told anew', async () => {
+test('failures are logged anew after a success', async () => {
   const { attempt, events, guard } = listening()
   for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
   await guard.limiter.forget({ body: { username: 'ada' }, ip: '203.0.113.5' })
@@ -45,7 +43,7 @@ test('after a success, failures are told anew', async () => {
   expect(events).toEqual(['authn_login_fail_max:ada,5', 'authn_login_fail_max:ada,5'])
 })
 
-test('a success after failures tells how many there were; one without tells nothing', async () => {
+test('a success after failures is logged with their number, and one without is not logged', async () => {
   const { attempt, events } = listening()
   await attempt('ada', RIGHT)
   for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
@@ -54,14 +52,14 @@ test('a success after failures tells how many there were; one without tells noth
   expect(events).toEqual(['authn_login_successafterfail:ada,3'])
 })
 
-test('also where no failures in a row are counted', async () => {
+test('a success after failures is logged where no failures in a row are counted', async () => {
   const { attempt, events } = listening({ consecutive: false })
   for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
   await attempt('ada', RIGHT)
   expect(events).toEqual(['authn_login_successafterfail:ada,3'])
 })
 
-test('a lock is told once, and an address that fails too often', async () => {
+test('a lock and an address that fails too often are logged once', async () => {
   const address = fixedWindow({ limit: 4, window: '1d' })
   const { attempt, events } = listening({ consecutive: 2, limits: { address } })
   for (const name of ['ada', 'ada', 'ada', 'eve', 'eve', 'mallory'])
@@ -73,19 +71,19 @@ test('a lock is told once, and an address that fails too often', async () => {
   ])
 })
 
-test('the password that was right at last makes no event of failure', async () => {
+test('a success with the last unit of a limit is not logged as exhausting it', async () => {
   const { attempt, events } = listening()
   for (let i = 0; i < 4; i++) await attempt('ada', 'wrong')
   await attempt('ada', RIGHT)
   expect(events).toEqual(['authn_login_successafterfail:ada,4'])
 })
 
-test('an event is an entry of a log: no password, and the name only as a hash unless asked for', async () => {
-  const login = loginBehind({ secret: 'sixteen characters or more', consecutive: 1 })
-  const told: unknown[] = []
-  login.guard.events.on('security', (event, req) => told.push({ ...event, path: req.path }))
+test('an event holds no password, and the name only as a hash', async () => {
+  const login = guardedLogin({ secret: 'sixteen characters or more', consecutive: 1 })
+  const entries: unknown[] = []
+  login.guard.events.on('security', (event, req) => entries.push({ ...event, path: req.path }))
   await login.attempt('ada@example.com', 'hunter2')
-  expect(told).toEqual([
+  expect(entries).toEqual([
     {
       datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       appid: 'login',
@@ -96,7 +94,7 @@ test('an event is an entry of a log: no password, and the name only as a hash un
       path: '/login',
     },
   ])
-  expect(JSON.stringify(told)).not.toMatch(/ada|example|hunter2/)
+  expect(JSON.stringify(entries)).not.toMatch(/ada|example|hunter2/)
 })
 
 test('a name in clear ends neither its field nor its line', async () => {
@@ -115,14 +113,14 @@ test('attempts without a name are refused, and lock nobody', async () => {
   expect(events).toEqual([])
 })
 
-test('attempts without a name are counted where they come from in report mode, and lock nobody', async () => {
+test('in report mode, attempts without a name are counted by their address, and lock nobody', async () => {
   const account = () => null
   const { attempt, events } = listening({ mode: 'report', consecutive: 2, account })
   for (let i = 0; i < 7; i++) expect((await attempt('ada', 'wrong')).status).toBe(401)
   expect(events).toEqual(['authn_login_fail_max:unknown,5'])
 })
 
-test('right logins at once are no failures of each other', async () => {
+test('concurrent correct logins are not counted as failures of each other', async () => {
   const { attempt, events } = listening({}, 50)
   await Promise.all(Array.from({ length: 4 }, () => attempt('ada', RIGHT)))
   expect(events).toEqual([])
@@ -131,9 +129,9 @@ test('right logins at once are no failures of each other', async () => {
   expect(events[0]).toBe('authn_login_successafterfail:ada,1')
 })
 
-test('a listener that throws spoils no login', async () => {
+test('a listener that throws does not change the response', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
-  const login = loginBehind({ consecutive: 1 })
+  const login = guardedLogin({ consecutive: 1 })
   login.guard.events.on('security', () => {
     throw new Error('log is full')
   })

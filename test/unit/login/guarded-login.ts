@@ -6,7 +6,14 @@ import supertest from 'supertest'
 /** A moment at which no window of the default limits begins or ends soon. */
 export const NOON_MS = Date.UTC(2026, 0, 5, 12, 0, 30)
 
-export const PASSWORDS: Readonly<Record<string, string>> = { ada: 'analytical engine', grace: 'nanoseconds' }
+/** The right password of ada. */
+export const RIGHT = 'analytical engine'
+/** An address of the user's own. */
+export const HOME = '192.0.2.1'
+/** A secret for device cookies. */
+export const secret = 'sixteen characters or more'
+
+export const PASSWORDS: Readonly<Record<string, string>> = { ada: RIGHT, grace: 'nanoseconds' }
 
 export interface Login {
   readonly guard: LoginGuard<Request, Response>
@@ -25,8 +32,11 @@ export interface Login {
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
-/** A login form in Express behind a guard on a clock that is set, asked over HTTP. One proxy in front tells the address. Its handler may take a while. */
-export function loginBehind(options: Options = {}, handlerMs = 0): Login {
+/**
+ * Creates a login form in Express behind a guard, with a manual clock. A trusted proxy sends the address. The
+ * handler takes `handlerMs`.
+ */
+export function guardedLogin(options: Options = {}, handlerMs = 0): Login {
   let nowMs = NOON_MS
   const store = memoryStore({ clock: () => nowMs })
   const from = options.account === undefined ? { field: 'username' } : {}
@@ -47,10 +57,10 @@ export function loginBehind(options: Options = {}, handlerMs = 0): Login {
       nowMs += ms
     },
     attempt(username, password, ip = '203.0.113.5', cookie, headers = {}) {
-      const asking = supertest(app).post('/login').set('X-Forwarded-For', ip)
-      asking.set(headers)
-      if (cookie !== undefined) asking.set('Cookie', cookie)
-      return asking.send({ username, password }).then((response) => response)
+      const request = supertest(app).post('/login').set('X-Forwarded-For', ip)
+      request.set(headers)
+      if (cookie !== undefined) request.set('Cookie', cookie)
+      return request.send({ username, password }).then((response) => response)
     },
   }
 }
