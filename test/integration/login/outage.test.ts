@@ -19,8 +19,8 @@ import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections } from '../memcached/kit.js'
 import { postgres } from '../sql/postgres-kind.js'
 
-/** A store that can be away, and the same one seen by a process that always reaches it. */
-interface Place {
+/** A store that can fail, and the same one on a connection that never does. */
+interface FailingStore {
   readonly store: Store
   readonly elsewhere: Store
   goAway(): Promise<void>
@@ -28,8 +28,8 @@ interface Place {
   stop(): Promise<void>
 }
 
-/** All that is sent is swallowed, and the connections stay open; when it is over they are lost. */
-const blackHole = (proxy: FaultyProxy) => ({
+/** Drops what is sent either way on open connections, which are closed in the end. */
+const swallowAll = (proxy: FaultyProxy) => ({
   goAway: async () => proxy.behave({ swallow: 'both' }),
   async comeBack() {
     proxy.cut()
@@ -37,14 +37,14 @@ const blackHole = (proxy: FaultyProxy) => ({
   },
 })
 
-/** What was sent has been counted, and nobody hears of it. */
-const deafEar = (proxy: FaultyProxy) => ({
-  ...blackHole(proxy),
+/** Drops replies: the store counts what it answers in vain. */
+const swallowReplies = (proxy: FaultyProxy) => ({
+  ...swallowAll(proxy),
   goAway: async () => proxy.behave({ swallow: 'replies' }),
 })
 
 /** Connections are reset, and no new ones are taken. */
-const closedDoor = (proxy: FaultyProxy) => ({
+const refuseConnections = (proxy: FaultyProxy) => ({
   async goAway() {
     await proxy.refuse()
     proxy.cut()
@@ -52,9 +52,9 @@ const closedDoor = (proxy: FaultyProxy) => ({
   comeBack: () => proxy.heal(),
 })
 
-type Fault = (proxy: FaultyProxy) => Pick<Place, 'goAway' | 'comeBack'>
+type Fault = (proxy: FaultyProxy) => Pick<FailingStore, 'goAway' | 'comeBack'>
 
-const onRedis = (fault: Fault) => async (): Promise<Place> => {
+const onRedis = (fault: Fault) => async (): Promise<FailingStore> => {
   const server = await startRedis({ own: true })
   const proxy = await startProxy(server)
   const clients = [proxy, server].map(({ host, port }) => {
@@ -75,7 +75,7 @@ const onRedis = (fault: Fault) => async (): Promise<Place> => {
   }
 }
 
-const onMemcached = (fault: Fault) => async (): Promise<Place> => {
+const onMemcached = (fault: Fault) => async (): Promise<FailingStore> => {
   const server = await startMemcached({ own: true })
   const proxy = await startProxy(server)
   const { open, closeAll } = connections()
@@ -92,7 +92,7 @@ const onMemcached = (fault: Fault) => async (): Promise<Place> => {
 }
 
 /** What was committed is there after the server was killed. */
-async function onKilledPostgres(): Promise<Place> {
+async function onKilledPostgres(): Promise<FailingStore> {
   const server = await postgres.start({ own: true })
   const [near, far] = [postgres.open(server.url), postgres.open(server.url)]
   const store = near.makeStore()
@@ -109,11 +109,11 @@ async function onKilledPostgres(): Promise<Place> {
   }
 }
 
-const PLACES: readonly (readonly [string, () => Promise<Place>])[] = [
-  ['Redis in a black hole', onRedis(blackHole)],
-  ['Redis that counts and is not heard', onRedis(deafEar)],
-  ['Redis that refuses connections', onRedis(closedDoor)],
-  ['memcached in a black hole', onMemcached(blackHole)],
+const STORES: readonly (readonly [string, () => Promise<FailingStore>])[] = [
+  ['Redis that swallows requests and replies', onRedis(swallowAll)],
+  ['Redis whose replies are swallowed', onRedis(swallowReplies)],
+  ['Redis that refuses connections', onRedis(refuseConnections)],
+  ['memcached that swallows requests and replies', onMemcached(swallowAll)],
   ['PostgreSQL that is killed and restarted', onKilledPostgres],
 ]
 
@@ -127,7 +127,7 @@ const CROWD = Array.from({ length: 12 }, (_, i) => `127.6.0.${i + 1}`)
 const LIMIT = 5
 /** Wrong guesses before the store is away. */
 const BEFORE = 3
-/** More than one address can be charged with. */
+/** More than one address can use up. */
 const ACCOUNT_LIMIT = 12
 const lasting = (limit: number): Policy => slidingWindow({ limit, window: LONG })
 const LIMITS = { address: lasting(50), account: lasting(ACCOUNT_LIMIT), accountAndAddress: lasting(LIMIT) }
@@ -192,8 +192,8 @@ async function leftOf(guard: Guard, username: string, ip: string): Promise<Recor
   return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
 }
 
-describe.each(PLACES)('an attack while the store is away: %s', (_name, start) => {
-  let place: Place
+describe.each(STORES)('an attack while the store is away: %s', (_name, start) => {
+  let failing: FailingStore
   let login: Login
   let elsewhere: Guard
   let runs = 0
@@ -210,7 +210,7 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
   }
 
   async function recover(): Promise<void> {
-    await place.comeBack()
+    await failing.comeBack()
     await until('the store decides again', async () => {
       await login.guard.limiter.health()
       return (await leftOf(login.guard, 'ada', HOME)).account !== undefined
@@ -218,13 +218,13 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
   }
 
   beforeAll(async () => {
-    place = await start()
+    failing = await start()
   }, INSTALL_TIMEOUT_MS)
 
   beforeEach(async () => {
     const name = `run-${++runs}`
-    login = await startLogin(place.store, name)
-    elsewhere = named(place.elsewhere, name)
+    login = await startLogin(failing.store, name)
+    elsewhere = named(failing.elsewhere, name)
     // Connections are made, and scripts are known, before the time of requests is measured.
     await until('the store answers in time', async () => {
       const { source } = await login.guard.limiter.peek({ body: {}, ip: HOME } as unknown as Request)
@@ -237,12 +237,12 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
   }, 60_000)
 
   afterEach(closeServers)
-  afterAll(() => place?.stop())
+  afterAll(() => failing?.stop())
 
   test('admits at most the limits of the store and of the fallback, however often the store goes away', async () => {
     for (let i = 0; i < BEFORE; i++) expect(await login.attempt('ada', 'wrong', ATTACKER)).toBe(401)
     expect(login.sources).toEqual(new Set(['store']))
-    await place.goAway()
+    await failing.goAway()
     await guess(40, 'ada', () => ATTACKER)
     const during = of(ATTACKER) - BEFORE
     expect(during).toBeGreaterThan(0) // the fallback decides, and does not deny everybody
@@ -261,7 +261,7 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
       return (await leftOf(elsewhere, 'ada', ATTACKER))['account-and-address'] === 0
     })
 
-    await place.goAway()
+    await failing.goAway()
     await guess(20, 'ada', () => ATTACKER)
     await guess(20, 'grace', () => HOME)
     expect(of(ATTACKER)).toBeLessThanOrEqual(2 * LIMIT)
@@ -274,13 +274,13 @@ describe.each(PLACES)('an attack while the store is away: %s', (_name, start) =>
     const failed = jest.fn()
     login.guard.limiter.events.on('refundFailed', failed)
     for (let i = 0; i < 2; i++) expect(await login.attempt('mary', 'wrong', HOME)).toBe(401)
-    login.meanwhile = () => place.goAway()
+    login.meanwhile = () => failing.goAway()
     expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
     expect(login.took.at(-1)).toBeLessThan(TIMEOUT_MS + SLACK_MS)
     await until('refundFailed is emitted', () => failed.mock.calls.length > 0)
     expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
     login.meanwhile = undefined
-    await place.comeBack()
+    await failing.comeBack()
     await until(
       'the store is back',
       async () => (await leftOf(elsewhere, 'mary', HOME)).account !== undefined,

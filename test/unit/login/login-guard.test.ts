@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request, type Response } from 'express'
-import { byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
+import { byField, byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
 import { brokenStore } from '../../support/fault-stores.js'
 import { guardedLogin, RIGHT } from './guarded-login.js'
@@ -169,6 +169,16 @@ test('an account function is called once for each attempt', async () => {
   expect(await guess(login, 6)).toEqual([401, 401, 401, 401, 401, 429])
   expect(read).toHaveLength(6)
   expect((await login.attempt('grace', 'nanoseconds')).status).toBe(200)
+})
+
+test('byField with normalize as the account function folds names by that function', async () => {
+  const normalize = (name: string) => name.normalize('NFD').replace(/\p{M}/gu, '')
+  const login = guardedLogin({ account: byField('username', { normalize }) })
+  const statuses: number[] = []
+  for (const name of ['ada', 'adá', 'ádá', 'äda', 'àda', 'adâ'])
+    statuses.push((await login.attempt(name, 'wrong')).status)
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+  expect((await login.attempt('ad\u0001a', 'wrong')).status).toBe(400)
 })
 
 test('an error in the account function goes to next, and the handler is not reached', async () => {
