@@ -3,8 +3,9 @@
  *
  *     npx tsx examples/login.ts
  *
- * Then open http://localhost:3000. PORT chooses another port. SESSION_SECRET, GUARD_SECRET, DEVICE_SECRET and SUPPORT_TOKEN hold what nobody
- * else may know. Elsewhere than on localhost it belongs behind TLS: browsers keep the device cookie only there.
+ * Then open http://localhost:3000. PORT chooses another port. SESSION_SECRET, GUARD_SECRET, DEVICE_SECRET
+ * and SUPPORT_TOKEN hold what nobody else may know. Elsewhere than on localhost it belongs behind TLS:
+ * browsers keep the device cookie only there.
  */
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response } from 'express'
@@ -23,7 +24,10 @@ declare module 'express-session' {
 const PASSWORDS = { ada: 'analytical engine', grace: 'nanoseconds' }
 const SUPPORT_TOKEN = secretFrom('SUPPORT_TOKEN')
 
-/** The login and what is behind it. Behind a proxy, `app.set('trust proxy', 1)` says so: else all visitors have the proxy's address. */
+/**
+ * The login and what is behind it. Behind a proxy, `app.set('trust proxy', 1)` says so: else all visitors
+ * have the proxy's address.
+ */
 export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Request, Response> }> {
   const isRight = await passwordCheck(PASSWORDS)
   const guard = makeGuard()
@@ -36,7 +40,8 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
   })
   app.use(
     session({
-      // No store is given, so sessions are in memory. That is fine for an example, and for nothing that has to restart.
+      // No store is given, so sessions are in memory. That is fine for an example, and for nothing that has
+      // to restart.
       secret: secretFrom('SESSION_SECRET'),
       name: 'session',
       resave: false,
@@ -55,11 +60,13 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     res.send(loginPage())
   })
 
-  // The parser comes first, since the guard reads the name from the body. The guard comes before the password is looked at.
+  // The parser comes first, since the guard reads the name from the body. The guard comes before the
+  // password is looked at.
   app.post('/login', express.urlencoded(), guard, async (req, res) => {
     const { username, password } = read(req)
     if (!(await isRight(username, password))) {
-      // From the status the guard knows a failure. Text, headers and time are the same whether there is such an account or not.
+      // From the status the guard knows a failure. Text, headers and time are the same whether there is such
+      // an account or not.
       res.status(401).send(loginPage({ problem: 'Wrong user name or password.', username }))
       return
     }
@@ -73,7 +80,8 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     req.session.destroy((error) => (error ? next(error) : res.redirect(303, '/login')))
   })
 
-  // Whoever calls support gets their failures forgotten: with an address, also those of the account from there, and the address's own.
+  // Whoever calls support gets their failures forgotten: with an address, also those of the account from
+  // there, and the address's own.
   app.post('/support/forget', express.urlencoded(), async (req, res) => {
     if (!isSame(req.get('authorization') ?? '', `Bearer ${SUPPORT_TOKEN}`)) return res.sendStatus(403)
     const { username, ip } = req.body ?? {}
@@ -84,7 +92,10 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
   return { app, guard }
 }
 
-/** The guard with its default limits, in memory. Several processes share a store: `store: redisStore(client), name: 'login'`. */
+/**
+ * The guard with its default limits, in memory. Several processes share a store: `store: redisStore(client),
+ * name: 'login'`.
+ */
 function makeGuard(): LoginGuard<Request, Response> {
   const guard = loginGuard<Request, Response>({
     field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
@@ -92,11 +103,13 @@ function makeGuard(): LoginGuard<Request, Response> {
     name: 'login',
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
     onLockout(account) {
-      // After 100 failures in a row strangers are kept out until support forgets them. The owner is to know, by mail for example.
+      // After 100 failures in a row strangers are kept out until support forgets them. The owner is to know,
+      // by mail for example.
       console.log(`Mail to ${account}: somebody guesses at your password. Set a new one.`)
     },
     onLimited(req, res) {
-      // The same page, whatever limit it was and whether there is such an account or not. Retry-After is set already.
+      // The same page, whatever limit it was and whether there is such an account or not. Retry-After is set
+      // already.
       const minutes = Math.ceil(Number(res.get('Retry-After')) / 60)
       const problem = `Too many failed attempts. Try again in ${minutes} minutes.`
       res.status(429).send(loginPage({ problem, username: read(req).username }))
@@ -115,7 +128,10 @@ function read({ body }: Request): { username: string; password: string } {
   }
 }
 
-/** A session with a new id, so that one which somebody planted in the browser before is worth nothing (session fixation). */
+/**
+ * A session with a new id, so that one which somebody planted in the browser before is worth nothing
+ * (session fixation).
+ */
 function newSession({ session }: Request): Promise<void> {
   return new Promise((resolve, reject) => {
     session.regenerate((error) => (error ? reject(error) : resolve()))

@@ -2,7 +2,10 @@
 export const CONTENT_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-/** The login form, which works without JavaScript. Where something went wrong, a summary says so above it and takes the focus. */
+/**
+ * The login form, which works without JavaScript. Where something went wrong, a summary says so above it and
+ * takes the focus.
+ */
 export function loginPage({ problem = '', username = '' } = {}): string {
   const summary = problem
     ? `<div class="problem" role="alert" tabindex="-1" autofocus>

@@ -1,7 +1,10 @@
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
-/** One of the costs that OWASP's Password Storage cheat sheet names: 16 MiB and about a fifth of a second for each password. */
+/**
+ * One of the costs that OWASP's Password Storage cheat sheet names: 16 MiB and about a fifth of a second for
+ * each password.
+ */
 const COST = { N: 2 ** 14, r: 8, p: 5 }
 const BYTES = 32
 
@@ -17,8 +20,8 @@ async function keep(password: string, salt: Buffer = randomBytes(16)): Promise<K
 }
 
 /**
- * Makes the check of a name and a password. It does the same work for an unknown name, so that the time does not tell which names
- * are known.
+ * Makes the check of a name and a password. It does the same work for an unknown name, so that the time does
+ * not tell which names are known.
  */
 export async function passwordCheck(
   passwords: Readonly<Record<string, string>>,

@@ -1,6 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** A secret from the environment. Where there is none the example makes one, and what it signed is worth nothing after a restart. */
+/**
+ * A secret from the environment. Where there is none the example makes one, and what it signed is worth
+ * nothing after a restart.
+ */
 export function secretFrom(variable: string): string {
   return process.env[variable] || randomBytes(32).toString('base64url')
 }

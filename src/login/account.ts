@@ -9,8 +9,8 @@ import { wrongOption } from '../util/validate.js'
 export interface AccountOptions<Req> {
   /**
    * The POST field with the user name, as `byField` reads it. The application must compare names as
-   * `foldName` folds them. If it distinguishes names that fold to one (`"Ada"` and `"ada"`), the owner of one
-   * account clears the failures of the other. If it equates names that fold to two, as a database with a
+   * `foldName` folds them. If it distinguishes names that fold to one (`"Ada"` and `"ada"`), the owner of
+   * one account clears the failures of the other. If it equates names that fold to two, as a database with a
    * collation that ignores accents does, each spelling has guesses of its own.
    */
   field?: string

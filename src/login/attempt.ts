@@ -7,7 +7,7 @@ import type { ReportOutcome } from './outcome.js'
 
 /** What a guard knows of an attempt. */
 export interface Attempt {
-  /** Returns the account's name, `null` for a malformed one, `undefined` where the account is not limited. */
+  /** Returns the name, `null` for a malformed one, or `undefined` where the account is not limited. */
   account(): MaybePromise<unknown>
   /** Returns the browser that it comes from; `undefined` without device cookies or without a name. */
   browser(): MaybePromise<Browser | undefined>
@@ -28,7 +28,7 @@ export interface Attempts<Req> {
    * them, an account function may query a database, and the handler may change the body.
    */
   begin(req: Req): void
-  /** Returns the attempt in progress. Of any other subject everything is read anew, since its body may change. */
+  /** Returns the attempt in progress. Any other subject is read anew, since its body may change. */
   of(req: Req): Attempt
   /** Calls `run`, which must read its keys synchronously, with other values for the keys of this subject. */
   replaced<T>(req: Req, attempt: Attempt, run: () => T): T
@@ -37,7 +37,7 @@ export interface Attempts<Req> {
 /** What the device key of an unknown browser is. */
 export const STRANGER = 'stranger'
 
-/** Creates the record of a guard's attempts: one entry for each request, for as long as the request lives. */
+/** Creates the record of a guard's attempts: one entry for each request, while the request lives. */
 export function attemptRecord<Req extends object>(
   { read, fieldOf }: AccountReader<Req>,
   devices: DeviceCookie<Req> | undefined,

@@ -23,17 +23,17 @@ export interface Browser {
 
 /** Recognizes browsers that have logged in before. */
 export interface DeviceCookie<Req> {
-  /** Reads the cookies and the epoch, both before the charge: a response that is signed can wait for nothing. */
+  /** Reads the cookies and the epoch before the charge: the headers of a response cannot wait for them. */
   recognize(req: Req, name: Omit<Signed, 'epoch'>): MaybePromise<Browser>
 }
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
 /**
- * Creates the device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof that
- * this browser has logged in to this account before, so that it is counted apart from those who only know the
- * name. It holds no name, lets nobody in, and is valid for one account at the guard of one prefix and name
- * until it expires: who logs in at a public form proves nothing to the form of the staff.
+ * Creates the device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof
+ * that this browser has logged in to this account before, so that it is counted apart from those who only
+ * know the name. It holds no name, lets nobody in, and is valid for one account at the guard of one prefix
+ * and name until it expires: a login at a public form proves nothing to the form of the staff.
  *
  * It is valid for one spelling of the name: the guard folds `"Ada"` and `"ada"` into one account, and the
  * application may not, so that the owner of one must not get a proof for the other.
@@ -94,8 +94,8 @@ export function deviceCookie<Req extends IncomingMessage>(
         return {
           device,
           remember(res) {
-            // Where the form was submitted, as browsers say (W3C Fetch Metadata). A login from another site sets no
-            // cookie in its visitors' browsers; one from another origin of the same site removes none.
+            // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie,
+            // one from another origin of the same site removes none.
             const site = headerOf(req, 'sec-fetch-site')
             if (site === 'cross-site') return
             const others = site === undefined || site === 'same-origin' ? cookies : NO_COOKIES

@@ -15,7 +15,7 @@ export interface LoginPolicies {
   readonly address: Policy
   /** Failures of one account from all addresses together: stops guesses from many addresses. */
   readonly account: Policy
-  /** Failures of one account from one address: stops one guesser before the account is refused to everybody. */
+  /** Failures of one account from one address: stops one guesser before the account is refused to all. */
   readonly accountAndAddress: Policy
 }
 

@@ -38,9 +38,10 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /**
    * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
-   * before the headers of the response are sent, else it throws an `Error`; the last report takes effect. Has
-   * no effect on a request that this guard has not let through as an attempt, or whose client has hung up; on
-   * one that it has never seen, such as a wrapper, it emits the process warning `HEADGATE_UNKNOWN_ATTEMPT`.
+   * before the headers of the response are sent, else it throws an `Error`; the last report takes effect.
+   * Has no effect on a request that this guard has not let through as an attempt, or whose client has hung
+   * up; on one that it has never seen, such as a wrapper, it emits the process warning
+   * `HEADGATE_UNKNOWN_ATTEMPT`.
    */
   reportSuccess(req: Req): void
   /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
@@ -55,8 +56,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  * round trip.
  *
  * - An attempt is charged before its handler runs, so that concurrent guesses are limited, too. A success
- *   refunds that, and clears the failures of the account; never those of the address, so that logging in with
- *   an account of one's own buys no guesses.
+ *   refunds that, and clears the failures of the account, but not those of the address: logging in with an
+ *   account of one's own buys no guesses.
  * - A status below 300 is a success. A redirect is a failure, unless `succeeded` or `reportSuccess` differs.
  * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are no attempts and pass. An
  *   attempt whose field is missing or malformed (an array, an object, invisible characters) is answered 400.

@@ -77,9 +77,9 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   consecutive?: number | false
   /**
    * Called with the account when the last of these failures has happened: the place to start a password
-   * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out, too;
-   * the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is locked
-   * all the same. Not called if the process ends during that attempt, or if its store answers too late.
+   * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out,
+   * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
+   * locked all the same. Not called if the process ends during that attempt or its store answers too late.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
@@ -88,8 +88,8 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    */
   deviceCookie?: DeviceCookieOptions<Req>
   /**
-   * The `Retry-After` of refused attempts: `'coarse'` (the default), always the window of the account's limit;
-   * `'exact'`; or `'none'`.
+   * The `Retry-After` of refused attempts: `'coarse'` (the default), always the window of the account's
+   * limit; `'exact'`; or `'none'`.
    */
   retryAfter?: LoginRetryAfter
   /** How security events name the account: `'hashed'` (the default), as in keys, or `'clear'`. */

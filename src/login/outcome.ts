@@ -35,9 +35,9 @@ export type Outcome = 'success' | 'failure' | 'error'
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
- * Calls `settle` once with the outcome of an attempt: the reported one, or else what `succeeded` returns when
- * the headers of the response are about to be sent. Where the connection ends before, that is a failure, so
- * that hanging up avoids no limit. `thrown` is what `succeeded` threw, which makes a failure.
+ * Calls `settle` once with the outcome of an attempt: the reported one, or else what `succeeded` returns
+ * when the headers of the response are about to be sent. Where the connection ends before, that is a
+ * failure, so that hanging up avoids no limit. `thrown` is what `succeeded` threw, which makes a failure.
  */
 export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(
   req: Req,

@@ -48,7 +48,10 @@ function guarded(options: { name?: string; deviceCookie?: { secret: string } }):
     })
 }
 
-/** Two counters, looked at before and counted after a failure, or deleted after a success: the order that its documentation teaches. */
+/**
+ * Two counters, looked at before and counted after a failure, or deleted after a success: the order that its
+ * documentation teaches.
+ */
 function twoCounters(): Attempt {
   const byAddress = new RateLimiterMemory({ points: MANY, duration: 3600, keyPrefix: 'address' })
   const byBoth = new RateLimiterMemory({ points: MANY, duration: 900, keyPrefix: 'both' })

@@ -179,7 +179,9 @@ function hashes(...texts: readonly string[]): string[] {
 const found = (dump: string, needles: readonly string[]) =>
   needles.filter((needle) => dump.toLowerCase().includes(needle.toLowerCase()))
 
-/** Wrong guesses from all addresses, a success that makes a browser known, and a wrong guess by that browser. */
+/**
+ * Wrong guesses from all addresses, a success that makes a browser known, and a wrong guess by that browser.
+ */
 async function attack(store: Store, name: string, secret?: string): Promise<string[]> {
   const guard = loginGuard({
     field: 'username',

@@ -28,7 +28,10 @@ import { postgres } from '../sql/postgres-kind.js'
 /** A kind of store, on one server. */
 interface StoreKind {
   readonly name: string
-  /** Whether a charge of several keys is decided in one moment. Without it charges that cross may deny each other. */
+  /**
+   * Whether a charge of several keys is decided in one moment. Without it charges that cross may deny each
+   * other.
+   */
   readonly isAtomic: boolean
   start(): Promise<Started>
 }

@@ -16,7 +16,8 @@ const EXPECTED: readonly (readonly [
   without: Figures,
   withCookies: Figures,
 ])[] = [
-  // The five of account and address, a ban of half an hour, and what the window has given back by then; then a longer ban.
+  // The five of account and address, a ban of half an hour, and what the window has given back by then; then
+  // a longer ban.
   ['one address, one account, 1 hour', 1000, [8, 0, 0, '10 of 10'], [8, 0, 0, '10 of 10']],
   // However slow, it gets what one address has, and leaves the account its other half.
   [
@@ -90,7 +91,8 @@ const EXPECTED: readonly (readonly [
   ],
   ['spoofed X-Forwarded-For, no proxy is trusted', 200, [52, 1, 0, '10 of 10'], [52, 1, 0, '10 of 10']],
   ['spoofed X-Forwarded-For before what the proxy adds', 200, [52, 1, 0, '10 of 10'], [52, 1, 0, '10 of 10']],
-  // The hundred in a row of all known devices together; the strangers' hundred is left, and lets the user in.
+  // The hundred in a row of all known devices together; the strangers' hundred is left, and lets the user
+  // in.
   [
     '20 stockpiled device cookies after a changed password',
     400,

@@ -1,7 +1,10 @@
 import { ATTACKS } from './attacks.js'
 import { playBoth, type Row, tableOf } from './table.js'
 
-/** Plays all attacks and prints what came of them. No figure is of the machine's time: it is the same every time. */
+/**
+ * Plays all attacks and prints what came of them. No figure is of the machine's time: it is the same every
+ * time.
+ */
 const rows: Row[] = []
 for (const attack of ATTACKS) rows.push(await playBoth(attack))
 console.log(tableOf(rows))

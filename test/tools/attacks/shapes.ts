@@ -16,7 +16,9 @@ export function list(count: number, guessOf: (index: number) => Guess): Guess[] 
 
 const OTHER_USER = accountAt(100)
 
-/** The four shapes: one or many addresses, one or many accounts; and a guesser with an account of their own. */
+/**
+ * The four shapes: one or many addresses, one or many accounts; and a guesser with an account of their own.
+ */
 export const shapes: readonly Attack[] = [
   {
     name: 'one address, one account, 1 hour',

@@ -57,7 +57,10 @@ export interface SiteOptions {
 const NOON_MS = Date.UTC(2026, 0, 5, 12, 0, 30)
 const SECRET = 'for the attacks only, and for nothing else'
 
-/** Starts a site of its own. Its handler looks into the table of passwords, whatever the guard has decided before. */
+/**
+ * Starts a site of its own. Its handler looks into the table of passwords, whatever the guard has decided
+ * before.
+ */
 export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promise<Site> {
   let nowMs = NOON_MS
   let reached = 0

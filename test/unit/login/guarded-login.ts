@@ -33,8 +33,8 @@ export interface Login {
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
 /**
- * Creates a login form in Express behind a guard, with a manual clock. A trusted proxy sends the address. The
- * handler takes `handlerMs`.
+ * Creates a login form in Express behind a guard, with a manual clock. A trusted proxy sends the address.
+ * The handler takes `handlerMs`.
  */
 export function guardedLogin(options: Options = {}, handlerMs = 0): Login {
   let nowMs = NOON_MS

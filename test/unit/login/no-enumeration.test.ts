@@ -96,7 +96,10 @@ beforeEach(() => {
   addresses = 0
 })
 
-/** Brings an account, or an address, to where an attempt is refused, and gives what refused attempts there are. */
+/**
+ * Brings an account, or an address, to where an attempt is refused, and gives what refused attempts there
+ * are.
+ */
 type Situation = (login: Login, username: string) => Promise<readonly [username: string, ip: string]>
 
 async function fail(login: Login, username: string, ip: string, count: number): Promise<void> {
@@ -142,7 +145,10 @@ const CLIENTS = [
   ['a JSON client', 'application/json'],
 ] as const
 
-/** The answers to refused attempts, by what they were: each situation with each name and a wrong and the right password. */
+/**
+ * The answers to refused attempts, by what they were: each situation with each name and a wrong and the
+ * right password.
+ */
 async function refusals(options: Options, accept: string): Promise<[string, Wire][]> {
   const found: [string, Wire][] = []
   for (const [what, bring] of SITUATIONS) {
