@@ -11,9 +11,9 @@ export interface BanOptions {
   after: number
   /** The time within which they have to come, counted from the first of them. */
   within: Duration
-  /** How long the first ban lasts, the second, and so on; the last one repeats. None is shorter than the one before. */
+  /** How long the first ban lasts, the second, and so on, never shorter; the last one repeats. */
   for: Duration | readonly Duration[]
-  /** What an attempt during a ban does: `'nothing'` (the default), or `'restart'`, which begins the same ban anew. */
+  /** What an attempt during a ban does. `'restart'` begins the same ban anew. Default `'nothing'`. */
   onAttempt?: 'nothing' | 'restart'
 }
 
@@ -45,14 +45,16 @@ const OPTIONS = {
 }
 
 /**
- * Creates a policy that bans those who are denied again and again: `after` denials by `policy` in `within` begin a ban,
- * in which everything is denied for as long as `for` says. Each further ban is the next of `for`. The escalation
- * resets once a client has gone the length of the longest ban, counted from the end of the last, without a new one.
+ * Creates a policy that bans those who are denied again and again: `after` denials by `policy` in `within`
+ * begin a ban, in which everything is denied for as long as `for` says. Each further ban is the next of
+ * `for`. The escalation resets once a client has gone the length of the longest ban, counted from the end of
+ * the last, without a new one.
  *
- * State: that of the policy; then the denials, until when they count, the number of the last ban, and its end.
+ * State: that of the policy; then the denials, until when they count, the number of the last ban, and its
+ * end.
  *
- * **Bound.** That of the policy: a ban only denies. A denial counts where this policy denies; one by another limit of
- * the same charge does not.
+ * **Bound.** That of the policy: a ban only denies. A denial counts where this policy denies; one by another
+ * limit of the same charge does not.
  *
  * **Clock.** After a clock that was ahead, nobody is banned for longer than the longest ban.
  *

@@ -17,10 +17,11 @@ const OPTIONS = {
 }
 
 /**
- * Creates a cap without a window: only a refund, a reset or `forget` frees it. For failed logins in a row, with
- * `count: 'failed'`. State: the count.
+ * Creates a cap without a window: only a refund, a reset or `forget` frees it. For failed logins in a row,
+ * with `count: 'failed'`. State: the count.
  *
- * **Bound.** At most `limit` units are ever outstanding, over any time: each refund makes room for what it refunds.
+ * **Bound.** At most `limit` units are ever outstanding, over any time: each refund makes room for what it
+ * refunds.
  *
  * **Clock.** None is read.
  */

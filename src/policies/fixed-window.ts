@@ -9,14 +9,14 @@ export type FixedWindowOptions = WindowOptions
 const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
 
 /**
- * Creates a counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and the one
- * whose quota comes back all at once. State: the window's index, and the count.
+ * Creates a counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and
+ * the one whose quota comes back all at once. State: the window's index, and the count.
  *
- * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`: at most
- * `2 × limit` units. In the long run `limit` per window, exactly.
+ * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`:
+ * at most `2 × limit` units. In the long run `limit` per window, exactly.
  *
- * **Clock.** After a step back, a state goes on counting in its own later window, at most the next one, so that the step
- * grants nothing. Nobody waits for longer than two windows.
+ * **Clock.** After a step back, a state goes on counting in its own later window, at most the next one, so
+ * that the step grants nothing. Nobody waits for longer than two windows.
  *
  * **Refunds** reach only the window in which the units were taken.
  */

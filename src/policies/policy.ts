@@ -1,20 +1,20 @@
 import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
 
-/** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` stands for a fresh state. */
+/** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` is a fresh state. */
 export type State = readonly number[]
 
-/** A policy's answer to one charge of one key. All times are milliseconds from the `nowMs` that was given. */
+/** A policy's answer to one charge of one key. All times are milliseconds from the given `nowMs`. */
 export interface Step {
   /** Whether `cost` units could be taken. Always true for cost 0, which is a peek. */
   readonly allowed: boolean
   /** Whole units that are left after this step. */
   readonly remaining: number
-  /** Until the state equals a fresh one, if nothing more is taken. 0 = fresh now, `Infinity` = not by itself. */
+  /** Until the state equals a fresh one, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed: exact, 0 when allowed, `Infinity` when time alone will never allow it. */
+  /** Until the same cost is allowed: exact. 0 when allowed, `Infinity` when time alone never allows it. */
   readonly retryAfterMs: number
-  /** Until `remaining` grows by at least one. 0 when nothing is missing, `Infinity` when time restores nothing. */
+  /** Until `remaining` grows. 0 when nothing is missing, `Infinity` when time restores nothing. */
   readonly moreAfterMs: number
   /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
   readonly isCounted?: true
@@ -26,16 +26,17 @@ export interface Step {
 export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
 
 /**
- * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since the Unix
- * epoch, as a double. Every policy keeps these rules:
+ * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since
+ * the Unix epoch, as a double. Every policy keeps these rules:
  *
- * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial: `ban`
- *    counts it, and a state from a clock that was ahead is clamped, else it would lock its owner out for that long.)
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial:
+ *    `ban` counts it, and a state from a clock that was ahead is clamped, else it would lock its owner out
+ *    for that long.)
  * 2. The cost admitted in any true window of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
- * 5. A clock that goes backwards grants nothing, and one that was ahead and came back locks nobody out for longer than
- *    the policy's documentation says.
+ * 5. A clock that goes backwards grants nothing, and one that was ahead and came back locks nobody out for
+ *    longer than the policy's documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
  * 7. Rates are kept within 0.2 % over the long run. A factory refuses numbers for which they would not be.
  */
@@ -54,27 +55,27 @@ export interface Policy {
   /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
   take(state: State | undefined, nowMs: number, cost: number): Step
   /**
-   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object when nothing changes,
-   * `undefined` when it is fresh again. Never goes beyond a fresh state, and never reaches another window.
-   * `resetAtMs` is when the state would have been fresh again after that taking, as the step said. Default: as if the
-   * state was fresh before.
+   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object when nothing
+   * changes, `undefined` when it is fresh again. Never goes beyond a fresh state, and never reaches another
+   * window. `resetAtMs` is when the state would have been fresh again after that taking, as the step said.
+   * Default: as if the state was fresh before.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
-   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest one that a clock at
-   * `nowMs` can have written. `take` reads a clamped state; a denial keeps it.
+   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest one that a
+   * clock at `nowMs` can have written. `take` reads a clamped state; a denial keeps it.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /** How units can be taken ahead of their use; absent where they cannot. */
   readonly prepaid?: Prepaid | undefined
   /**
-   * Returns a policy with a share of this one's limit, at least 1, in the same window. Throws a `TypeError` where it
-   * could not keep rule 7.
+   * Returns a policy with a share of this one's limit, at least 1, in the same window. Throws a `TypeError`
+   * where it could not keep rule 7.
    */
   scaled(share: number): Policy
 }
 
-/** Returns a share of a limit: whole units, at least one. The share of 3 by 1/3 is 1, whatever doubles make of it. */
+/** Returns a share of a limit: whole units, at least one. A third of 3 is 1, whatever doubles say. */
 export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }

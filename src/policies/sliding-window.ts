@@ -6,7 +6,7 @@ import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './wind
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions extends WindowOptions {
-  /** Counters per window, from 1 to 100. More follow the window more closely and take more room. Default 10. */
+  /** Counters per window, from 1 to 100: more follow the window more closely. Default 10. */
   slices?: number
 }
 
@@ -21,17 +21,19 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 }
 
 /**
- * Creates counters per slice of time, summed over the window that ends now. The oldest slice lies partly outside the
- * window and counts by how much of it is still inside, rounded down. State: the newest slice's index, then `slices + 1`
- * counters, newest first.
+ * Creates counters per slice of time, summed over the window that ends now. The oldest slice lies partly
+ * outside the window and counts by how much of it is still inside, rounded down. State: the newest slice's
+ * index, then `slices + 1` counters, newest first.
  *
- * **Bound.** A true window that ends in slice k touches slices k-n to k. The sum of n whole slices never exceeds
- * `limit`, and neither does one slice alone, so at most `limit` plus what was admitted in the oldest slice: `2 × limit`
- * for an attacker who places a burst at the very end of a slice, about `limit × (1 + 1/slices)` for even traffic. In the
- * long run `limit` per window, less at most 1/(window in milliseconds): 0.1 % at one second.
+ * **Bound.** A true window that ends in slice k touches slices k-n to k. The sum of n whole slices never
+ * exceeds `limit`, and neither does one slice alone, so at most `limit` plus what was admitted in the oldest
+ * slice: `2 × limit` for an attacker who places a burst at the very end of a slice, about `limit × (1 +
+ * 1/slices)` for even traffic. In the long run `limit` per window, less at most 1/(window in milliseconds):
+ * 0.1 % at one second.
  *
- * **Clock.** Read in whole milliseconds. After a step back, a state goes on counting in its own newest slice, at most one
- * window ahead of now, so that the step grants nothing. Nobody waits for longer than two windows and a slice.
+ * **Clock.** Read in whole milliseconds. After a step back, a state goes on counting in its own newest
+ * slice, at most one window ahead of now, so that the step grants nothing. Nobody waits for longer than two
+ * windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
  */
@@ -51,8 +53,8 @@ interface View {
 }
 
 /*
- * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all arithmetic is on
- * whole numbers, whatever the window and the number of slices.
+ * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all
+ * arithmetic is on whole numbers, whatever the window and the number of slices.
  */
 function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
   const sliceTicks = windowMs
@@ -75,13 +77,13 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   }
 
   /**
-   * Returns the milliseconds from `nowMs` to the first whole one at which at most `most` units are in use, if no more
-   * are taken. A linear search over the slices, the oldest first: each in turn becomes the oldest, counts by its part
-   * inside the window, and leaves.
+   * Returns the milliseconds from `nowMs` to the first whole one at which at most `most` units are in use,
+   * if no more are taken. A linear search over the slices, the oldest first: each in turn becomes the
+   * oldest, counts by its part inside the window, and leaves.
    *
-   * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7. While
-   * slice 1 is inside, 10 are in use. It is the oldest from 11 s on; its 6 may count for 3 then, which they do once
-   * floor(6 × part inside) <= 3: past a third of the slice. The answer is 11,334 - 5500 = 5834.
+   * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7.
+   * While slice 1 is inside, 10 are in use. It is the oldest from 11 s on; its 6 may count for 3 then, which
+   * they do once floor(6 × part inside) <= 3: past a third of the slice. The answer is 11,334 - 5500 = 5834.
    */
   function msUntilUsed(most: number, { index, tick, counts }: View, nowMs: number): number {
     let room = most // what the slices that are still whole leave of `most`

@@ -25,8 +25,9 @@ const OPTIONS = {
 } as const
 
 /**
- * Bucket times are kept on a grid of 1/4096 ms. It is the spacing of doubles at today's time, so sums are exact and
- * retry times are exact with them. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.)
+ * Bucket times are kept on a grid of 1/4096 ms. It is the spacing of doubles at today's time, so sums are
+ * exact and retry times are exact with them. (Epoch milliseconds reach 2^41, where the spacing doubles, in
+ * 2039.)
  */
 const GRID = 4096
 
@@ -34,22 +35,24 @@ const GRID = 4096
 const MAX_RATE_ERROR = 0.002
 
 /**
- * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily. One
- * timestamp is its whole state: when it will be full again. That makes it the generic cell rate algorithm (GCRA, ITU-T
- * I.371) seen from the other side; the two decide alike.
+ * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
+ * One timestamp is its whole state: when it will be full again. That makes it the generic cell rate
+ * algorithm (GCRA, ITU-T I.371) seen from the other side; the two decide alike.
  *
  * **Bound.** In any true window of `d` ms at most `capacity + floor(d / interval)` units are admitted, with
- * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window` as a
- * bucket of that capacity admits at most twice the limit in one window, and the limit per window in the long run.
- * The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by at most 0.13 % at
- * 10,000 a second, less in proportion at lower rates. Rates that rounding would change by more than 0.2 %
- * are refused: none up to 16,384 a second, and above that most.
+ * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window`
+ * as a bucket of that capacity admits at most twice the limit in one window, and the limit per window in the
+ * long run. The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by
+ * at most 0.13 % at 10,000 a second, less in proportion at lower rates. Rates that rounding would change by
+ * more than 0.2 % are refused: none up to 16,384 a second, and above that most.
  *
- * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole bucket.
+ * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole
+ * bucket.
  *
- * **Refunds** restore what has not been refilled yet. In a bucket that would have been full at some moment since the
- * taking, the units were refilled by then; so a refund restores at most the time that was left until then. Where
- * handlers are slow and the bucket is nearly full, that is less than was taken, and rightly so.
+ * **Refunds** restore what has not been refilled yet. In a bucket that would have been full at some moment
+ * since the taking, the units were refilled by then; so a refund restores at most the time that was left
+ * until then. Where handlers are slow and the bucket is nearly full, that is less than was taken, and
+ * rightly so.
  *
  * Throws a `TypeError` for wrong numbers: a rate that rounding changes by more than 0.2 %, or a bucket that
  * takes over ten years to fill.

@@ -9,7 +9,7 @@ export interface KeyedPolicy {
   readonly policy: Policy
 }
 
-/** What a charge wants of one key: `cost` whole units of `policy`. Cost 0 is a peek: it shows figures and takes nothing. */
+/** What a charge wants of one key: `cost` whole units. Cost 0 is a peek: it takes nothing. */
 export interface Part extends KeyedPolicy {
   readonly cost: number
 }
@@ -20,8 +20,8 @@ export type Charge = readonly Part[]
 /** The figures of one part, as of a policy's step, without the state. */
 export interface PartVerdict extends Omit<Step, 'next'> {
   /**
-   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at different
-   * moments, such as on several servers: a refund must reach the window that the units came from.
+   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
+   * different moments, such as on several servers: a refund must reach the window that the units came from.
    * Default: the verdict's `atMs`.
    */
   readonly atMs?: number
@@ -30,15 +30,15 @@ export interface PartVerdict extends Omit<Step, 'next'> {
 /** A store's answer to one charge. */
 export interface Verdict {
   readonly allowed: boolean
-  /** Set where the verdict did not come from the store itself but from its denial cache or a lease. A store leaves it out. */
+  /** Set where a denial cache or a lease answered in place of the store, which leaves it out. */
   readonly source?: 'deny-cache' | 'lease'
-  /** Set on a denial that may end before its `retryAfterMs`: it counted units that another charge may still refund. */
+  /** Set on a denial that may end before its `retryAfterMs`: another charge may refund what it counted. */
   readonly isTentative?: true
-  /** When the charge was decided, by the store's clock, in milliseconds since the Unix epoch. Refunds carry it. */
+  /** When the charge was decided, by the store's clock, in ms since the Unix epoch. Refunds need it. */
   readonly atMs: number
   /**
-   * One per part, in order. A denied charge has taken nothing, so each part has its figures without the charge; its
-   * `allowed` says whether this part alone would have been allowed.
+   * One per part, in order. A denied charge has taken nothing, so each part has its figures without the
+   * charge; its `allowed` says whether this part alone would have been allowed.
    */
   readonly parts: readonly PartVerdict[]
 }
@@ -54,34 +54,35 @@ export interface Refund extends Part {
  * Where states live, and what makes a decision atomic. A store keeps to this:
  *
  * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
- * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in milliseconds since
- *   the Unix epoch. It may step; policies cope.
- * - **Atomicity**: a charge is decided and written as one step: no other charge of one of its keys comes between. If one
- *   part is denied, nothing is taken. Parts of one charge may name the same key; they see each other. A store that takes
- *   parts one after the other, as over several servers, refunds those before a denial, sets `isTentative`, and gives
- *   each part its own `atMs`; the `retryAfterMs` of a part behind the denying one may be a lower bound.
+ * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in
+ *   milliseconds since the Unix epoch. It may step; policies cope.
+ * - **Atomicity**: a charge is decided and written as one step: no other charge of one of its keys comes
+ *   between. If one part is denied, nothing is taken. Parts of one charge may name the same key; they see
+ *   each other. A store that takes parts one after the other, as over several servers, refunds those before
+ *   a denial, sets `isTentative`, and gives each part its own `atMs`; the `retryAfterMs` of a part behind
+ *   the denying one may be a lower bound.
  * - **Batches**: charges are decided in the order given; two charges of one key in one batch see each other.
- * - **Writing**: a step's `next` is stored, and nothing where it is absent. Of a denied charge only the `next` of its
- *   denied parts is stored, as taken from the states before the charge.
+ * - **Writing**: a step's `next` is stored, and nothing where it is absent. Of a denied charge only the
+ *   `next` of its denied parts is stored, as taken from the states before the charge.
  * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
- * - **Failure**: where the outcome is unknown, `charge` rejects with (or throws) `StoreError`. A denial is a verdict,
- *   never a rejection.
+ * - **Failure**: where the outcome is unknown, `charge` rejects with (or throws) `StoreError`. A denial is a
+ *   verdict, never a rejection.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
   readonly name: string
   /**
-   * Decides charges in order, each atomically and all or nothing. Returns one verdict per charge, in order: as a value
-   * where nothing has to be awaited, else as a promise.
+   * Decides charges in order, each atomically and all or nothing. Returns one verdict per charge, in order:
+   * as a value where nothing has to be awaited, else as a promise.
    */
   charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]>
-  /** Refunds units by `policy.refund`. Removes the key when the refund leaves a fresh state. Unknown keys are no error. */
+  /** Refunds units. Removes a key whose state is fresh after that. Unknown keys are no error. */
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /**
-   * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction, flush,
-   * restart). Returns a function that unsubscribes.
+   * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,
+   * flush, restart). Returns a function that unsubscribes.
    */
   onLimitsLost?(listener: (error: StoreError) => void): () => void
   /** Releases what the store itself opened (timers, leases), never the user's client. */

@@ -2,8 +2,8 @@ import { weakMemo } from '../../util/memo.js'
 import { StoreError } from '../store-error.js'
 
 /**
- * What the store needs of an ioredis client, version 5 or 6 (https://github.com/redis/ioredis): a `Redis` that is
- * connected to one server, or to the master of a Sentinel group.
+ * What the store needs of an ioredis client, version 5 or 6 (https://github.com/redis/ioredis): a `Redis`
+ * that is connected to one server, or to the master of a Sentinel group.
  */
 export interface RedisClient {
   /** `'ready'` when commands are answered; `'wait'` before the first command of a lazy client. */
@@ -29,7 +29,9 @@ export interface RedisClusterClient {
     readonly clusterNodeRetryStrategy?: unknown
     readonly enableAutoPipelining?: boolean | undefined
   }
-  /** By slot, the nodes that serve it, as `host:port`, the master first. Empty until the cluster is known. */
+  /**
+   * By slot, the nodes that serve it, as `host:port`, the master first. Empty until the cluster is known.
+   */
   readonly slots: readonly (readonly string[])[]
   callBuffer(command: string, ...args: string[]): Promise<unknown>
   pipeline(): RedisPipeline
@@ -58,8 +60,9 @@ export function isClusterClient(client: RedisClient | RedisClusterClient): clien
 const STARTING = ['wait', 'connecting', 'connect']
 
 /**
- * Returns a function that throws a `StoreError` while a client is not connected: a request must not wait in the
- * client's queue for a connection that may come back long after the request is gone. The first connection is waited for.
+ * Returns a function that throws a `StoreError` while a client is not connected: a request must not wait in
+ * the client's queue for a connection that may come back long after the request is gone. The first
+ * connection is waited for.
  */
 export function connectionCheck(client: { readonly status: string }): () => void {
   let isStarting = true
@@ -75,8 +78,8 @@ export function connectionCheck(client: { readonly status: string }): () => void
 export type RejectOnLoss = <Reply>(reply: Promise<Reply>) => Promise<Reply>
 
 /**
- * Returns the `RejectOnLoss` of a client. A `Redis` of ioredis 5 and 6 that reconnects leaves commands pending for good,
- * unless it sends them again. Stores that share a client share its listeners.
+ * Returns the `RejectOnLoss` of a client. A `Redis` of ioredis 5 and 6 that reconnects leaves commands
+ * pending for good, unless it sends them again. Stores that share a client share its listeners.
  */
 export const rejectOnLoss = weakMemo((client: RedisClient): RejectOnLoss => {
   const pending = new Set<(reason: StoreError) => void>()

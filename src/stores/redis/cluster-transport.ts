@@ -4,10 +4,10 @@ import { warnOnce } from '../../util/warn-once.js'
 import { connectionCheck, type RedisClusterClient, type RedisPipeline } from './client.js'
 import { type Command, sendOne, type Transport } from './transport.js'
 
-/** A node's reply to a command that it has not run: another node has to, the slot is moving, or has no node. */
+/** A node's reply to a command that it has not run: the slot is another node's, is moving, or has none. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
-/** Creates the transport to the nodes of a Cluster. A shard is a slot; commands for one node go in one pipeline. */
+/** Creates the transport to a Cluster. A shard is a slot; a node's commands go in one pipeline. */
 export function clusterTransport(client: RedisClusterClient): Transport {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
@@ -51,7 +51,7 @@ export function clusterTransport(client: RedisClusterClient): Transport {
   }
 }
 
-/** ioredis 6.0 sends what was lost with a node's connection to the next node, unless its options forbid it. */
+/** ioredis 6.0 sends commands lost with a node to the next one, unless its options forbid it. */
 function warnOfResends({ options }: RedisClusterClient): void {
   const sendsAgain = typeof options.clusterNodeRetryStrategy === 'function'
   if (options.retryDelayOnFailover === 0 && !sendsAgain) return

@@ -19,7 +19,8 @@ export function refundCall(refunds: readonly Refund[]): ScriptCall<true> {
   const table = new CallTable()
   const encoded = refunds.map((refund) => {
     const { takenAtMs, resetAtMs } = refund
-    const resetAt = resetAtMs === undefined ? [] : [Math.min(resetAtMs, Number.MAX_SAFE_INTEGER)] // JSON has no Infinity
+    // JSON has no Infinity.
+    const resetAt = resetAtMs === undefined ? [] : [Math.min(resetAtMs, Number.MAX_SAFE_INTEGER)]
     return [...table.encode(refund), takenAtMs, ...resetAt]
   })
   return callFor(REFUND_SCRIPT, table, encoded, ({ refusal }) => refunds.map(() => refusal ?? true))

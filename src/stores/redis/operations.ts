@@ -9,7 +9,9 @@ import { singlePolicyCall } from './single-policy-call.js'
 export interface Operation<Item, Result> {
   /** Returns a key of the item. All its keys share a shard. */
   keyOf(item: Item): string
-  /** Returns how to tell apart the items that go in calls of their own; `undefined` where all go together. */
+  /**
+   * Returns how to tell apart the items that go in calls of their own; `undefined` where all go together.
+   */
   kindsAmong(items: readonly Item[]): ((item: Item) => unknown) | undefined
   callFor(items: readonly Item[]): ScriptCall<Result>
 }
@@ -29,8 +31,9 @@ export const REFUND: Operation<Refund, true> = {
 }
 
 /**
- * Charges of one part go by policy, since the script for one policy takes little more than half the time. Those of a
- * key that a charge of several parts names too, or one of another policy, go together, to be decided in order.
+ * Charges of one part go by policy, since the script for one policy takes little more than half the time.
+ * Those of a key that a charge of several parts names too, or one of another policy, go together, to be
+ * decided in order.
  */
 function policiesAmong(charges: readonly Charge[]): ((charge: Charge) => unknown) | undefined {
   const policy = charges[0]?.[0]?.policy

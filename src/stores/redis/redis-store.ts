@@ -12,26 +12,28 @@ import { scriptRunner } from './script-runner.js'
 import { asStoreError, serverTransport, type Transport } from './transport.js'
 
 /**
- * The largest batch, in keys: enough to spread the cost of a call, few enough not to keep the server's other clients
- * waiting. The server decides one batch while the next one travels, over one connection, so that the order is kept.
- * Where the server is far away, more batches travel: a charge waits for others no longer than the stall timeout.
+ * The largest batch, in keys: enough to spread the cost of a call, few enough not to keep the server's other
+ * clients waiting. The server decides one batch while the next one travels, over one connection, so that the
+ * order is kept. Where the server is far away, more batches travel: a charge waits for others no longer than
+ * the stall timeout.
  */
 const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 
 /**
- * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent charges go in a single
- * script call.
+ * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent charges go
+ * in a single script call.
  *
- * - Atomicity: the script. Family: code that runs in the server. A call is sent again only where it certainly was not
- *   run: a server does not know the script (`NOSCRIPT`), or a Cluster's node refuses it because a slot has moved.
- * - In a Cluster, a script sees the keys of one slot. A charge whose keys live in several slots is decided slot by slot,
- *   and refunded when a later slot denies: never more than a limit is admitted, and for the time of some round trips
- *   up to the cost of such a charge is taken too much.
+ * - Atomicity: the script. Family: code that runs in the server. A call is sent again only where it
+ *   certainly was not run: a server does not know the script (`NOSCRIPT`), or a Cluster's node refuses it
+ *   because a slot has moved.
+ * - In a Cluster, a script sees the keys of one slot. A charge whose keys live in several slots is decided
+ *   slot by slot, and refunded when a later slot denies: never more than a limit is admitted, and for the
+ *   time of some round trips up to the cost of such a charge is taken too much.
  * - Clock: the server's `TIME`.
  * - States expire once they equal fresh ones, up to a sixteenth of a bucket's span or a slice later.
- * - `client` is the user's ioredis client, version 5 or 6, a `Redis` or a `Cluster`. It is never closed, and its
- *   `keyPrefix` is respected. Charges wait for its first connection; later they fail at once with `StoreError` while it
- *   is not connected, instead of waiting in its queue.
+ * - `client` is the user's ioredis client, version 5 or 6, a `Redis` or a `Cluster`. It is never closed, and
+ *   its `keyPrefix` is respected. Charges wait for its first connection; later they fail at once with
+ *   `StoreError` while it is not connected, instead of waiting in its queue.
  *
  * Throws a `TypeError` for anything that is no such client.
  */
@@ -76,12 +78,12 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   }
 }
 
-/** Throws a `TypeError` for a policy without a script before it joins a batch, which it would spoil for others. */
+/** Throws a `TypeError` for a policy without a script: in a batch it would spoil others. */
 function checkPolicies(keys: readonly KeyedPolicy[]): void {
   for (const { policy } of keys) encodePolicy(policy)
 }
 
-/** Returns a `Send` that removes keys by one command each, since the keys of a moving slot may be on either node. */
+/** Returns a `Send` that removes each key by a command: keys of a moving slot may be on two nodes. */
 function unlinker({ shardOf = () => 0, send }: Transport): Send<KeyedPolicy, true> {
   return async (keys, answer) => {
     const replies = send(keys.map(({ key }) => ({ shard: shardOf(key), words: ['unlink', key] })))

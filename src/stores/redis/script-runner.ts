@@ -5,7 +5,7 @@ import type { Operation } from './operations.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import { asStoreError, type Command, type Transport } from './transport.js'
 
-/** The error by which ioredis ends a call for several keys of a slot that is moving: each may be on either node. */
+/** How ioredis ends a call for several keys of a moving slot: each may be on either node. */
 const HALF_MOVED = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
 type Answer<Result> = (index: number, result: Result | StoreError) => void
@@ -22,8 +22,8 @@ interface ShardCall<Result> extends ScriptCall<Result> {
 }
 
 /**
- * Returns a `Send` that runs an operation on items, with one call for each shard and kind. Items that share keys keep
- * their order. Each is answered when its call is.
+ * Returns a `Send` that runs an operation on items, with one call for each shard and kind. Items that share
+ * keys keep their order. Each is answered when its call is.
  */
 export function scriptRunner<Item, Result>(
   transport: Transport,
@@ -80,8 +80,8 @@ function groupsOf<Item, Result>(
 }
 
 /**
- * Awaits and reads a reply. A server that does not know the script (after a restart, a failover or SCRIPT FLUSH) has
- * not run it, so it is sent once more with its text.
+ * Awaits and reads a reply. A server that does not know the script (after a restart, a failover or SCRIPT
+ * FLUSH) has not run it, so it is sent once more with its text.
  */
 async function resultsOf<Result>(
   transport: Transport,

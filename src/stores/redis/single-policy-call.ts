@@ -6,9 +6,9 @@ import { decodeState, foreignKey, type ScriptCall, type Trouble, timeIn } from '
 /**
  * Returns the call for charges of one part each, all of one policy; `undefined` for other charges.
  *
- * The reply holds no verdicts but the states that the script read, and the policy in TypeScript works out what the
- * script decided: both run the same policy on the same states at the same time. So the script spends no time on
- * figures, and the reply carries none.
+ * The reply holds no verdicts but the states that the script read, and the policy in TypeScript works out
+ * what the script decided: both run the same policy on the same states at the same time. So the script
+ * spends no time on figures, and the reply carries none.
  */
 export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
   const [[first] = []] = charges
@@ -38,7 +38,7 @@ export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict
   return { script, keys, args: [costs, ...params], replyLength: 1 + keys.length * width, read }
 }
 
-/** Returns each key once, the index of each part's key, and the costs of each key as the script reads them. */
+/** Returns each key once, the index of each part's key, and the costs as the script reads them. */
 function indexKeys(parts: readonly Part[]): { keys: string[]; indexes: number[]; costs: string } {
   const indexOf = new Map<string, number>()
   let isPlain = true // each charge takes 1 unit of a key of its own

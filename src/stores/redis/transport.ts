@@ -10,9 +10,9 @@ export interface Command {
 
 /** Sends commands to a server, or to the servers of a Cluster. */
 export interface Transport {
-  /** Returns the shard of a key: the keys of one command must share it. Absent where there is only shard 0. */
+  /** Returns a key's shard, which the keys of a command share. Absent where there is only shard 0. */
   readonly shardOf?: (key: string) => number
-  /** Returns a promise of each reply. Commands for one shard keep their order. Throws where nothing can be sent. */
+  /** Returns a promise of each reply. Commands for one shard keep their order. Throws when offline. */
   send(commands: readonly Command[]): Promise<unknown>[]
 }
 
@@ -36,8 +36,8 @@ export function serverTransport(client: RedisClient): Transport {
 }
 
 /**
- * Sends one command. A client that makes pipelines by itself (`enableAutoPipelining`, ioredis 5 and 6) loses the name of
- * a command sent by `callBuffer`, so it gets a pipeline of one.
+ * Sends one command. A client that makes pipelines by itself (`enableAutoPipelining`, ioredis 5 and 6) loses
+ * the name of a command sent by `callBuffer`, so it gets a pipeline of one.
  */
 export async function sendOne(
   client: RedisClient | RedisClusterClient,

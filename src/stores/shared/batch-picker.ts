@@ -9,7 +9,9 @@ export interface PickOptions<Item> {
 
 /** Picks batches, and remembers what those in flight have locked. */
 export interface BatchPicker<Item> {
-  /** Returns the next batch, of `maxItems` items as a rule, and the items that stay behind, both in order. */
+  /**
+   * Returns the next batch, of `maxItems` items as a rule, and the items that stay behind, both in order.
+   */
   pick(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]]
   /** Unlocks what a batch has locked. */
   release(batch: readonly Item[]): void
@@ -36,9 +38,9 @@ function inOrderPicker<Item>(maxWeight: number, weigh: (item: Item) => number): 
 }
 
 /**
- * An item stays behind where it needs a key that a batch in flight has locked, or one that an earlier item left behind
- * needs: items of one key keep their order. An item all of whose keys this batch locks joins it beyond `maxItems`, since
- * it would have to wait for the batch anyway.
+ * An item stays behind where it needs a key that a batch in flight has locked, or one that an earlier item
+ * left behind needs: items of one key keep their order. An item all of whose keys this batch locks joins it
+ * beyond `maxItems`, since it would have to wait for the batch anyway.
  */
 function lockingPicker<Item>(
   maxWeight: number,

@@ -8,17 +8,18 @@ export interface BatcherOptions<Item> {
   readonly weigh?: (item: Item) => number
   /** The most batches in flight at once. A stalled batch no longer counts. */
   readonly maxInFlight: number
-  /** Returns what an item locks, such as rows. No two unanswered batches lock the same key. Default: nothing. */
+  /** Returns what an item locks, such as rows: no two batches lock the same at once. Default: nothing. */
   readonly lockKeys?: (item: Item) => readonly string[]
-  /** How long a batch without any answer holds up others, in milliseconds; then it has stalled. Default 50. */
+  /** How long a batch without an answer holds up others (ms); then it has stalled. Default 50. */
   readonly stallTimeoutMs?: number
   /** The most batches without any answer at once, stalled ones included. Default: no limit. */
   readonly maxUnanswered?: number
 }
 
 /**
- * Sends a batch. Calls `answer` for each item as soon as its outcome is known, by the item's index: an `Error` rejects
- * the call that the item came with. A rejection is the outcome of all items that have no answer yet.
+ * Sends a batch. Calls `answer` for each item as soon as its outcome is known, by the item's index: an
+ * `Error` rejects the call that the item came with. A rejection is the outcome of all items that have no
+ * answer yet.
  */
 export type Send<Item, Answer> = (
   items: readonly Item[],
@@ -41,13 +42,15 @@ interface Flight {
 const MIN_SPLIT = 16
 
 /**
- * Returns a function that sends items in batches and resolves with their answers, in order. Items that arrive within
- * one turn of the event loop, or while enough batches are in flight, go together in the order of arrival. With no
- * batch in flight, one leaves as soon as the current code has run, so that a lone caller waits for nothing else. Many
- * items are split evenly over the batches that may be in flight: this process and the server work at the same time.
+ * Returns a function that sends items in batches and resolves with their answers, in order. Items that
+ * arrive within one turn of the event loop, or while enough batches are in flight, go together in the order
+ * of arrival. With no batch in flight, one leaves as soon as the current code has run, so that a lone caller
+ * waits for nothing else. Many items are split evenly over the batches that may be in flight: this process
+ * and the server work at the same time.
  *
- * A batch is in flight until the first of its items has an answer. So where a part of a store hangs (one node of a
- * cluster), the other items of the batch and later batches are answered all the same. Nothing is ever sent twice.
+ * A batch is in flight until the first of its items has an answer. So where a part of a store hangs (one
+ * node of a cluster), the other items of the batch and later batches are answered all the same. Nothing is
+ * ever sent twice.
  */
 export function batcher<Item, Answer>(
   send: Send<Item, Answer>,

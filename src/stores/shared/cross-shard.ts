@@ -18,19 +18,21 @@ interface Piece {
 }
 
 /**
- * Returns a function that decides charges whose keys may live in several shards. A charge goes from shard to shard, in
- * the order of its parts, and is all or nothing in each. Where one denies, or fails, what was taken before is refunded.
+ * Returns a function that decides charges whose keys may live in several shards. A charge goes from shard to
+ * shard, in the order of its parts, and is all or nothing in each. Where one denies, or fails, what was
+ * taken before is refunded.
  *
- * So never more than a limit is admitted. But until a charge has been through all shards, it may hold units that it
- * then gives back, and others may be denied for them: such denials are tentative. Units whose refund fails stay taken.
+ * So never more than a limit is admitted. But until a charge has been through all shards, it may hold units
+ * that it then gives back, and others may be denied for them: such denials are tentative. Units whose refund
+ * fails stay taken.
  */
 export function crossShardCharge(
   shards: Shards,
 ): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
-  const underWay = new KeyCounts()
+  const underWay = new Map<string, number>() // how many charges over several shards name each key
 
   async function chargeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
-    const isContended = charges.map((charge) => underWay.hasAny(charge)) // a charge that starts later comes later
+    const isContended = charges.map((charge) => charge.some(({ key }) => underWay.has(key)))
     const verdicts = await shards.charge(charges)
     return verdicts.map((verdict, i) =>
       verdict.allowed || !isContended[i] ? verdict : { ...verdict, isTentative: true },
@@ -38,11 +40,19 @@ export function crossShardCharge(
   }
 
   async function chargeAcross(charge: Charge, pieces: readonly Piece[]): Promise<Verdict> {
-    underWay.add(charge)
+    count(charge, 1)
     try {
       return await chargeInTurn(pieces, shards)
     } finally {
-      underWay.remove(charge)
+      count(charge, -1)
+    }
+  }
+
+  function count(charge: Charge, change: 1 | -1): void {
+    for (const { key } of charge) {
+      const charges = (underWay.get(key) ?? 0) + change
+      if (charges > 0) underWay.set(key, charges)
+      else underWay.delete(key)
     }
   }
 
@@ -50,7 +60,7 @@ export function crossShardCharge(
     const pieces = charges.map((charge) => piecesOf(charge, shards))
     if (pieces.some(({ length }) => length !== 1))
       return Promise.all(charges.map((charge, i) => chargeAcross(charge, pieces[i] as Piece[])))
-    return underWay.isEmpty ? shards.charge(charges) : chargeBesideOthers(charges)
+    return underWay.size === 0 ? shards.charge(charges) : chargeBesideOthers(charges)
   }
 }
 
@@ -89,7 +99,7 @@ async function refundTaken(taken: readonly Refund[], { refund, onRefundFailed }:
   }
 }
 
-/** Refunds what was taken. Returns the figures of the denying piece, and those of the others after the refund. */
+/** Refunds what was taken. Returns the denying piece's figures, and the others' after the refund. */
 async function deny(
   pieces: readonly Piece[],
   deniedAt: number,
@@ -132,29 +142,4 @@ function inChargeOrder(
     })
   })
   return parts
-}
-
-/** How many charges name each key. */
-class KeyCounts {
-  readonly #counts = new Map<string, number>()
-
-  get isEmpty(): boolean {
-    return this.#counts.size === 0
-  }
-
-  add(charge: Charge): void {
-    for (const { key } of charge) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-  }
-
-  remove(charge: Charge): void {
-    for (const { key } of charge) {
-      const left = (this.#counts.get(key) ?? 0) - 1
-      if (left > 0) this.#counts.set(key, left)
-      else this.#counts.delete(key)
-    }
-  }
-
-  hasAny(charge: Charge): boolean {
-    return charge.some(({ key }) => this.#counts.has(key))
-  }
 }

@@ -17,8 +17,8 @@ export interface Outcome {
 }
 
 /**
- * Decides a charge of any number of parts, all or nothing, without writing: what every store that runs the policies in
- * TypeScript builds its atomicity around.
+ * Decides a charge of any number of parts, all or nothing, without writing: what every store that runs the
+ * policies in TypeScript builds its atomicity around.
  */
 export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outcome {
   const writes = new Map<string, Write>()
@@ -31,7 +31,7 @@ export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outco
   return { verdict: { allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
-/** Nothing is taken: an allowed part is peeked at, and a denied one is taken with all that the charge wants of its key. */
+/** An allowed part is peeked at; a denied one is taken with all that the charge wants of its key. */
 function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
   const wanted = new Map<string, number>()
   const writes = new Map<string, Write>()

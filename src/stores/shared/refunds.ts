@@ -1,6 +1,8 @@
 import type { Charge, PartVerdict, Refund, Verdict } from '../store.js'
 
-/** Returns the refunds of all that an allowed charge took, each with the time at which its part was taken. */
+/**
+ * Returns the refunds of all that an allowed charge took, each with the time at which its part was taken.
+ */
 export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
   return charge.map(({ key, policy, cost }, i) => {
     const { resetAfterMs, atMs: takenAtMs = atMs } = parts[i] as PartVerdict

@@ -1,7 +1,9 @@
 import { show } from '../../util/validate.js'
 import type { Charge, Part, Refund } from '../store.js'
 
-/** Throws a `TypeError` for a cost that is none, before it joins a batch, which it would spoil for others. */
+/**
+ * Throws a `TypeError` for a cost that is none, before it joins a batch, which it would spoil for others.
+ */
 export function checkCharges(owner: string, charges: readonly Charge[]): void {
   for (const charge of charges) for (const part of charge) checkCost(owner, part)
 }

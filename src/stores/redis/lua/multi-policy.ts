@@ -114,7 +114,8 @@ local function decide(charge)
   if next(denied) then
     touched = {}
     for k, state in pairs(before) do states[k] = state end
-    for i, sum in pairs(denied) do -- a ban counts the denial, once a key, and a state from a clock ahead is clamped
+    -- A ban counts the denial, once a key, and a state from a clock ahead is clamped.
+    for i, sum in pairs(denied) do
       local k = charge[i]
       if touched[k] == nil then
         local _, is_changed = take_part(charge, i, sum)

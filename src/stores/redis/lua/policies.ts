@@ -1,30 +1,32 @@
 import type { Policy } from '../../../policies/policy.js'
 
-/** A policy's rules in Lua, a translation of src/policies. Pieces of code, to stand in a function or in a loop. */
+/** A policy's rules in Lua, a translation of src/policies: pieces for a function or a loop. */
 export interface LuaPolicy {
   /** The locals that hold the policy's params, in order. None for a policy whose pieces read `p`. */
   readonly params: readonly string[]
-  /** The locals that hold the numbers of a state. None for a policy whose pieces read and change the table `state`. */
+  /** The locals that hold a state's numbers. None for a policy whose pieces use the table `state`. */
   readonly numbers: readonly string[]
   /** From the params and `now`: locals of the other pieces, worked out once for many states. */
   readonly once: string
   /** `clampToNow`. Changes the state, and sets `changed`, where a clock that is ahead wrote it. */
   readonly clamp: string
-  /** `take` of a clamped state and a `cost` above 0. Sets `allowed`; changes the state, and sets `changed`, where it is written. */
+  /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and `changed` with the state. */
   readonly take: string
-  /** `refund`, from `now`, `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed`, and `is_fresh`, whether the state is. */
+  /** `refund` from `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed` and `is_fresh`. */
   readonly refund: string
   /**
-   * Sets `expires_at`, a time at which the state equals a fresh one: rounded up, to a sixteenth of a bucket's span or to
-   * the end of a slice, so that most writes can leave the key's expiry as it is, which spares Redis much work.
+   * Sets `expires_at`, a time at which the state equals a fresh one: rounded up, to a sixteenth of a
+   * bucket's span or to the end of a slice, so that most writes can leave the key's expiry as it is, which
+   * spares Redis much work.
    */
   readonly expiry: string
 }
 
 /*
- * `p` is a policy: its kind, how many numbers its state has, then its params. A state is numbers, all 0 for a fresh one, and
- * changes in place. Times are milliseconds since the Unix epoch. What runs for every key of a batch avoids function
- * calls, which cost Redis more than all else that a bucket needs: x - x % 1 is floor(x), and x + -x % 1 is ceil(x).
+ * `p` is a policy: its kind, how many numbers its state has, then its params. A state is numbers, all 0 for
+ * a fresh one, and changes in place. Times are milliseconds since the Unix epoch. What runs for every key of
+ * a batch avoids function calls, which cost Redis more than all else that a bucket needs: x - x % 1 is
+ * floor(x), and x + -x % 1 is ceil(x).
  */
 export const LUA_MATH = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
@@ -121,7 +123,8 @@ const SLIDING_WINDOW: LuaPolicy = {
     is_fresh = true
     for i = 2, slices + 2 do is_fresh = is_fresh and state[i] == 0 end`,
   expiry: `
-    expires_at = (state[1] + slices + 1) * window / slices -- the newest slice leaves the window a window after its end`,
+    -- The newest slice leaves the window a window after its end.
+    expires_at = (state[1] + slices + 1) * window / slices`,
 }
 
 /** Returns the pieces for a policy and a state that are the tables `p` and `state`. Each stands alone. */
@@ -149,9 +152,9 @@ export function onTables({ params, numbers, once, ...pieces }: LuaPolicy): LuaPo
 }
 
 /**
- * Returns a ban from a policy. Its params stand behind those of the policy, from p[6] (after, within, whether attempts
- * restart a ban, the bans), and its record behind the policy's state (strikes, until when they count, level, end of the
- * ban), so that the policy's own pieces run as they are.
+ * Returns a ban from a policy. Its params stand behind those of the policy, from p[6] (after, within,
+ * whether attempts restart a ban, the bans), and its record behind the policy's state (strikes, until when
+ * they count, level, end of the ban), so that the policy's own pieces run as they are.
  */
 function banFrom(inner: LuaPolicy): LuaPolicy {
   const { clamp, take, refund, expiry } = onTables(inner)

@@ -28,16 +28,16 @@ local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double that JavaScript makes of it
 local keys = KEYS
-local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key, and for one of another type
+local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key or one of another type
 local foreign -- numbers of foreign keys
 local refused -- why the server refused to write
 `
 
 /**
- * Writes the bytes of a state to `key`, to expire at `expires_at`; `held_until` is the expiry that the key has, nil for
- * a missing one. Where that stays, the bytes replace those at rest (SETRANGE returns their number), which spares Redis a
- * new value. Expiry is absolute, however long after TIME it is set. Milliseconds have too many digits for the %d of a
- * 32-bit Redis.
+ * Writes the bytes of a state to `key`, to expire at `expires_at`; `held_until` is the expiry that the key
+ * has, nil for a missing one. Where that stays, the bytes replace those at rest (SETRANGE returns their
+ * number), which spares Redis a new value. Expiry is absolute, however long after TIME it is set.
+ * Milliseconds have too many digits for the %d of a 32-bit Redis.
  */
 export const WRITE = `
     if expires_at == held_until then

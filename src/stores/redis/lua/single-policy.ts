@@ -12,8 +12,9 @@ ${COMMON_HEAD}`
 const scripts = new Map<string, Script>()
 
 /**
- * Returns the script for charges of one part each, all of one policy: by far the most common batch, so it does nothing
- * that only others need. Its text depends on the policy's kind, and on how many numbers its state and params have.
+ * Returns the script for charges of one part each, all of one policy: by far the most common batch, so it
+ * does nothing that only others need. Its text depends on the policy's kind, and on how many numbers its
+ * state and params have.
  */
 export function singlePolicyScript({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
