@@ -32,12 +32,8 @@ export function scriptRunner<Item, Result>(
   async function runGroups(groups: readonly Group<Item>[], answer: Answer<Result>): Promise<void> {
     const calls = groups.map(({ shard, items }) => ({ shard, ...operation.callFor(items) }))
     const replies = transport.send(calls.map((call) => commandFor('evalsha', call.script.sha1, call)))
-    await Promise.all(
-      groups.map((group, i) => {
-        const results = resultsOf(transport, calls[i] as ShardCall<Result>, replies[i])
-        return answerGroup(group, results, answer)
-      }),
-    )
+    const results = calls.map((call, i) => resultsOf(transport, call, replies[i]))
+    await Promise.all(groups.map((group, i) => answerGroup(group, results[i] as (typeof results)[0], answer)))
   }
 
   async function answerGroup(
@@ -46,10 +42,7 @@ export function scriptRunner<Item, Result>(
     answer: Answer<Result>,
   ): Promise<void> {
     try {
-      const found = await results
-      indexes.forEach((index, i) => {
-        answer(index, found[i] as Result | StoreError)
-      })
+      for (const [i, result] of (await results).entries()) answer(indexes[i] as number, result)
     } catch (cause) {
       const error = asStoreError(cause)
       if (items.length > 1 && HALF_MOVED.test(error.message)) {

@@ -1,0 +1,15 @@
+import { weakMemo } from '../../../src/util/memo.js'
+
+test('a memo makes one value for each key, and remembers nothing that could not be made', () => {
+  const made: object[] = []
+  const memo = weakMemo((key: { fails?: boolean }) => {
+    made.push(key)
+    if (key.fails) throw new Error('no value')
+    return { key }
+  })
+  const [a, b, failing] = [{}, {}, { fails: true }]
+  expect(memo(a)).toBe(memo(a))
+  expect(memo(b)).not.toBe(memo(a))
+  for (let i = 0; i < 2; i++) expect(() => memo(failing)).toThrow('no value')
+  expect(made).toEqual([a, b, failing, failing])
+})
