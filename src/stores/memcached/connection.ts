@@ -8,6 +8,9 @@ import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protoco
 /** A connection without a reply for so long is dropped, unless memjs' own time-out comes first. */
 const STALL_TIMEOUT_MS = 1000
 
+/** Requests written in one turn of the event loop: so a burst leaves time to read replies. */
+const MAX_PER_TURN = 2048
+
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
 export interface Transport {
   /**
@@ -28,11 +31,11 @@ interface PendingRequest {
 }
 
 export function memjsTransport(client: MemcachedClient): Transport {
-  let queued: PendingRequest[] = []
+  const queued: PendingRequest[] = []
 
   function flush(): void {
-    const batch = queued
-    queued = []
+    const batch = queued.splice(0, MAX_PER_TURN)
+    if (queued.length > 0) setImmediate(flush)
     for (const [server, requests] of groupBy(batch, ({ homeKey }) => serverFor(client, homeKey))) {
       if (server) write(client, server, requests)
       else failAll(requests, noReplyError(new Error('no server is available')))
