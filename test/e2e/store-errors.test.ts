@@ -211,7 +211,7 @@ test("what a 'local' decision took is refunded to the fallback", async () => {
   expect(refund).not.toHaveBeenCalled()
 })
 
-test("a decision of 'allow' refunds nothing to the store", async () => {
+test('a charge that the store did not decide is not refunded', async () => {
   const refund = jest.fn()
   const store = { ...brokenStore(), refund }
   const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'allow', count: 'failed' })
