@@ -100,8 +100,8 @@ test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at th
         const after = kept(state, step.next)
         const remainingAt = (atMs: number) => policy.take(after, atMs, 0).remaining
         if (!step.allowed && Number.isFinite(step.retryAfterMs)) {
-          expect(policy.take(state, nowMs + step.retryAfterMs, cost).allowed).toBe(true)
-          expect(policy.take(state, nowMs + step.retryAfterMs - 1, cost).allowed).toBe(false)
+          expect(policy.take(after, nowMs + step.retryAfterMs, cost).allowed).toBe(true)
+          expect(policy.take(after, nowMs + step.retryAfterMs - 1, cost).allowed).toBe(false)
         }
         if (step.moreAfterMs > 0 && Number.isFinite(step.moreAfterMs)) {
           expect(remainingAt(nowMs + step.moreAfterMs)).toBeGreaterThan(step.remaining)
