@@ -181,11 +181,6 @@ export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   return (value as Internals)[CHARGE]
 }
 
-/** Returns what `forget` accepts in place of a decision, for these parts. */
-export function decisionOn(charge: readonly NamedPart[]): Record<string, unknown> {
-  return Object.defineProperty({}, CHARGE, { value: charge })
-}
-
 /** Returns the refunds of what a charge took; with `limits`, of what the limits of these names took. */
 export function selectRefunds(
   charge: readonly NamedPart[],

@@ -69,12 +69,3 @@ function resolveCost(
   if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
   return { key, policy, cost: units, name }
 }
-
-/** Returns the parts whose keys a `forget` of these limits concerns. */
-export function readForgotten(
-  limits: readonly Limit[],
-  subject: unknown,
-  names: readonly string[] | undefined,
-): MaybePromise<NamedPart[]> {
-  return resolveCharge(limits, subject, 0, names)
-}
