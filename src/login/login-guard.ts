@@ -58,7 +58,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  * - An attempt is charged before its handler runs, so that concurrent guesses are limited, too. A success
  *   refunds that, and clears the failures of the account, but not those of the address: logging in with an
  *   account of one's own buys no guesses.
- * - A status below 300 is a success. A redirect is a failure, unless `succeeded` or `reportSuccess` differs.
+ * - A status below 300 is a success. A redirect is a failure, unless `failureRedirect`, `succeeded` or
+ *   `reportSuccess` says otherwise.
  * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are no attempts and pass. An
  *   attempt whose field is missing or malformed (an array, an object, invisible characters) is answered 400.
  *   A body parser must run before.

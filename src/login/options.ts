@@ -19,7 +19,8 @@ import { type AccountOptions, type AccountReader, accountReader } from './accoun
 import { type DeviceCookie, deviceCookie } from './device-cookie.js'
 import { type DeviceCookieOptions, type DeviceSettings, readDeviceCookie } from './device-options.js'
 import { defaultPolicies, type LimitSettings, type LoginPolicies } from './limits.js'
-import { type SuccessTest, succeededByStatus } from './outcome.js'
+import type { SuccessTest } from './outcome.js'
+import { readFailureRedirect, succeededByStatus } from './redirect.js'
 
 /** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
 export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
@@ -59,9 +60,23 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
     Pick<RateLimitOptions<Req, Res>, Shared> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
-   * Default: a status below 300. `guard.reportSuccess` and `guard.reportFailure` take precedence.
+   * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
+   * `guard.reportSuccess` and `guard.reportFailure` take precedence.
    */
   succeeded?: SuccessTest<Req, Res>
+  /**
+   * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
+   * `HEADGATE_LOGIN_REDIRECT`.
+   *
+   * - A path, `'/login'`, or one with query parameters, `'/login?error'`, or several of them: redirects to
+   *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
+   * - `false`: failures are never redirected, so every redirect is a success.
+   *
+   * A list of paths is only safe where the application writes the whole `Location` itself. Where the client
+   * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
+   * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
+   */
+  failureRedirect?: string | readonly string[] | false
   /** Reads the address. Default `byIp()`. */
   address?: KeyFunction<Req>
   /**
@@ -117,6 +132,7 @@ const ROWS = {
   ),
   onLockout: callback,
   succeeded: callback,
+  failureRedirect: optional(readFailureRedirect),
   deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
@@ -124,6 +140,7 @@ const ROWS = {
 
 const RULES = {
   reader: { from: ['field', 'account'], read: accountReader },
+  outcomeCheck: { from: ['succeeded', 'failureRedirect'], read: checkOutcome },
   shareCheck: LIMITER_RULES.shareCheck,
   cookieCheck: { from: ['deviceCookie', 'name', 'consecutive'], read: checkCookie },
 } as const
@@ -140,11 +157,19 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     policies: read.limits,
     consecutive: read.consecutive,
     hasDevices: cookie !== undefined,
-    succeeded: options.succeeded ?? succeededByStatus,
+    succeeded: options.succeeded ?? succeededByStatus(read.failureRedirect),
     devices: cookie && deviceCookie(cookie as DeviceSettings<Req>, prefix, name),
     retryAfter: read.retryAfter,
     isAccountInClear: read.accountInEvents === 'clear',
   }
+}
+
+function checkOutcome(
+  owner: string,
+  { succeeded, failureRedirect }: { readonly succeeded: unknown; readonly failureRedirect: unknown },
+): void {
+  if (succeeded === undefined || failureRedirect === undefined) return
+  throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
 }
 
 function checkCookie(

@@ -2,27 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isClosed } from '../http/respond.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 
 /** Returns whether a response whose headers are about to be sent means that somebody logged in. */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
-
-/**
- * Returns whether a status is below 300. A redirect fails closed, and the first one is reported: a failure
- * that counted as a success would clear its account, and so allow any number of guesses.
- */
-export function succeededByStatus(_req: unknown, { statusCode }: ServerResponse): boolean {
-  if (statusCode >= 300 && statusCode < 400) {
-    warnOnce(
-      'HEADGATE_LOGIN_REDIRECT',
-      'headgate: a guarded login was answered with a redirect, which counts as a failure. Call ' +
-        'guard.reportSuccess(req) before redirecting a success, or pass a function such as ' +
-        "succeeded: (req, res) => res.getHeader('location') === '/home'.",
-    )
-  }
-  return statusCode < 300
-}
 
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'

@@ -27,6 +27,20 @@ test.each<[object, string]>([
   ],
   [{ field: 'a', onLockout: 'mail' }, 'loginGuard: onLockout must be a function, got a string.'],
   [{ field: 'a', succeeded: true }, 'loginGuard: succeeded must be a function, got true.'],
+  [
+    { field: 'a', succeeded: () => true, failureRedirect: '/' },
+    'loginGuard: give either succeeded or failureRedirect, not both.',
+  ],
+  [
+    { field: 'a', failureRedirect: 'login' },
+    'loginGuard: failureRedirect must be a path such as \'/login\', an array of paths, or false, got "login".',
+  ],
+  [
+    { field: 'a', failureRedirect: [] },
+    'loginGuard: failureRedirect must be at least one path, got an array of 0. Write failureRedirect: false.',
+  ],
+  [{ field: 'a', failureRedirect: ['/a', 5] }, 'loginGuard: failureRedirect must be a path'],
+  [{ field: 'a', failureRedirect: '//host/login' }, 'loginGuard: failureRedirect must be a path'],
   [{ field: 'a', deviceCookie: true }, 'loginGuard: deviceCookie: options must be an object, got true.'],
   [
     { field: 'a', deviceCookie: {} },

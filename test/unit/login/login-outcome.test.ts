@@ -19,11 +19,14 @@ test.each([
   expect(await isSuccess((res) => res.status(status).end())).toBe(expected)
 })
 
-test('succeeded reads the headers that were passed to writeHead', async () => {
+test('succeeded and failureRedirect read the headers that were passed to writeHead', async () => {
   const succeeded = (_req: Request, res: Response) => res.getHeader('location') === '/home'
   const redirectByHand = (location: string) => (res: Response) => void res.writeHead(302, { location }).end()
   expect(await isSuccess(redirectByHand('/login'), { succeeded })).toBe(false)
   expect(await isSuccess(redirectByHand('/home'), { succeeded })).toBe(true)
+  const failureRedirect = '/login'
+  expect(await isSuccess(redirectByHand('/login'), { failureRedirect })).toBe(false)
+  expect(await isSuccess(redirectByHand('/home'), { failureRedirect })).toBe(true)
 })
 
 test('succeeded replaces the rule by status', async () => {

@@ -32,7 +32,9 @@ test('by default, a redirect takes a unit of every limit', async () => {
   expect(parts.map(({ limit, remaining }) => limit - remaining)).toEqual([1, 1, 1, 1])
 })
 
-test('the first redirect is reported once, with its fixes, unless succeeded or a report decides', async () => {
+test('the first redirect is reported once, with its fixes, unless an option or a report decides', async () => {
+  await isSuccess(redirect('/home'), { failureRedirect: false })
+  await isSuccess(redirect('/home'), { failureRedirect: '/sign-in' })
   await isSuccess(redirect('/home'), { succeeded: () => true })
   await isSuccess((res, guard) => {
     guard.reportSuccess(res.req)
@@ -44,6 +46,7 @@ test('the first redirect is reported once, with its fixes, unless succeeded or a
   const [message] = warn.mock.calls[0] as [string]
   for (const fix of [
     'guard.reportSuccess(req)',
+    "set failureRedirect to the path that failed logins are redirected to ('/login'), or to false",
     "succeeded: (req, res) => res.getHeader('location') === '/home'",
   ])
     expect(message).toContain(fix)
@@ -72,6 +75,81 @@ test.each(SPELLINGS)(
     expect(statuses).toEqual([302, 302, 302, 302, 302, 429, 429])
   },
 )
+
+/** What Node.js sends as it is; `res.redirect` would encode it. */
+const redirectByHand = (location: string) => (res: Response) =>
+  void res.writeHead(302, { Location: location }).end()
+
+test.each<[string, string | string[] | false, boolean]>([
+  ['/home', '/sign-in', true],
+  ['/sign-in', '/sign-in', false],
+  ['/sign-in?again=1', '/sign-in', false],
+  ['/sign-in/two-factor', '/sign-in', true],
+  ['https://app.example/sign-in', '/sign-in', false],
+  ['https://app.example/home', '/sign-in', true],
+  ['myapp://callback/home', '/sign-in', true],
+  ['/?login=failed&name=ada', '/?login=failed', false],
+  ['/?welcome', '/?login=failed', true],
+  ['/login?next=%2Fhome&error=1', '/login?error', false],
+  ['/login?next=%2Fhome&error=1', '/login?error=1', false],
+  ['/login?next=%2Ferror', '/login?error', true],
+  ['/b', ['/a', '/b'], false],
+  ['/c', ['/a', '/b'], true],
+  ['/', '/', false],
+  ['/anything', false, true],
+  ['anything', false, true],
+])('a redirect to %s, where failures go to %j, is a success: %s', async (to, failureRedirect, expected) => {
+  expect(await isSuccess(redirectByHand(to), { failureRedirect })).toBe(expected)
+})
+
+test.each([
+  '/EN/LogIn',
+  '/en/login/',
+  '/en//login',
+  '/en/login#/home',
+  '/en/./login',
+  '/de/../en/login',
+  '/de/%2e%2E/en/login',
+  '/de/..%2Fen/login',
+  '/en%2Flogin',
+  '/en%5Clogin',
+  '/en\\login',
+  '/%65n/login',
+  '/%2565n/login',
+  '/%25%36%35n/login',
+  `/%${'25'.repeat(3)}65n/login`,
+  `/%${'25'.repeat(20)}65n/login`,
+  'http://app.example/%65n/login',
+])('a redirect to %s goes to /en/login, however that is spelled', async (location) => {
+  for (const failureRedirect of ['/en/login', ['/', '/%65N//login/']])
+    expect(await isSuccess(redirectByHand(location), { failureRedirect })).toBe(false)
+})
+
+test.each(['/en/login/two-factor', '/en/home', '/100%25', '/a%2Fb', '/caf%C3%A9', '/%FF', '/en/log%C3%AFn'])(
+  'a redirect to %s does not go to /en/login',
+  async (location) => {
+    expect(await isSuccess(redirectByHand(location), { failureRedirect: '/en/login' })).toBe(true)
+  },
+)
+
+test.each([
+  'home',
+  './home',
+  '?welcome',
+  '//app.example/home',
+  '/\\app.example',
+  '/\t/home',
+  'a:b/home',
+  ' /home',
+  'http://[',
+])('with paths of failures, a redirect to %j, no absolute path or URL, is a failure', async (location) => {
+  expect(await isSuccess(redirectByHand(location), { failureRedirect: '/sign-in' })).toBe(false)
+})
+
+test('with failureRedirect, a redirect without a Location is a failure', async () => {
+  for (const failureRedirect of ['/sign-in', false] as const)
+    expect(await isSuccess((res) => res.status(302).end(), { failureRedirect })).toBe(false)
+})
 
 test.each([
   ['/home', true],

@@ -40,13 +40,15 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('takes precedence over succeeded and over a redirect', async () => {
+  test('takes precedence over succeeded, failureRedirect and the default', async () => {
     const answer = (res: Response, guard: Guard) => {
       report(guard, outcome, res.req)
       res.redirect('/home')
     }
     for (const opposite of [true, false])
       expect(await isSuccess(answer, { succeeded: () => opposite })).toBe(expected)
+    for (const failureRedirect of ['/home', false] as const)
+      expect(await isSuccess(answer, { failureRedirect })).toBe(expected)
     expect(await isSuccess(answer)).toBe(expected)
   })
 

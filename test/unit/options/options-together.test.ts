@@ -78,11 +78,11 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
   ],
   [
     'loginGuard',
-    () => loginGuard({ onLockout: 'mail', succeeded: 200 } as never),
+    () => loginGuard({ onLockout: 'mail', succeeded: () => true, failureRedirect: '/' } as never),
     [
       'onLockout must be a function',
-      'succeeded must be a function',
       'field must be the name of the field with the user name',
+      'give either succeeded or failureRedirect, not both.',
     ],
   ],
   [

@@ -1,0 +1,96 @@
+import type { ServerResponse } from 'node:http'
+import { posix } from 'node:path'
+import { wrongOption } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
+
+/** Returns whether a redirect to this `Location` means that somebody logged in. */
+export type RedirectTest = (location: unknown) => boolean
+
+/** Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. */
+export function succeededByStatus(
+  isSuccess: RedirectTest = failRedirect,
+): (req: unknown, res: ServerResponse) => boolean {
+  return (_req, res) => {
+    const isRedirect = res.statusCode >= 300 && res.statusCode < 400
+    return isRedirect ? isSuccess(res.getHeader('location')) : res.statusCode < 300
+  }
+}
+
+/**
+ * Reports the first redirect, and fails closed: a failure that counted as a success would clear its account,
+ * and so allow any number of guesses.
+ */
+function failRedirect(): boolean {
+  warnOnce(
+    'HEADGATE_LOGIN_REDIRECT',
+    'headgate: a guarded login was answered with a redirect, which counts as a failure. Call ' +
+      'guard.reportSuccess(req) before redirecting a success. Or set failureRedirect to the path that failed ' +
+      "logins are redirected to ('/login'), or to false if only successful ones are redirected; or pass a " +
+      "function such as succeeded: (req, res) => res.getHeader('location') === '/home'.",
+  )
+  return false
+}
+
+/** Reads and checks the option `failureRedirect`. */
+export function readFailureRedirect(owner: string, option: string, value: unknown): RedirectTest {
+  if (value === false) return (location) => location !== undefined
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (list.length === 0)
+    throw wrongOption(owner, option, 'at least one path', value, `Write ${option}: false.`)
+  const failures = list.map((each) => {
+    const place = ABSOLUTE_PATH.test(String(each)) ? placeOf(each) : undefined
+    if (place !== undefined) return place
+    throw wrongOption(owner, option, "a path such as '/login', an array of paths, or false", each)
+  })
+  return (location) => {
+    const to = placeOf(location)
+    return to !== undefined && !failures.some((failure) => isAt(to, failure))
+  }
+}
+
+/** Where a redirect goes, without its host. */
+interface Place {
+  readonly path: string
+  readonly parameters: URLSearchParams
+}
+
+/** Returns whether a place has the path of a failure, and its parameters in any order and among others. */
+function isAt({ path, parameters }: Place, failure: Place): boolean {
+  if (path !== failure.path) return false
+  return [...failure.parameters].every(([name, value]) =>
+    parameters.getAll(name).some((one) => value === '' || one === value),
+  )
+}
+
+/** Not `//host/path`, which names another host; URL parsers read `/\host` and `/<tab>/host` like it. */
+const ABSOLUTE_PATH = /^\/(?![/\\\s])/
+const ABSOLUTE_URL = /^[a-z][a-z\d+.-]*:\/\//i
+
+/** Returns the place of an absolute path or URL, `undefined` for anything else. */
+function placeOf(location: unknown): Place | undefined {
+  if (typeof location !== 'string') return undefined
+  if (!ABSOLUTE_PATH.test(location) && !ABSOLUTE_URL.test(location)) return undefined
+  const base = 'http://any'
+  if (!URL.canParse(location, base)) return undefined
+  const { pathname, searchParams } = new URL(location, base)
+  const path = canonicalPath(pathname)
+  return path === undefined ? undefined : { path, parameters: searchParams }
+}
+
+/** No application encodes a path more often than this. */
+const MAX_ENCODINGS = 4
+
+/**
+ * Returns a path in one spelling, whatever its case, percent-encoding, slashes and dot segments, since an
+ * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded more than
+ * `MAX_ENCODINGS` times.
+ */
+function canonicalPath(pathname: string): string | undefined {
+  let path = pathname
+  for (let i = 0; i <= MAX_ENCODINGS; i++) {
+    const decoded = path.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (decoded === path) return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
+    path = decoded
+  }
+  return undefined
+}
