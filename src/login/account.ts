@@ -8,20 +8,28 @@ import { wrongOption } from '../util/validate.js'
 /** Which account an attempt is for. Give one of the two. */
 export interface AccountOptions<Req> {
   /**
-   * The POST field with the user name, as `byField` reads it. The application must compare names as
-   * `foldName` folds them. If it distinguishes names that fold to one (`"Ada"` and `"ada"`), the owner of
-   * one account clears the failures of the other. If it equates names that fold to two, as a database with a
-   * collation that ignores accents does, each spelling has guesses of its own.
+   * The POST field with the user name, as `byField` reads it. Device cookies are valid for the name as it
+   * was typed.
    */
   field?: string
   /**
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
    * checked. May be async. For `undefined` only the address is limited; any other value that cannot be a
    * name, such as `null` or a name with invisible characters, is answered 400. Names are compared as they
-   * are: for a name that was typed use `byField('username', { normalize })`, or call `foldName`. Device
-   * cookies are then valid for all spellings that are one name.
+   * are: call `foldName` for a name that was typed. Device cookies are then valid for all spellings that
+   * fold to one.
    */
   account?: KeyFunction<Req>
+  /**
+   * Returns the one spelling that stands for all spellings of a name, where `field` is given. Default: as
+   * `foldName`. Names with invisible characters never get here, and a result that holds any is malformed.
+   *
+   * The application must compare names in the same way. If it distinguishes names that are one here
+   * (`"Ada"` and `"ada"`), the owner of one account clears the failures of the other. If it equates names
+   * that are two here, as a database with a collation that ignores accents does, each spelling has guesses
+   * of its own.
+   */
+  normalize?: (value: string) => string
 }
 
 /** Reads the account from requests. */
@@ -35,12 +43,19 @@ export interface AccountReader<Req> {
 /** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
 export function accountReader(
   owner: string,
-  { field, account }: { field: unknown; account: unknown },
+  {
+    field,
+    account,
+    normalize,
+  }: { field: unknown; account: unknown; normalize: AccountOptions<never>['normalize'] },
 ): AccountReader<never> {
   if (field !== undefined) {
     if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
-    return { read: byField(field as string), fieldOf: fieldReader(field as string) } // checks the field's name
+    const read = byField(field as string, normalize && { normalize }) // checks the field's name
+    return { read, fieldOf: fieldReader(field as string) }
   }
+  if (normalize !== undefined)
+    throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
   const fix = "Write field: 'username'."
   if (account === undefined)
     throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)

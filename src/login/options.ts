@@ -125,6 +125,7 @@ const ROWS = {
   onStoreError: withDefault('local', readChoice),
   field: unchecked,
   account: unchecked,
+  normalize: callback<(value: string) => string>,
   address: callback,
   limits: withDefault({}, readPolicies),
   consecutive: withDefault(100, (owner, option, value) =>
@@ -139,7 +140,7 @@ const ROWS = {
 } satisfies Rows
 
 const RULES = {
-  reader: { from: ['field', 'account'], read: accountReader },
+  reader: { from: ['field', 'account', 'normalize'], read: accountReader },
   outcomeCheck: { from: ['succeeded', 'failureRedirect'], read: checkOutcome },
   shareCheck: LIMITER_RULES.shareCheck,
   cookieCheck: { from: ['deviceCookie', 'name', 'consecutive'], read: checkCookie },

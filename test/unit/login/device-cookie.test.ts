@@ -137,6 +137,15 @@ describe('a cookie is valid for the spelling that was typed', () => {
     expect((await login.attempt('Ada', 'her own', HOME, cookie)).status).toBe(401)
   })
 
+  test('where normalize makes one account of several spellings', async () => {
+    const normalize = (name: string) => name.replaceAll('á', 'a')
+    const login = guardedLogin({ name: 'login', deviceCookie: { secret }, normalize })
+    const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
+    await flood(login)
+    expect((await login.attempt('adá', RIGHT, HOME, cookie)).status).toBe(429)
+    expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
+  })
+
   test('where the handler changes the name in the body', async () => {
     const login = guardedLogin({
       name: 'login',

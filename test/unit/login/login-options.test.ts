@@ -12,7 +12,8 @@ test.each<[object, string]>([
   [{ field: 7 }, 'byField: name must be the name of a body field, got 7.'],
   [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
   [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both.'],
-  [{ field: 'a', normalize: String }, 'loginGuard: there is no option "normalize".'],
+  [{ account: () => 'a', normalize: String }, 'loginGuard: normalize goes with field.'],
+  [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got a string.'],
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got a string.'],
   [
     { field: 'a', limits: { account: 5 } },
