@@ -1,64 +1,58 @@
 import { type Policy, signatureOf } from '../../policies/policy.js'
 
 /** A policy's number, and how many states have it. */
-interface Label {
+interface Entry {
   readonly policy: Policy
-  readonly signature: string
-  readonly label: number
+  readonly id: number
   states: number
 }
 
 /**
- * Numbers that stand for policies: all that a state needs to tell which policy reads it. Policies of equal kind and parameters
- * decide alike and share one. With its last state a number goes to the next policy, so that policies which are made for each
- * request do not pile up.
+ * Numbers policies: a state needs no more to name the policy that reads it. Policies of equal kind and
+ * parameters decide alike and share a number. A number is reused once its last state is gone, so that
+ * policies made for each request do not accumulate.
  */
-export class PolicyLabels {
-  readonly #labels: (Label | undefined)[] = []
-  readonly #vacant: number[] = []
-  readonly #byPolicy = new Map<Policy, Label>()
-  readonly #bySignature = new Map<string, Label>()
+export class PolicyRegistry {
+  readonly #entries: (Entry | undefined)[] = []
+  readonly #freeIds: number[] = []
+  readonly #bySignature = new Map<string, Entry>()
   #lastPolicy: Policy | undefined
-  #last: Label | undefined
+  #last: Entry | undefined
 
   /** How many policies have states. */
   get size(): number {
     return this.#bySignature.size
   }
 
-  policyOf(label: number): Policy {
-    return (this.#labels[label] as Label).policy
+  policyOf(id: number): Policy {
+    return (this.#entries[id] as Entry).policy
   }
 
-  /** The number for a state more of a policy. */
-  take(policy: Policy): number {
+  /** Counts a state more of a policy, and returns the policy's number. */
+  acquire(policy: Policy): number {
     if (policy !== this.#lastPolicy || this.#last === undefined) {
-      this.#last =
-        this.#byPolicy.get(policy) ?? this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
+      this.#last = this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
       this.#lastPolicy = policy
     }
     this.#last.states++
-    return this.#last.label
+    return this.#last.id
   }
 
-  /** Tells that a state is gone. */
-  give(label: number): void {
-    const given = this.#labels[label] as Label
-    given.states--
-    if (given.states > 0) return
-    this.#labels[label] = undefined
-    this.#vacant.push(label)
-    this.#byPolicy.delete(given.policy)
-    this.#bySignature.delete(given.signature)
-    if (this.#last === given) this.#last = undefined
+  /** Counts a state less. */
+  release(id: number): void {
+    const entry = this.#entries[id] as Entry
+    entry.states--
+    if (entry.states > 0) return
+    this.#entries[id] = undefined
+    this.#freeIds.push(id)
+    this.#bySignature.delete(signatureOf(entry.policy))
+    if (this.#last === entry) this.#last = undefined
   }
 
-  #add(policy: Policy): Label {
-    const label = this.#vacant.pop() ?? this.#labels.length
-    const added = { policy, signature: signatureOf(policy), label, states: 0 }
-    this.#labels[label] = added
-    this.#byPolicy.set(policy, added)
-    this.#bySignature.set(added.signature, added)
-    return added
+  #add(policy: Policy): Entry {
+    const entry = { policy, id: this.#freeIds.pop() ?? this.#entries.length, states: 0 }
+    this.#entries[entry.id] = entry
+    this.#bySignature.set(signatureOf(policy), entry)
+    return entry
   }
 }

@@ -1,66 +1,69 @@
 import { isBan } from '../../policies/ban.js'
-import type { Policy, State } from '../../policies/policy.js'
+import type { Policy, State, Step } from '../../policies/policy.js'
 import { KeyHash } from './key-hash.js'
 import { PageTable } from './page-table.js'
-import { PolicyLabels } from './policy-registry.js'
+import { PolicyRegistry } from './policy-registry.js'
 
-/** How many states each newcomer looks at for fresh ones to drop, so that the table follows its live keys. */
-const SWEPT = 2
-/** How many places it goes over at most to find them. */
-const SWEPT_PLACES = 16
-/** How many states a newcomer looks at to find room in a full table. */
-const LEAST_SEARCHED = 4
-const MOST_SEARCHED = 32
-const NOBODY: ReadonlySet<number> = new Set()
+/** How many states a sweep examines, so that the table follows its live keys, and in how many slots at most. */
+const SWEPT_STATES = 2
+const SWEPT_SLOTS = 16
+/** How many states an eviction examines. */
+const LEAST_EXAMINED = 4
+const MOST_EXAMINED = 32
+const NONE: ReadonlySet<number> = new Set()
 
 /** The hash of a key. */
 export type Hash = Pick<KeyHash, 'high' | 'low'>
 
 /**
- * States by key, at most `maxKeys` of them; the keys themselves are not kept. A hand goes round and drops states that equal fresh
- * ones, a few at a time: no timer, and no sweep over everything.
+ * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
+ * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
  *
- * `seek` goes to a key, and what is read and written is that key's until the next `seek`.
+ * `seek` selects a key. `read`, `write`, `add` and `remove` apply to that key until the next `seek`.
  */
 export class StateTable {
   readonly #maxKeys: number
   readonly #hash = new KeyHash()
-  readonly #labels = new PolicyLabels()
-  /** A table for the states of each width, as they came; and the same by width. */
+  readonly #registry = new PolicyRegistry()
+  /** A table for each width of states, in the order in which the clock hand visits them; then by width. */
   readonly #tables: PageTable[] = []
-  readonly #ofWidth: (PageTable | undefined)[] = []
+  readonly #byWidth: (PageTable | undefined)[] = []
   #size = 0
-  #sought: PageTable
+  #table: PageTable
   #high = 0
   #low = 0
-  #place = -1
-  /** Where the hand is: the table's number, and the place in it. */
-  #hand = 0
-  #handPlace = 0
+  #slot = -1
+  /** The clock hand: the index of a table, and a slot in it. */
+  #handTable = 0
+  #handSlot = 0
 
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
-    this.#sought = this.#addTable(1)
+    this.#table = this.#addTable(1)
   }
 
   get size(): number {
     return this.#size
   }
 
-  /** How many policies there are states of. */
+  /** How many policies have states. */
   get policies(): number {
-    return this.#labels.size
+    return this.#registry.size
   }
 
-  /** Goes to a key. Gives whether it has a state. */
-  seek(key: string, { width }: Policy): boolean {
+  /** Selects a key. Returns whether it has a state. */
+  seek(key: string, policy: Policy): boolean {
     this.#hash.hash(key)
-    return this.#seek(this.#hash, width)
+    return this.seekHash(this.#hash, policy)
   }
 
-  /** The same by the key's hash, for keys that are sought more than once. */
-  seekHash(hash: Hash, { width }: Policy): boolean {
-    return this.#seek(hash, width)
+  /** Selects a key by its hash. */
+  seekHash({ high, low }: Hash, { width }: Policy): boolean {
+    this.#high = high
+    this.#low = low
+    this.#table = this.#byWidth[width] ?? this.#addTable(width)
+    this.#slot = this.#table.find(high, low)
+    return this.#slot >= 0
   }
 
   hashOf(key: string): Hash {
@@ -68,153 +71,140 @@ export class StateTable {
     return { high: this.#hash.high, low: this.#hash.low }
   }
 
-  #seek({ high, low }: Hash, width: number): boolean {
-    this.#high = high
-    this.#low = low
-    this.#sought = this.#ofWidth[width] ?? this.#addTable(width)
-    this.#place = this.#sought.find(high, low)
-    return this.#place >= 0
-  }
-
-  /** The key's state, which is there: in an array that the next reading uses again. */
+  /** Returns the key's state, which must exist, in an array that the next call reuses. */
   read(): State {
-    return this.#sought.read(this.#place)
+    return this.#table.slots.read(this.#slot)
   }
 
-  /** Changes the key's state, which is there. */
+  /** Replaces the key's state, which must exist. */
   write(state: State): void {
-    this.#sought.write(this.#place, state)
+    this.#table.slots.write(this.#slot, state)
   }
 
-  /** Gives the key, which has none, a state. It needs room from `makeRoom` first. */
+  /** Adds a state for the key, which must have none, after `makeRoom` has returned true. */
   add(policy: Policy, state: State): void {
-    const label = this.#labels.take(policy)
+    const policyId = this.#registry.acquire(policy)
     try {
-      this.#sought.add(this.#high, this.#low, label, state)
+      this.#table.add(this.#high, this.#low, policyId, state)
     } catch (error) {
-      this.#labels.give(label) // there was no memory for another page
+      this.#registry.release(policyId) // there was no memory for another page
       throw error
     }
     this.#size++
   }
 
-  /** Removes the key's state, which is there. */
+  /** Removes the key's state, which must exist. */
   remove(): void {
-    this.#remove(this.#sought, this.#place)
+    this.#remove(this.#table, this.#slot)
   }
 
-  /** Removes what a key has, whatever its policy. */
+  /** Removes every state of a key, whatever its policy. */
   forget(key: string): void {
     this.#hash.hash(key)
     for (const table of this.#tables) {
-      const place = table.find(this.#hash.high, this.#hash.low)
-      if (place >= 0) this.#remove(table, place)
+      const slot = table.find(this.#hash.high, this.#hash.low)
+      if (slot >= 0) this.#remove(table, slot)
     }
   }
 
-  /** Drops those of a few states that equal fresh ones. */
-  sweep(nowMs: number, spared = NOBODY): void {
-    let places = SWEPT_PLACES
-    for (let states = SWEPT; states > 0; states--) {
-      places = this.#advance(places)
-      if (places === 0) return
-      const { resetAfterMs } = this.#policyAtHand().take(this.#readAtHand(), nowMs, 0)
-      if (resetAfterMs === 0 && !spared.has(this.#tableAtHand().lowAt(this.#handPlace))) {
-        this.#remove(this.#tableAtHand(), this.#handPlace) // the hand stays: another state may have moved up
+  /** Examines the next states at the clock hand, and removes those that are fresh. */
+  sweep(nowMs: number, spared = NONE): void {
+    let budget = SWEPT_SLOTS
+    for (let examined = 0; examined < SWEPT_STATES; examined++) {
+      budget = this.#advance(budget)
+      if (budget === 0) return
+      if (this.#peek(nowMs).resetAfterMs === 0 && !spared.has(this.#lowAtHand())) {
+        this.#remove(this.#tableAtHand(), this.#handSlot) // the hand stays: another state may have moved up
       } else {
-        this.#handPlace++
-        places--
+        this.#handSlot++
+        budget--
       }
     }
   }
 
   /**
-   * Drops some states that equal fresh ones, and where there is still no room for `wanted` newcomers, the one that is nearest to
-   * fresh; none whose hash has a `low` that is `spared`: a stranger's that is spared, too, does no harm. False = there is no room, and nobody
-   * to free.
+   * Sweeps, and evicts a state if the table is still too full for `wanted` new keys. Returns whether there is
+   * room for them. Hashes whose `low` is in `spared` stay; that another key may have the same one is harmless.
    */
-  makeRoom(nowMs: number, wanted: number, spared = NOBODY): boolean {
+  makeRoom(nowMs: number, wanted: number, spared = NONE): boolean {
     this.sweep(nowMs, spared)
-    if (this.#size + wanted > this.#maxKeys) this.#removeNearestToFresh(nowMs, spared)
+    if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)
     return this.#size + wanted <= this.#maxKeys
   }
 
-  /** When a few have been looked at, one that lacks no more than a unit will do: nobody could lose less, but who is fresh. */
-  #removeNearestToFresh(nowMs: number, spared: ReadonlySet<number>): void {
-    let best: PageTable | undefined
-    let bestPlace = 0
-    let bestShare = 0
-    let isNear = false
-    let looks = 0
-    let places = this.#tables.reduce((sum, table) => sum + table.places, 0)
-    while (looks < LEAST_SEARCHED || (looks < MOST_SEARCHED && !isNear)) {
-      places = this.#advance(places)
-      if (places === 0) break
-      looks++
-      const table = this.#tableAtHand()
-      if (!spared.has(table.lowAt(this.#handPlace))) {
-        const policy = this.#policyAtHand()
-        const { remaining, resetAfterMs } = policy.take(this.#readAtHand(), nowMs, 0)
-        const share = resetAfterMs === 0 ? 1 : shareLeft(policy, remaining) // 0 = at its limit, never chosen
-        if (share > bestShare) {
-          best = table
-          bestPlace = this.#handPlace
-          bestShare = share
-          isNear = resetAfterMs === 0 || (share > 0.5 && remaining >= policy.limit - 1)
-        }
+  /** Evicts the state with the largest share of its limit left, among those at the clock hand. */
+  #evict(nowMs: number, spared: ReadonlySet<number>): void {
+    let table: PageTable | undefined
+    let slot = 0
+    let largestShare = 0 // so that a key at its limit is never evicted
+    let isNearlyFresh = false
+    let budget = this.#tables.reduce((sum, { slots }) => sum + slots.length, 0)
+    for (let examined = 0; examined < MOST_EXAMINED; examined++) {
+      if (isNearlyFresh && examined >= LEAST_EXAMINED) break
+      budget = this.#advance(budget)
+      if (budget === 0) break
+      const policy = this.#policyAtHand()
+      const share = spared.has(this.#lowAtHand()) ? 0 : shareLeft(policy, this.#peek(nowMs))
+      if (share > largestShare) {
+        largestShare = share
+        table = this.#tableAtHand()
+        slot = this.#handSlot
+        isNearlyFresh = share > 0.5 && (1 - share) * policy.limit < 1.5 // at most one unit is taken
       }
-      this.#handPlace++
-      places--
+      this.#handSlot++
+      budget--
     }
-    if (best !== undefined) this.#remove(best, bestPlace)
+    if (table !== undefined) this.#remove(table, slot)
   }
 
-  /**
-   * Moves the hand on to a place that is taken, over at most so many places and through all tables. Gives how many are left to go;
-   * 0 = there was none.
-   */
-  #advance(places: number): number {
-    for (let left = places; left > 0; ) {
-      const table = this.#tableAtHand()
-      const from = this.#handPlace
-      const end = Math.min(table.places, from + left)
-      this.#handPlace = table.nextTaken(from, end)
-      left -= this.#handPlace - from
-      if (this.#handPlace < end) return left
-      if (end < table.places) return 0
-      this.#handPlace = 0
-      this.#hand = (this.#hand + 1) % this.#tables.length
+  /** Moves the clock hand to a taken slot, at most `budget` slots on. Returns the budget left, 0 = none found. */
+  #advance(budget: number): number {
+    for (let left = budget; left > 0; ) {
+      const { slots } = this.#tableAtHand()
+      if (this.#handSlot >= slots.length) {
+        this.#handTable = (this.#handTable + 1) % this.#tables.length
+        this.#handSlot = 0
+      } else {
+        if (slots.isTaken(this.#handSlot)) return left
+        this.#handSlot++
+        left--
+      }
     }
     return 0
   }
 
   #tableAtHand(): PageTable {
-    return this.#tables[this.#hand] as PageTable
+    return this.#tables[this.#handTable] as PageTable
+  }
+
+  #lowAtHand(): number {
+    return this.#tableAtHand().slots.lowAt(this.#handSlot)
   }
 
   #policyAtHand(): Policy {
-    return this.#labels.policyOf(this.#tableAtHand().labelAt(this.#handPlace))
+    return this.#registry.policyOf(this.#tableAtHand().slots.policyIdAt(this.#handSlot))
   }
 
-  #readAtHand(): State {
-    return this.#tableAtHand().read(this.#handPlace)
+  #peek(nowMs: number): Step {
+    return this.#policyAtHand().take(this.#tableAtHand().slots.read(this.#handSlot), nowMs, 0)
   }
 
-  #remove(table: PageTable, place: number): void {
-    this.#labels.give(table.labelAt(place))
-    table.remove(place)
+  #remove(table: PageTable, slot: number): void {
+    this.#registry.release(table.slots.policyIdAt(slot))
+    table.remove(slot)
     this.#size--
   }
 
   #addTable(width: number): PageTable {
     const table = new PageTable(width)
     this.#tables.push(table)
-    this.#ofWidth[width] = table
+    this.#byWidth[width] = table
     return table
   }
 }
 
-/** Who has a record of bans has more to lose than units. */
-function shareLeft(policy: Policy, remaining: number): number {
+/** Returns 1 for a fresh state, 0 for one at its limit. Who has a record of bans has more to lose: half. */
+function shareLeft(policy: Policy, { remaining, resetAfterMs }: Step): number {
+  if (resetAfterMs === 0) return 1
   return remaining / policy.limit / (isBan(policy) ? 2 : 1)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { SLOTS } from '../../../../src/stores/memory/page-allocator.js'
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
+import { PAGE_SLOTS } from '../../../../src/stores/memory/slot-storage.js'
 
 /** A hash without pattern for each number. */
 function hashOf(i: number): readonly [high: number, low: number] {
@@ -15,7 +15,7 @@ function hashOf(i: number): readonly [high: number, low: number] {
 /** A table beside a Map that it has to agree with. */
 class Compared {
   readonly table: PageTable
-  readonly map = new Map<number, { label: number; state: readonly number[] }>()
+  readonly map = new Map<number, { policyId: number; state: readonly number[] }>()
   readonly #width: number
   #writes = 0
   #wrong = 0
@@ -27,37 +27,36 @@ class Compared {
 
   set(i: number, hash = hashOf(i)): void {
     const state = Array.from({ length: this.#width }, (_, at) => ++this.#writes + at / 3)
-    const place = this.table.find(...hash)
+    const slot = this.table.find(...hash)
     const known = this.map.get(i)
-    if (place >= 0 !== (known !== undefined)) this.#wrong++
+    if (slot >= 0 !== (known !== undefined)) this.#wrong++
     if (known === undefined) this.table.add(...hash, i, state)
-    else this.table.write(place, state)
-    this.map.set(i, { label: i, state })
+    else this.table.slots.write(slot, state)
+    this.map.set(i, { policyId: i, state })
   }
 
   remove(i: number, hash = hashOf(i)): void {
-    const place = this.table.find(...hash)
-    if (place >= 0 !== this.map.delete(i)) this.#wrong++
-    if (place >= 0) this.table.remove(place)
+    const slot = this.table.find(...hash)
+    if (slot >= 0 !== this.map.delete(i)) this.#wrong++
+    if (slot >= 0) this.table.remove(slot)
   }
 
   check(hash = hashOf): void {
     const { table, map } = this
-    expect(table.size).toBe(map.size)
-    for (const [i, { label, state }] of map) {
-      const place = table.find(...hash(i))
-      if (place < 0 || table.labelAt(place) !== label) this.#wrong++
-      else if (table.read(place).some((number, at) => number !== state[at])) this.#wrong++
+    for (const [i, { policyId, state }] of map) {
+      const slot = table.find(...hash(i))
+      if (slot < 0 || table.slots.policyIdAt(slot) !== policyId) this.#wrong++
+      else if (table.slots.read(slot).some((number, at) => number !== state[at])) this.#wrong++
     }
     expect(this.#wrong).toBe(0)
     let taken = 0
-    for (let place = 0; place < table.places; place++) if (table.isTaken(place)) taken++
+    for (let slot = 0; slot < table.slots.length; slot++) if (table.slots.isTaken(slot)) taken++
     expect(taken).toBe(map.size)
   }
 }
 
-test('any order of adding, changing and removing comes out as in a Map', () => {
-  // Runs of keys, so that pages are split and put together again.
+test('a table agrees with a Map after any sequence of adding, changing and removing', () => {
+  // Runs of keys, so that pages are split and merged.
   const run = fc.record({ from: fc.nat(4000), length: fc.nat(2500), isAdded: fc.boolean() })
   fc.assert(
     fc.property(fc.constantFrom(1, 2, 5), fc.array(run, { maxLength: 12 }), (width, runs) => {
@@ -74,10 +73,10 @@ test('any order of adding, changing and removing comes out as in a Map', () => {
   )
 })
 
-test('hashes that meet in a few slots of a page are kept apart, also past its end', () => {
+test('hashes that collide in a few slots are kept apart, even where probing wraps around the page', () => {
   const crowded = (i: number): readonly [number, number] => [
     (i * 0x9e3779b1) | 0,
-    (i << 9) | ((SLOTS - 2 + (i % 3)) % SLOTS) || 1,
+    (i << 9) | ((PAGE_SLOTS - 2 + (i % 3)) % PAGE_SLOTS) || 1,
   ]
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 200 }), (numbers) => {
@@ -103,39 +102,39 @@ test('hashes that differ in one half only are kept apart', () => {
   ].entries()) {
     table.add(high as number, low as number, i, [i])
   }
-  expect(table.read(table.find(1, 3))).toEqual([2])
-  expect(table.read(table.find(-1, 2))).toEqual([3])
-  expect(table.read(table.find(1, -2))).toEqual([4])
+  expect(table.slots.read(table.find(1, 3))).toEqual([2])
+  expect(table.slots.read(table.find(-1, 2))).toEqual([3])
+  expect(table.slots.read(table.find(1, -2))).toEqual([4])
   expect([table.find(2, 3), table.find(0, 2), table.find(-1, -2)]).toEqual([-1, -1, -1])
 })
 
-test('numbers of all sizes and signs come back as they were', () => {
+test('a state is read back as it was written, whatever the size and sign of its numbers', () => {
   const table = new PageTable(3)
   const state = [-0.1, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
   table.add(7, 7, 0, state)
-  expect(table.read(table.find(7, 7))).toEqual(state)
+  expect(table.slots.read(table.find(7, 7))).toEqual(state)
 })
 
-test('as it grows, no more than two and a half places are held for a state, and all are given back', () => {
+test('a table has at most two and a half slots per state as it grows, and releases them as it shrinks', () => {
   const compared = new Compared(1)
   const keys = 40_000
   for (let i = 0; i < keys; i++) compared.set(i)
   compared.check()
-  expect(compared.table.places).toBeLessThan(2.5 * keys)
+  expect(compared.table.slots.length).toBeLessThan(2.5 * keys)
   for (let i = 0; i < keys - 1000; i++) compared.remove(i)
   compared.check()
-  expect(compared.table.places).toBeLessThan(16 * 1000)
+  expect(compared.table.slots.length).toBeLessThan(16 * 1000)
   for (let i = keys - 1000; i < keys; i++) compared.remove(i)
-  expect(compared.table.places).toBeLessThanOrEqual(2 * SLOTS)
+  expect(compared.table.slots.length).toBeLessThanOrEqual(2 * PAGE_SLOTS)
 })
 
-test('no chain of taken places grows long', () => {
+test('no run of taken slots is as long as half a page', () => {
   const table = new PageTable(1)
   for (let i = 0; i < 50_000; i++) table.add(...hashOf(i), 0, [i])
   let longest = 0
-  for (let place = 0, chain = 0; place < table.places; place++) {
-    chain = table.isTaken(place) ? chain + 1 : 0
-    longest = Math.max(longest, chain)
+  for (let slot = 0, run = 0; slot < table.slots.length; slot++) {
+    run = table.slots.isTaken(slot) ? run + 1 : 0
+    longest = Math.max(longest, run)
   }
-  expect(longest).toBeLessThan(SLOTS / 2)
+  expect(longest).toBeLessThan(PAGE_SLOTS / 2)
 })

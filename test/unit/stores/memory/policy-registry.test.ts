@@ -1,47 +1,47 @@
 import { fixedWindow, slidingWindow, tokenBucket } from 'headgate'
-import { PolicyLabels } from '../../../../src/stores/memory/policy-registry.js'
+import { PolicyRegistry } from '../../../../src/stores/memory/policy-registry.js'
 
 const bucket = (capacity: number) => tokenBucket({ capacity, refill: 1, every: '1s' })
 
-test('policies of equal kind and numbers share a label, others do not', () => {
-  const labels = new PolicyLabels()
+test('policies of equal kind and parameters share a number, and others do not', () => {
+  const registry = new PolicyRegistry()
   const taken = [bucket(5), bucket(5), bucket(6), fixedWindow({ limit: 5, window: '1s' }), bucket(5)].map(
-    (policy) => labels.take(policy),
+    (policy) => registry.acquire(policy),
   )
   expect(taken).toEqual([0, 0, 1, 2, 0])
-  expect(labels.size).toBe(3)
+  expect(registry.size).toBe(3)
 })
 
-test('a label tells the policy that came first with it', () => {
-  const labels = new PolicyLabels()
+test('a number stands for the policy that was registered first', () => {
+  const registry = new PolicyRegistry()
   const first = bucket(5)
-  const label = labels.take(first)
-  labels.take(bucket(5))
-  expect(labels.policyOf(label)).toBe(first)
+  const id = registry.acquire(first)
+  registry.acquire(bucket(5))
+  expect(registry.policyOf(id)).toBe(first)
 })
 
-test('a label is free when as many states are gone as came', () => {
-  const labels = new PolicyLabels()
+test('a number is reused once the last state of its policy is gone', () => {
+  const registry = new PolicyRegistry()
   const policy = bucket(5)
-  const label = labels.take(policy)
-  labels.take(bucket(5))
-  labels.give(label)
-  expect(labels.size).toBe(1)
-  labels.give(label)
-  expect(labels.size).toBe(0)
+  const id = registry.acquire(policy)
+  registry.acquire(bucket(5))
+  registry.release(id)
+  expect(registry.size).toBe(1)
+  registry.release(id)
+  expect(registry.size).toBe(0)
   const window = slidingWindow({ limit: 5, window: '1s' })
-  expect(labels.policyOf(labels.take(window))).toBe(window)
-  expect(labels.policyOf(labels.take(policy))).toBe(policy)
-  expect(labels.size).toBe(2)
+  expect(registry.policyOf(registry.acquire(window))).toBe(window)
+  expect(registry.policyOf(registry.acquire(policy))).toBe(policy)
+  expect(registry.size).toBe(2)
 })
 
-test('policies made for each state take up no more than the states that are left', () => {
-  const labels = new PolicyLabels()
+test('a registry of policies made for each state grows no larger than the number of states', () => {
+  const registry = new PolicyRegistry()
   const held: number[] = []
   for (let i = 1; i <= 10_000; i++) {
-    held.push(labels.take(bucket(i)))
-    if (held.length > 10) labels.give(held.shift() as number)
+    held.push(registry.acquire(bucket(i)))
+    if (held.length > 10) registry.release(held.shift() as number)
   }
-  expect(labels.size).toBe(10)
+  expect(registry.size).toBe(10)
   expect(Math.max(...held)).toBeLessThan(11)
 })

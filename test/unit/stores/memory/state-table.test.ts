@@ -7,7 +7,7 @@ const START_MS = 1_790_000_000_000
 const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
 const slow = tokenBucket({ capacity: 10, refill: 10, every: '1d' })
 
-test('states that are fresh again go while only known keys are charged', () => {
+test('fresh states are removed even while only known keys are charged', () => {
   let nowMs = START_MS
   const store = memoryStore({ clock: () => nowMs })
   store.charge([[part('known', slow)]])
@@ -18,7 +18,7 @@ test('states that are fresh again go while only known keys are charged', () => {
   expect(store.charge([[part('known', slow, 0)]])[0]?.parts[0]?.remaining).toBe(9)
 })
 
-test('states of policies of every width are bounded together, and go when they are fresh', () => {
+test('states of every width count towards maxKeys, and are removed when they are fresh', () => {
   let nowMs = START_MS
   const store = memoryStore({ maxKeys: 100, clock: () => nowMs })
   const policies = [
@@ -34,7 +34,7 @@ test('states of policies of every width are bounded together, and go when they a
   expect(store.size).toBe(1)
 })
 
-test('policies made for each charge are let go with their states', () => {
+test('policies made for each charge are released with their states', () => {
   let nowMs = START_MS
   const table = new StateTable(1_000_000)
   for (let i = 1; i <= 20_000; i++, nowMs++) {
@@ -48,7 +48,7 @@ test('policies made for each charge are let go with their states', () => {
   expect(table.policies).toBeLessThan(500) // at most 100 of them are live
 })
 
-test('who has a record of bans has more to lose than units, and goes later', () => {
+test('a client with a record of bans is evicted later than one that took more units', () => {
   const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
   const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
   store.charge([[part('recorded', banning, 2)], [part('plain', slow, 4)]])
@@ -57,7 +57,7 @@ test('who has a record of bans has more to lose than units, and goes later', () 
   expect([recorded?.parts[0]?.remaining, plain?.parts[0]?.remaining]).toEqual([8, 10])
 })
 
-test('where there is no memory for a page more, nothing is left of the newcomer', () => {
+test('a failed allocation of a page leaves nothing of the new key behind', () => {
   const table = new StateTable(10)
   const { next } = slow.take(undefined, START_MS, 1)
   const add = jest.spyOn(PageTable.prototype, 'add').mockImplementation(() => {
@@ -71,7 +71,7 @@ test('where there is no memory for a page more, nothing is left of the newcomer'
   expect([table.size, table.policies]).toEqual([1, 1])
 })
 
-test('a key is forgotten, whatever the policy that is named', () => {
+test('forget removes a key, whatever policy it names', () => {
   const store = memoryStore()
   const window = slidingWindow({ limit: 10, window: '1d' })
   store.charge([[part('one', slow)], [part('other', slow)]])
@@ -84,7 +84,7 @@ test('a key is forgotten, whatever the policy that is named', () => {
   expect(store.charge([[part('one', slow)]])[0]?.parts[0]?.remaining).toBe(9)
 })
 
-test('keys of any characters are told apart', () => {
+test('keys of any characters have states of their own', () => {
   const store = memoryStore()
   const keys = [
     '',
