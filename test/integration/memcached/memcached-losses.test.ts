@@ -5,7 +5,7 @@ import { LONG, part, remainingOf } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
-import { listenForWarnings } from '../../unit/keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 import { connections } from './kit.js'
 
 const INTERVAL_MS = 60_000

@@ -4,8 +4,8 @@ import { chargeOne, LONG_POLICIES, part, remainingOf, takeOne } from '../../conf
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
+import { listenForWarnings } from '../../support/warnings.js'
 import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
-import { listenForWarnings } from '../../unit/keys/warnings.js'
 import { connections } from './kit.js'
 
 const NOT_GIVEN_BACK = 'HEADGATE_MEMCACHED_NOT_GIVEN_BACK'

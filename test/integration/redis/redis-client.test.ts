@@ -13,7 +13,7 @@ import {
 } from '../../conformance/kit.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { listenForWarnings } from '../../unit/keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
 const MAKERS = [

@@ -1,6 +1,6 @@
 import { byField, byIp, createLimiter, fixedWindow, memoryStore, rateLimit } from 'headgate'
 import { exchange } from '../../support/exchange.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 
 const five = fixedWindow({ limit: 5, window: '1h' })
 const store = () => memoryStore({ clock: () => 0 })

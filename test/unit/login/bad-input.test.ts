@@ -12,7 +12,7 @@ import {
   statuses,
   times,
 } from '../../support/http.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 
 const RIGHT = 'analytical engine'
 const LIMIT = 5

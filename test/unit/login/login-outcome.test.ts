@@ -1,7 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import { loginGuard } from 'headgate'
 import supertest from 'supertest'
-import { listenForWarnings } from '../keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 import { attemptsLeft, isSuccess, redirect } from './attempt-outcome.js'
 
 test.each([

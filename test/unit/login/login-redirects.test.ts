@@ -1,7 +1,7 @@
 import express, { type Request, type Response } from 'express'
 import { loginGuard } from 'headgate'
 import { closeServers, send, serve } from '../../support/http.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 import { isSuccess, redirect } from './attempt-outcome.js'
 
 let warnings: () => unknown[]

@@ -3,7 +3,7 @@ import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard } from 'headgate'
 import supertest from 'supertest'
 import { closeServers } from '../../support/http.js'
-import { listenForWarnings } from '../keys/warnings.js'
+import { listenForWarnings } from '../../support/warnings.js'
 import { attemptsLeft, hangUp, isSuccess } from './attempt-outcome.js'
 
 type Guard = LoginGuard<Request, Response>

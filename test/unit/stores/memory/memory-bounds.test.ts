@@ -1,6 +1,6 @@
 import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
 import { held, part, remainingOf, takeOne } from '../../../conformance/kit.js'
-import { listenForWarnings } from '../../keys/warnings.js'
+import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
 const daily = tokenBucket({ capacity: 10, refill: 10, every: '1d' })

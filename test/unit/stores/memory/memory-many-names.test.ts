@@ -1,5 +1,5 @@
 import { createLimiter, type LimitOptions, memoryStore, tokenBucket } from 'headgate'
-import { listenForWarnings } from '../../keys/warnings.js'
+import { listenForWarnings } from '../../../support/warnings.js'
 
 interface Login {
   readonly address: string

@@ -9,7 +9,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { LONG } from '../../../conformance/kit.js'
-import { listenForWarnings } from '../../keys/warnings.js'
+import { listenForWarnings } from '../../../support/warnings.js'
 
 interface Client {
   readonly id: string

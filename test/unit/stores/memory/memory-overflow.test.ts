@@ -1,6 +1,6 @@
 import { consecutive, type MemoryStore, memoryStore, type Policy, tokenBucket } from 'headgate'
 import { held, part, receiptOf, takeOne } from '../../../conformance/kit.js'
-import { listenForWarnings } from '../../keys/warnings.js'
+import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
 const LIMITED = ['limited-1', 'limited-2', 'limited-3']

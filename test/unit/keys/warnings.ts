@@ -1,1 +1,0 @@
-export { listenForWarnings } from '../../support/warnings.js'
