@@ -2,6 +2,7 @@ import { isBan } from '../policies/ban.js'
 import { isSamePolicy } from '../policies/policy.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 import type { GuardedStore } from './guarded-store.js'
 
@@ -14,12 +15,13 @@ interface Denial {
   readonly verdict: Verdict
   /** When the charge was sent (`performance.now()`): a denial never outlives the store's own. */
   readonly sentAtMs: number
+  /** The denial is repeated until then, even where its `retryAfterMs` is over before. */
+  readonly minUntilMs: number
 }
 
 /**
- * The denials of a store, in this process's memory. What was denied is denied until its `retryAfterMs` is
- * over, whatever else is taken meanwhile, and so is what costs more; only a refund or `forget` ends that
- * sooner.
+ * The denials of a store, in this process's memory. A charge that was denied stays denied until its
+ * `retryAfterMs` is over, and so does one that costs more; only a refund or `forget` ends that sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
@@ -41,12 +43,15 @@ export class DenialCache {
     return undefined
   }
 
-  /** Records a denial, unless units were refunded since `sentAtMs`. An allowed charge ends older denials. */
-  record(charge: Charge, verdict: Verdict, sentAtMs: number): void {
+  /**
+   * Records a denial for `minMs` at least, unless units were refunded since `sentAtMs`. An allowed charge
+   * ends older denials.
+   */
+  record(charge: Charge, verdict: Verdict, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
       for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
     } else if (!verdict.isTentative && !hasDuplicateKeys(charge)) {
-      this.#recordDenial({ charge, verdict, sentAtMs })
+      this.#recordDenial({ charge, verdict, sentAtMs, minUntilMs: performance.now() + minMs })
     }
   }
 
@@ -67,33 +72,50 @@ export class DenialCache {
     }
   }
 
-  /** Repeats a denial, unless a part of it may be allowed by now, or a ban has to count this one. */
   #repeat(denial: Denial, charge: Charge, maxMs: number): Verdict | undefined {
-    const ageMs = performance.now() - denial.sentAtMs
-    const atMs = denial.verdict.atMs + ageMs
+    const nowMs = performance.now()
     const parts: PartVerdict[] = []
     for (const part of charge) {
-      const i = denial.charge.findIndex(({ key }) => key === part.key)
-      const figures = denial.verdict.parts[i]
-      if (figures?.allowed === false) {
-        const { policy, cost } = denial.charge[i] as Part
-        const isOver =
-          ageMs >= Math.min(figures.retryAfterMs, maxMs) || this.#denials.get(part.key) !== denial
-        if (isOver || part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
-      } else if (isBan(part.policy)) return undefined
-      parts.push(figures ? figuresAfter(ageMs, figures, part) : part.policy.take(undefined, atMs, 0))
+      const figures = this.#figuresOf(part, denial, nowMs, maxMs)
+      if (figures === undefined) return undefined
+      parts.push(figures)
     }
+    const atMs = denial.verdict.atMs + nowMs - denial.sentAtMs
     return { allowed: false, atMs, parts, source: 'deny-cache' }
+  }
+
+  /** Returns nothing where the part may be allowed by now, or a ban has to count it. */
+  #figuresOf(part: Part, denial: Denial, nowMs: number, maxMs: number): PartVerdict | undefined {
+    const { charge, verdict, sentAtMs, minUntilMs } = denial
+    const i = charge.findIndex(({ key }) => key === part.key)
+    const ageMs = nowMs - sentAtMs
+    const figures = verdict.parts[i]
+    if (figures?.allowed !== false) {
+      if (isBan(part.policy)) return undefined
+      return figures ? figuresAfter(ageMs, figures) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
+    }
+    const { policy, cost } = charge[i] as Part
+    const isOver = ageMs >= Math.min(figures.retryAfterMs, maxMs) && nowMs >= minUntilMs
+    if (isOver || this.#denials.get(part.key) !== denial) return undefined
+    if (part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
+    const later = figuresAfter(ageMs, figures)
+    const retryAfterMs =
+      part.cost > policy.limit ? Number.POSITIVE_INFINITY : Math.max(later.retryAfterMs, minUntilMs - nowMs)
+    return { ...later, retryAfterMs }
   }
 }
 
-/** Returns figures `ageMs` later, if nothing else was taken. A cost above the limit is never allowed. */
-function figuresAfter(ageMs: number, figures: PartVerdict, { policy, cost }: Part): PartVerdict {
+/** Returns figures `ageMs` later, if nothing else was taken. */
+function figuresAfter(ageMs: number, figures: PartVerdict): PartVerdict {
   const { allowed, remaining } = figures
   const left = (ms: number) => Math.max(0, ms - ageMs)
-  const retryAfterMs = allowed || cost <= policy.limit ? left(figures.retryAfterMs) : Number.POSITIVE_INFINITY
-  const [resetAfterMs, moreAfterMs] = [left(figures.resetAfterMs), left(figures.moreAfterMs)]
-  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  return {
+    allowed,
+    remaining,
+    resetAfterMs: left(figures.resetAfterMs),
+    retryAfterMs: left(figures.retryAfterMs),
+    moreAfterMs: left(figures.moreAfterMs),
+  }
 }
 
 /** Parts of one key are denied for their cost together. */
@@ -101,21 +123,27 @@ function hasDuplicateKeys(charge: Charge): boolean {
   return charge.some(({ key }, i) => charge.findIndex((part) => part.key === key) < i)
 }
 
-const caches = new WeakMap<Store, DenialCache>()
-
 /** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
-export function denialCacheOf(store: Store): DenialCache {
-  const cache = caches.get(store) ?? new DenialCache()
-  caches.set(store, cache)
-  return cache
+export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
+
+/** For how long denials are repeated. */
+export interface DenialTimes {
+  /** The longest, since the charge was sent. 0 = the store decides every denial. */
+  readonly maxMs: number
+  /** The shortest, since the store answered, even where units are there sooner. Default: 0. */
+  readonly minMs?: number
 }
 
 /**
- * Creates a store that repeats denials of less than `maxMs` ago: with `source: 'deny-cache'`, without a
- * promise, and also while the store is down. A refund in another process counts here `maxMs` later at the
- * latest. Denials of a synchronous store are not cached.
+ * Creates a store that repeats denials: with `source: 'deny-cache'`, without a promise, and also while the
+ * store is down. A refund in another process counts here `maxMs` later at the latest. Denials of a
+ * synchronous store are not cached.
  */
-export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
+export function repeatDenials(
+  store: GuardedStore,
+  cache: DenialCache,
+  { maxMs, minMs }: DenialTimes,
+): GuardedStore {
   if (maxMs === 0) return store
   return {
     ...store,
@@ -126,7 +154,7 @@ export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: nu
       const answer = store.charge(charge, sinceMs)
       if (!isPromise(answer)) return answer
       return answer.then((verdict) => {
-        cache.record(charge, verdict, sentAtMs)
+        cache.record(charge, verdict, sentAtMs, minMs)
         return verdict
       })
     },

@@ -13,6 +13,12 @@ export interface ProtectOptions extends GuardOptions {
 }
 
 /**
+ * The share of a lease's hold for which a denial is repeated at least, so that an overloaded key does not
+ * call the store for every unit.
+ */
+const MIN_DENIAL_SHARE = 1 / 20
+
+/**
  * Creates the protection of a store. A charge passes leased units, the denial cache, and the guard with its
  * time-out and circuit breaker. Memory needs none of them.
  */
@@ -23,10 +29,12 @@ export function protectStore(
   if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
   const invalidating = invalidateDenials(store, denials)
-  if (lease === undefined) return repeatDenials(guardStore(invalidating, guarding), denials, denyCacheMs)
+  if (lease === undefined)
+    return repeatDenials(guardStore(invalidating, guarding), denials, { maxMs: denyCacheMs })
   const leasing = leasingStore(invalidating, lease)
   const maxMs = Math.min(denyCacheMs, lease.holdMs) // other processes return leased units so often
-  const guarded = repeatDenials(guardStore(leasing, guarding), denials, maxMs)
+  const minMs = Math.min(maxMs, lease.holdMs * MIN_DENIAL_SHARE)
+  const guarded = repeatDenials(guardStore(leasing, guarding), denials, { maxMs, minMs })
   return {
     ...guarded,
     charge: (charge, sinceMs) => leasing.consume(charge) ?? guarded.charge(charge, sinceMs),

@@ -469,6 +469,54 @@ test('with a lease a denial is cached for hold at most: leased units return so o
   expect(await limiter.charge(bob)).toMatchObject({ source: 'store' })
 })
 
+test('with a lease a denial is repeated for a twentieth of hold at least, though its retry time is over', async () => {
+  const fast = tokenBucket({ capacity: 100, refill: 2, every: '1ms' })
+  const leased = { policy: fast, lease: { hold: '200ms', processes: 1 } } as const
+  for (const [options, holdsMs] of [
+    [leased, 10],
+    [{ ...leased, denyCache: 3 }, 3], // denyCache is shorter
+    [{ policy: fast }, 1],
+  ] as const) {
+    const store = remoteStore()
+    const limiter = limiterOn(store, options)
+    await limiter.charge(bob, { cost: 100 })
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', retryAfterMs: 0.5 })
+    const { charges } = store
+    jest.advanceTimersByTime(holdsMs - 1)
+    if (holdsMs > 1) expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', retryAfterMs: 1 })
+    expect(limiter.charge(bob, { cost: 101 })).toMatchObject({ retryAfterMs: Number.POSITIVE_INFINITY })
+    expect(store.charges).toBe(charges)
+    jest.advanceTimersByTime(1)
+    expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: true })
+  }
+})
+
+test('with a lease an overloaded fast bucket admits its rate, and most denials do not call the store', async () => {
+  const store = remoteStore()
+  const policy = tokenBucket({ capacity: 2000, refill: 2000, every: '1s' })
+  const limiter = limiterOn(store, { policy, lease: { processes: 4 } })
+  await limiter.charge(bob, { cost: 2000 })
+  const decisions: Decision[] = []
+  for (let ms = 0; ms < 1000; ms++) {
+    for (let i = 0; i < 50; i++) decisions.push(await limiter.charge(bob))
+    jest.advanceTimersByTime(1)
+  }
+  const allowed = decisions.filter((decision) => decision.allowed).length
+  expect(allowed).toBeLessThanOrEqual(2000)
+  expect(allowed).toBeGreaterThan(1900)
+  expect(store.charges).toBeLessThan(3000) // of 50,000
+})
+
+test('a refund ends a denial within its least time', async () => {
+  const policy = tokenBucket({ capacity: 100, refill: 1, every: '2ms' })
+  const limiter = limiterOn(remoteStore(), { policy, lease: { processes: 1 } })
+  const all = await limiter.charge(bob, { cost: 100 })
+  await limiter.charge(bob)
+  jest.advanceTimersByTime(1)
+  await limiter.refund(all)
+  expect(await limiter.charge(bob)).toMatchObject({ source: 'store', allowed: true })
+})
+
 test.each([0, -1, true, 'soon', null, Number.NaN])(
   'denyCache: %p is a TypeError at start-up',
   (denyCache) => {
