@@ -7,29 +7,29 @@ import { type BaseKind, isPolicy, type Policy, type State, type Step } from './p
 
 /** Options of `ban`. */
 export interface BanOptions {
-  /** How many denials begin a ban. A whole number of at least 1. */
+  /** How many denials start a ban. A whole number of at least 1. */
   after: number
-  /** The time within which they have to come, counted from the first of them. */
+  /** The time in which these denials count, from the first of them. */
   within: Duration
-  /** How long the first ban lasts, the second, and so on, never shorter; the last one repeats. */
+  /** How long each ban in a row lasts, none shorter than the one before; the last one repeats. */
   for: Duration | readonly Duration[]
-  /** What an attempt during a ban does. `'restart'` begins the same ban anew. Default `'nothing'`. */
+  /** What an attempt during a ban does. `'restart'` starts the same ban over. Default `'nothing'`. */
   onAttempt?: 'nothing' | 'restart'
 }
 
-/** The numbers that a ban adds to the state of its policy. All of them 0 = a clean record. */
+/** The numbers that a ban adds to the state of its inner policy. All 0 = a clean record. */
 interface BanRecord {
-  /** Denials so far, and until when they count. */
+  /** Denials so far, and when they cease to count. */
   readonly strikes: number
   readonly strikesUntilMs: number
-  /** Which ban was the last one, from 1, and until when it lasts. */
+  /** The number of the last ban, from 1, and when it ends. */
   readonly level: number
   readonly bannedUntilMs: number
 }
 
 const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 const RECORD_WIDTH = 4
-/** Scripts find the parameters of a ban behind three of its policy, of which some may be padding. */
+/** In `params`, the inner policy's come first, padded to this length; the ban's own follow. */
 const INNER_PARAMS = 3
 const MAX_BANS = 16
 
@@ -45,20 +45,20 @@ const OPTIONS = {
 }
 
 /**
- * Creates a policy that bans those who are denied again and again: `after` denials by `policy` in `within`
- * begin a ban, in which everything is denied for as long as `for` says. Each further ban is the next of
- * `for`. The escalation resets once a client has gone the length of the longest ban, counted from the end of
- * the last, without a new one.
+ * Creates a policy with escalating bans: `after` denials by `policy` in `within` start a ban, during which
+ * everything is denied. The first ban lasts the first duration of `for`, the next one the second, and so on.
+ * The escalation resets once a client has gone the length of the longest ban, counted from the end of the
+ * last, without a new one.
  *
- * State: that of the policy; then the denials, until when they count, the number of the last ban, and its
- * end.
+ * State: that of `policy`, then the number of denials, when they cease to count, the number of the last ban,
+ * and its end.
  *
- * **Bound.** That of the policy: a ban only denies. A denial counts where this policy denies; one by another
- * limit of the same charge does not.
+ * **Bound.** That of `policy`: a ban only denies. Only denials by `policy` count, not those by another limit
+ * of the same charge.
  *
  * **Clock.** After a clock that was ahead, nobody is banned for longer than the longest ban.
  *
- * **Refunds** go to the policy; they end no ban and take back no denial. `forget` does.
+ * **Refunds** go to `policy`; they neither end a ban nor remove a denial. `forget` does both.
  *
  * Throws a `TypeError` for wrong options, and for a ban of a ban.
  */
@@ -75,10 +75,10 @@ function readInner(policy: unknown): Policy {
   if (isPolicy(policy) && !isBan(policy)) return policy
   const fix =
     "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
-  throw wrongOption('ban', 'policy', 'a policy that is no ban', policy, fix)
+  throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, fix)
 }
 
-/** Returns whether a policy counts its denials. */
+/** Returns whether a policy is a ban, and so counts its denials. */
 export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
@@ -121,7 +121,7 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     return { ...withBan(step, own, record, nowMs, stateOf(own, record)), isCounted: true }
   }
 
-  /** Returns a step of the policy with the figures of a record, and the state to keep. */
+  /** Returns a step of the inner policy, extended by the record's figures and the state to keep. */
   function withBan(
     step: Step,
     own: State | undefined,
@@ -138,12 +138,12 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
   }
 
-  /** Returns the record with one more denial, which may begin a ban. */
+  /** Returns the record with one more denial, which may start a ban. */
   function strike(record: BanRecord, nowMs: number): BanRecord {
-    const goesOn = record.strikesUntilMs > nowMs
-    const strikes = goesOn ? record.strikes + 1 : 1
-    if (strikes < after)
-      return { ...record, strikes, strikesUntilMs: goesOn ? record.strikesUntilMs : nowMs + withinMs }
+    const isRunning = record.strikesUntilMs > nowMs
+    const strikes = isRunning ? record.strikes + 1 : 1
+    const strikesUntilMs = isRunning ? record.strikesUntilMs : nowMs + withinMs
+    if (strikes < after) return { ...record, strikes, strikesUntilMs }
     const escalates = record.bannedUntilMs + longestMs > nowMs
     const level = escalates ? Math.min(record.level + 1, bansMs.length) : 1
     return { strikes: 0, strikesUntilMs: 0, level, bannedUntilMs: nowMs + banMs(level) }
@@ -159,7 +159,7 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     return isClamped ? stateOf(own, record) : state
   }
 
-  /** Returns the two parts of a state, clamped. */
+  /** Returns the two parts of a state, clamped: the inner policy's own state, and the record. */
   function read(state: State | undefined, nowMs: number) {
     const own = state?.slice(0, inner.width)
     const record = recordIn(state)
@@ -171,13 +171,7 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     return { own: clampedOwn, record: { ...record, strikesUntilMs, bannedUntilMs }, isClamped: true }
   }
 
-  function refund(
-    state: State,
-    nowMs: number,
-    cost: number,
-    takenAtMs: number,
-    resetAtMs?: number,
-  ): State | undefined {
+  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
     const own = state.slice(0, inner.width)
     const record = recordIn(state)
     const left = inner.refund(own, nowMs, cost, takenAtMs, resetAtMs)
@@ -197,8 +191,8 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
 
   const { kind, name, limit, windowMs, width, params } = inner
   const padded = Array.from({ length: INNER_PARAMS }, (_, i) => params[i] ?? 0)
-  return Object.freeze({
-    kind: `ban-${kind as BaseKind}` as const,
+  return Object.freeze<Policy>({
+    kind: `ban-${kind as BaseKind}`,
     name,
     limit,
     windowMs,
@@ -207,6 +201,6 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     take,
     refund,
     clampToNow,
-    scaled: (share: number) => makeBan(inner.scaled(share), numbers),
+    scaled: (share) => makeBan(inner.scaled(share), numbers),
   })
 }

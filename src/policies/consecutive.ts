@@ -17,13 +17,12 @@ const OPTIONS = {
 }
 
 /**
- * Creates a cap without a window: only a refund, a reset or `forget` frees it. For failed logins in a row,
- * with `count: 'failed'`. State: the count.
+ * Creates a cap without a window: only a refund or `forget` frees it. Counts failed logins in a row with
+ * `count: 'failed'`. State: the count.
  *
- * **Bound.** At most `limit` units are ever outstanding, over any time: each refund makes room for what it
- * refunds.
+ * **Bound.** At most `limit` units are outstanding at any time.
  *
- * **Clock.** None is read.
+ * **Clock.** Time changes nothing.
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
   const { limit, name = `${limit}-in-a-row` } = readOptions('consecutive', options, OPTIONS)
@@ -48,8 +47,8 @@ function makeConsecutive(name: string, limit: number): Policy {
     return count > cost ? [count - cost] : undefined
   }
 
-  return Object.freeze({
-    kind: 'consecutive' as const,
+  return Object.freeze<Policy>({
+    kind: 'consecutive',
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
@@ -57,7 +56,7 @@ function makeConsecutive(name: string, limit: number): Policy {
     params: Object.freeze([limit]),
     take,
     refund,
-    clampToNow: (state: State | undefined) => state,
-    scaled: (share: number) => makeConsecutive(name, shareOf(limit, share)),
+    clampToNow: (state) => state,
+    scaled: (share) => makeConsecutive(name, shareOf(limit, share)),
   })
 }

@@ -1,26 +1,27 @@
-import { durationInWords as long } from '../util/durations.js'
+import { durationInWords } from '../util/durations.js'
 import type { BaseKind, Policy } from './policy.js'
 
 type Params = readonly number[]
 
 const IN_WORDS: Readonly<Record<BaseKind, (params: Params) => string>> = {
   'token-bucket': ([capacity = 0, intervalMs = 0]) =>
-    `${capacity} at once, and one more every ${long(intervalMs)}`,
-  'sliding-window': ([limit, windowMs = 0]) => `${limit} in a sliding window of ${long(windowMs)}`,
-  'fixed-window': ([limit, windowMs = 0]) => `${limit} in a window of ${long(windowMs)} of the clock`,
+    `${capacity} at once, and one more every ${durationInWords(intervalMs)}`,
+  'sliding-window': ([limit, windowMs = 0]) => `${limit} in a sliding window of ${durationInWords(windowMs)}`,
+  'fixed-window': ([limit, windowMs = 0]) =>
+    `${limit} in a clock-aligned window of ${durationInWords(windowMs)}`,
   consecutive: ([limit]) => `${limit} in a row`,
 }
 
-/** A policy's numbers in words, such as `5 in a sliding window of 15 minutes`. */
+/** Returns a policy's numbers in words, such as `5 in a sliding window of 15 minutes`. */
 export function describePolicy({ kind, params }: Policy): string {
   const [, base = kind] = /^ban-(.*)$/.exec(kind) ?? []
   const words = IN_WORDS[base as BaseKind](params)
   return base === kind ? words : `${words}; ${describeBan(params)}`
 }
 
-/** A ban's own parameters stand behind the three of its policy. */
+/** Describes a ban's own parameters, which follow three of its inner policy. */
 function describeBan([, , , after, withinMs = 0, restarts, ...bansMs]: Params): string {
-  const bans = bansMs.map(long).join(', then ')
-  const anew = restarts === 1 ? ', which each attempt begins anew' : ''
-  return `after ${after} refused ones within ${long(withinMs)} none for ${bans}${anew}`
+  const bans = bansMs.map(durationInWords).join(', then ')
+  const restart = restarts === 1 ? '; each attempt restarts the ban' : ''
+  return `after ${after} denials within ${durationInWords(withinMs)}, banned for ${bans}${restart}`
 }

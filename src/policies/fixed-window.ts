@@ -9,14 +9,14 @@ export type FixedWindowOptions = WindowOptions
 const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
 
 /**
- * Creates a counter per window, with windows aligned to the clock (the Unix epoch): the cheapest policy, and
- * the one whose quota comes back all at once. State: the window's index, and the count.
+ * Creates one counter per window; windows are aligned to the Unix epoch. The cheapest policy, and the one
+ * whose quota comes back all at once. State: the window's index and the count.
  *
- * **Bound.** A true window of the same length touches at most two aligned ones, each with at most `limit`:
- * at most `2 × limit` units. In the long run `limit` per window, exactly.
+ * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`: at
+ * most `2 × limit` units. In the long run exactly `limit` per window.
  *
- * **Clock.** After a step back, a state goes on counting in its own later window, at most the next one, so
- * that the step grants nothing. Nobody waits for longer than two windows.
+ * **Clock.** After the clock steps back, a state keeps counting in its own window, at most the one after
+ * now's, so that the step grants nothing. Nobody waits for longer than two windows.
  *
  * **Refunds** reach only the window in which the units were taken.
  */
@@ -59,8 +59,8 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
     return count > cost ? [index, count - cost] : undefined
   }
 
-  return Object.freeze({
-    kind: 'fixed-window' as const,
+  return Object.freeze<Policy>({
+    kind: 'fixed-window',
     name,
     limit,
     windowMs,
@@ -70,6 +70,6 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
     refund,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scaled: (share: number) => makeFixedWindow(name, shareOf(limit, share), windowMs),
+    scaled: (share) => makeFixedWindow(name, shareOf(limit, share), windowMs),
   })
 }

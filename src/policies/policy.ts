@@ -1,18 +1,18 @@
 import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
 
-/** What a store keeps for one key: a few numbers, laid out by the policy. `undefined` is a fresh state. */
+/** What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is fresh. */
 export type State = readonly number[]
 
-/** A policy's answer to one charge of one key. All times are milliseconds from the given `nowMs`. */
+/** A policy's decision on one charge of one key. All times are milliseconds from the given `nowMs`. */
 export interface Step {
   /** Whether `cost` units could be taken. Always true for cost 0, which is a peek. */
   readonly allowed: boolean
-  /** Whole units that are left after this step. */
+  /** Whole units left after this step. */
   readonly remaining: number
-  /** Until the state equals a fresh one, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
+  /** Until the state is fresh again, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed: exact. 0 when allowed, `Infinity` when time alone never allows it. */
+  /** Until the same cost is allowed, exactly. 0 when allowed, `Infinity` when time alone never allows it. */
   readonly retryAfterMs: number
   /** Until `remaining` grows. 0 when nothing is missing, `Infinity` when time restores nothing. */
   readonly moreAfterMs: number
@@ -22,51 +22,49 @@ export interface Step {
   readonly next?: State | undefined
 }
 
-/** The kinds of policies that a ban can be made from. */
+/** The kinds of policies that `ban` accepts. */
 export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
 
 /**
- * An algorithm with its numbers: frozen, pure, without a clock. Time is an argument, in milliseconds since
- * the Unix epoch, as a double. Every policy keeps these rules:
+ * An algorithm and its parameters: frozen and pure. Time is an argument, in milliseconds since the Unix
+ * epoch, as a double. Every policy keeps these rules:
  *
- * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (Two writes can come with a denial:
- *    `ban` counts it, and a state from a clock that was ahead is clamped, else it would lock its owner out
- *    for that long.)
- * 2. The cost admitted in any true window of time is at most what the policy's documentation promises.
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (A denial writes in two cases: `ban`
+ *    counts it, and a state from a clock that was ahead is clamped, so that it locks nobody out.)
+ * 2. The cost admitted in any span of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
- * 5. A clock that goes backwards grants nothing, and one that was ahead and came back locks nobody out for
- *    longer than the policy's documentation says.
+ * 5. A clock that steps back grants nothing, and locks nobody out for longer than the policy's documentation
+ *    says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
- * 7. Rates are kept within 0.2 % over the long run. A factory refuses numbers for which they would not be.
+ * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers with which they would not be.
  */
 export interface Policy {
   readonly kind: BaseKind | `ban-${BaseKind}`
   /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
   readonly name: string
-  /** The largest cost that can ever be taken at once. */
+  /** The largest cost that can be taken at once. */
   readonly limit: number
   /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
   readonly windowMs: number
-  /** How many numbers a state has. A state of zeros is a fresh one, too. */
+  /** How many numbers a state has. All zeros is a fresh state, too. */
   readonly width: number
-  /** All that a step depends on, in the order in which scripts read it. */
+  /** All parameters of the algorithm, in the order in which scripts read them. */
   readonly params: readonly number[]
   /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
   take(state: State | undefined, nowMs: number, cost: number): Step
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`: the same object when nothing
-   * changes, `undefined` when it is fresh again. Never goes beyond a fresh state, and never reaches another
-   * window. `resetAtMs` is when the state would have been fresh again after that taking, as the step said.
-   * Default: as if the state was fresh before.
+   * changes, `undefined` when it is fresh again. Never goes beyond a fresh state, nor into another window.
+   * `resetAtMs` is when that charge's step expected a fresh state. Default: as if it was fresh before.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
-   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest one that a
-   * clock at `nowMs` can have written. `take` reads a clamped state; a denial keeps it.
+   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest state that is
+   * possible at `nowMs`. `take` reads a clamped state; a denial stores it.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
-  /** How units can be taken ahead of their use; absent where they cannot. */
+  /** Rules for units taken before their use, as by a lease; absent where that would not be exact. */
   readonly prepaid?: Prepaid | undefined
   /**
    * Returns a policy with a share of this one's limit, at least 1, in the same window. Throws a `TypeError`
@@ -80,17 +78,17 @@ export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
-/** Returns a string of all that a policy's decisions depend on. */
+/** Returns a string that identifies a policy's decisions. */
 export const signatureOf = weakMemo(({ kind, params }: Policy) => [kind, ...params].join('-'))
 
-/** Returns whether two policies decide alike, though they may be two objects. */
+/** Returns whether two policies decide alike. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   if (a === b) return true
   const isAlike = a.kind === b.kind && a.params.length === b.params.length
   return isAlike && a.params.every((value, i) => value === b.params[i])
 }
 
-/** Returns whether a value can serve as a policy: options and users' functions may hold anything. */
+/** Returns whether a value has what a policy needs. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
   const { take, refund, clampToNow, scaled, params, width } = value as Partial<Policy>

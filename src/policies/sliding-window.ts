@@ -21,19 +21,18 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 }
 
 /**
- * Creates counters per slice of time, summed over the window that ends now. The oldest slice lies partly
- * outside the window and counts by how much of it is still inside, rounded down. State: the newest slice's
+ * Creates one counter per slice of time, summed over the window that ends now. The oldest slice lies partly
+ * outside the window; its count is weighted by the part inside, rounded down. State: the newest slice's
  * index, then `slices + 1` counters, newest first.
  *
- * **Bound.** A true window that ends in slice k touches slices k-n to k. The sum of n whole slices never
- * exceeds `limit`, and neither does one slice alone, so at most `limit` plus what was admitted in the oldest
- * slice: `2 × limit` for an attacker who places a burst at the very end of a slice, about `limit × (1 +
- * 1/slices)` for even traffic. In the long run `limit` per window, less at most 1/(window in milliseconds):
- * 0.1 % at one second.
+ * **Bound.** A window that ends in slice k overlaps slices k-n to k. Neither n whole slices nor one alone
+ * exceed `limit`, so at most `limit` plus what was admitted in the oldest slice: `2 × limit` for an attacker
+ * who sends a burst at the very end of a slice, about `limit × (1 + 1/slices)` for even traffic. In the long
+ * run `limit` per window, less at most 1/(window in milliseconds): 0.1 % at one second.
  *
- * **Clock.** Read in whole milliseconds. After a step back, a state goes on counting in its own newest
- * slice, at most one window ahead of now, so that the step grants nothing. Nobody waits for longer than two
- * windows and a slice.
+ * **Clock.** Read in whole milliseconds. After the clock steps back, a state keeps counting in its own
+ * newest slice, at most one window ahead of now, so that the step grants nothing. Nobody waits for longer
+ * than two windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
  */
@@ -42,20 +41,17 @@ export function slidingWindow(options: SlidingWindowOptions): Policy {
   return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices)
 }
 
-/** A state as it stands at one moment: its counters moved to the slice of that moment. */
+/** A state at one moment: its counters shifted to the slice of that moment. */
 interface View {
-  /** The newest slice: that of now, or the state's own where that is ahead. */
+  /** The newest slice: the current one, or the state's own where that is ahead. */
   readonly index: number
-  /** How far now is into that slice, in ticks. */
+  /** The time since that slice began, in ticks. */
   readonly tick: number
-  /** A copy of the counters: `counts[0]` of the newest slice, `counts[slices]` of the oldest. */
+  /** A copy of the counters, from the newest slice to the oldest. */
   readonly counts: number[]
 }
 
-/*
- * Time is counted in ticks of 1/slices ms, so that a slice is exactly `windowMs` ticks long and all
- * arithmetic is on whole numbers, whatever the window and the number of slices.
- */
+// Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
 function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
   const sliceTicks = windowMs
   const indexOf = (atMs: number) => Math.floor((Math.floor(atMs) * slices) / sliceTicks)
@@ -77,16 +73,16 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   }
 
   /**
-   * Returns the milliseconds from `nowMs` to the first whole one at which at most `most` units are in use,
-   * if no more are taken. A linear search over the slices, the oldest first: each in turn becomes the
-   * oldest, counts by its part inside the window, and leaves.
+   * Returns the time from `nowMs` to the first whole millisecond at which at most `most` units are in use,
+   * if no more are taken. A linear search over the slices: each in turn becomes the oldest, counts by its
+   * part inside the window, and leaves.
    *
-   * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7.
-   * While slice 1 is inside, 10 are in use. It is the oldest from 11 s on; its 6 may count for 3 then, which
-   * they do once floor(6 × part inside) <= 3: past a third of the slice. The answer is 11,334 - 5500 = 5834.
+   * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7. All
+   * 10 count until slice 1 becomes the oldest, at 11 s. Its 6 must then count for 3: floor(6 × part inside)
+   * <= 3 holds once a third of the slice is outside. The answer is 11,334 - 5500 = 5834.
    */
   function msUntilUsed(most: number, { index, tick, counts }: View, nowMs: number): number {
-    let room = most // what the slices that are still whole leave of `most`
+    let room = most // `most` less the slices that are still whole
     for (let i = 0; i <= slices; i++) room -= counts[i] as number
     for (let later = 0; later <= slices; later++) {
       const oldest = counts[slices - later] as number
@@ -97,7 +93,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
       const atTick = (index + later) * sliceTicks + Math.max(t, later === 0 ? tick : 0)
       return Math.max(0, Math.ceil(atTick / slices) - nowMs)
     }
-    return Number.POSITIVE_INFINITY // unreachable for most >= 0: at last, room = most
+    return Number.POSITIVE_INFINITY // unreachable: in the last round, room = most
   }
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
@@ -136,8 +132,8 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     return usedIn(viewAt(next, nowMs)) === 0 ? undefined : next
   }
 
-  return Object.freeze({
-    kind: 'sliding-window' as const,
+  return Object.freeze<Policy>({
+    kind: 'sliding-window',
     name,
     limit,
     windowMs,
@@ -147,6 +143,6 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     refund,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scaled: (share: number) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
+    scaled: (share) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
   })
 }

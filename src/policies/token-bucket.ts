@@ -9,9 +9,9 @@ import { prepaidRefill } from './prepaid.js'
 export interface TokenBucketOptions {
   /** The most tokens that the bucket holds, and so the largest burst. A whole number of at least 1. */
   capacity: number
-  /** How many tokens are refilled per `every`, evenly spread. A whole number of at least 1. */
+  /** How many tokens are added per `every`, evenly spread. A whole number of at least 1. */
   refill: number
-  /** The time in which `refill` tokens are refilled. */
+  /** The time in which `refill` tokens are added. */
   every: Duration
   /** For headers and keys. Default: such as `100-in-1min`, or `10-in-1s-burst-50`. */
   name?: string
@@ -25,9 +25,8 @@ const OPTIONS = {
 } as const
 
 /**
- * Bucket times are kept on a grid of 1/4096 ms. It is the spacing of doubles at today's time, so sums are
- * exact and retry times are exact with them. (Epoch milliseconds reach 2^41, where the spacing doubles, in
- * 2039.)
+ * Bucket times are multiples of 1/4096 ms, the spacing of doubles at today's time, so sums and retry times
+ * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.)
  */
 const GRID = 4096
 
@@ -36,26 +35,23 @@ const MAX_RATE_ERROR = 0.002
 
 /**
  * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
- * One timestamp is its whole state: when it will be full again. That makes it the generic cell rate
- * algorithm (GCRA, ITU-T I.371) seen from the other side; the two decide alike.
+ * Its whole state is one timestamp: when it will be full again. It decides as the generic cell rate
+ * algorithm (GCRA, ITU-T I.371) does.
  *
- * **Bound.** In any true window of `d` ms at most `capacity + floor(d / interval)` units are admitted, with
- * `interval = every / refill`: what the bucket held at the start, and what came in. So `limit` in `window`
- * as a bucket of that capacity admits at most twice the limit in one window, and the limit per window in the
- * long run. The interval is rounded to 1/4096 ms: not at all where it is a whole number of milliseconds, by
- * at most 0.13 % at 10,000 a second, less in proportion at lower rates. Rates that rounding would change by
- * more than 0.2 % are refused: none up to 16,384 a second, and above that most.
+ * **Bound.** In any `d` ms at most `capacity + floor(d / interval)` units are admitted, with
+ * `interval = every / refill`: what the bucket held at the start, plus the refill. So a bucket of `limit`
+ * tokens, refilled once per window, admits at most twice the limit in one window, and the limit per window
+ * in the long run. The interval is rounded to 1/4096 ms: by at most 0.13 % at 10,000 a second, less in
+ * proportion at lower rates. Rates that rounding would change by more than 0.2 % are rejected: none up to
+ * 16,384 a second, most above.
  *
- * **Clock.** After a clock that was ahead, nobody waits for longer than the time that fills the whole
- * bucket.
+ * **Clock.** After a clock that was ahead, nobody waits for longer than a full refill takes.
  *
- * **Refunds** restore what has not been refilled yet. In a bucket that would have been full at some moment
- * since the taking, the units were refilled by then; so a refund restores at most the time that was left
- * until then. Where handlers are slow and the bucket is nearly full, that is less than was taken, and
- * rightly so.
+ * **Refunds** restore what has not been refilled yet: of units taken from a nearly full bucket long ago, the
+ * refill has brought back a part by itself.
  *
- * Throws a `TypeError` for wrong numbers: a rate that rounding changes by more than 0.2 %, or a bucket that
- * takes over ten years to fill.
+ * Throws a `TypeError` for a rate that rounding changes by more than 0.2 %, and for a bucket that takes over
+ * ten years to fill.
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
   const { capacity, refill, every, name, intervalMs } = readOptions('tokenBucket', options, OPTIONS)
@@ -63,14 +59,11 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
   return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill)
 }
 
-interface Rate {
-  readonly capacity: number
-  readonly refill: number
-  readonly every: number
-}
-
 /** Returns the time in which one token is refilled, on the grid. */
-function readInterval(owner: string, { capacity, refill, every }: Rate): number {
+function readInterval(
+  owner: string,
+  { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
+): number {
   const intervalMs = onGrid(every / refill, 'refill', refill)
   if ((capacity / refill) * every > MAX_DURATION_MS) {
     const must = 'small enough that the refill fills it within 10 years'
@@ -115,21 +108,16 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     return state && (state[0] as number) > latestMs ? [latestMs] : state
   }
 
-  function refund(
-    state: State,
-    nowMs: number,
-    cost: number,
-    takenAtMs: number,
-    resetAtMs = takenAtMs + cost * intervalMs,
-  ): State | undefined {
-    const refundMs = floorToGrid(Math.min(cost * intervalMs, resetAtMs - nowMs))
+  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
+    const costMs = cost * intervalMs
+    const refundMs = floorToGrid(Math.min(costMs, (resetAtMs ?? takenAtMs + costMs) - nowMs))
     if (refundMs <= 0) return state
     const [fullAtMs] = clampToNow(state, nowMs) as readonly [number]
     return fullAtMs - refundMs <= nowMs ? undefined : [fullAtMs - refundMs]
   }
 
-  return Object.freeze({
-    kind: 'token-bucket' as const,
+  return Object.freeze<Policy>({
+    kind: 'token-bucket',
     name,
     limit: capacity,
     windowMs,
@@ -139,7 +127,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     refund,
     clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
-    scaled(share: number) {
+    scaled(share) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
       return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs)

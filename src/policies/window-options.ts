@@ -3,7 +3,7 @@ import { optional } from '../options/option-table.js'
 import { type Duration, shortDuration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 
-/** What every window of counters is made of. */
+/** The options that `fixedWindow` and `slidingWindow` share. */
 export interface WindowOptions {
   /** Units that may be taken per window. A whole number of at least 1. */
   limit: number
@@ -13,9 +13,7 @@ export interface WindowOptions {
   name?: string
 }
 
-/** How the options are read that `fixedWindow` and `slidingWindow` share. */
 export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
-
 export const WINDOW_HINT = policyHints({ units: ['limit'], time: 'window' })
 
 /** The default name of a window, such as `100-in-1min`. */

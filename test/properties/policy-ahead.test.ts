@@ -92,7 +92,7 @@ class World {
   }
 }
 
-test('what is used of units taken ahead, the policy would have admitted at those moments, however many are held', () => {
+test('the policy would have admitted every use of prepaid units at its moment, however many are held', () => {
   fc.assert(
     fc.property(timedPolicy, moment, acts, ({ policy }, startMs, trace) => {
       const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
@@ -131,27 +131,27 @@ test('prepaid blocks of a sixteenth of the limit may be returned at any moment w
   )
 })
 
-test('units of a full bucket lapse as it is refilled: so they are never there twice', () => {
+test('prepaid units of a full bucket expire as it is refilled, so they never count twice', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 1, every: 1000 })
   const usableAt = (ms: number) => bucket.prepaid?.usable(10, ms, 0, 10_000)
   expect([0, 1, 1000, 1001, 9000, 9001, 10_000].map(usableAt)).toEqual([10, 9, 9, 8, 1, 0, 0])
 })
 
-test('a bucket that misses much takes all units back, and one that misses little none', () => {
+test('a bucket that misses many units takes all prepaid ones back, and one that misses few takes none', () => {
   const { prepaid } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
   expect(prepaid?.returnable(5, 0, 100, 30_000)).toBe(5)
   expect(prepaid?.returnable(5, 0, 100, 23_000)).toBe(2)
   expect(prepaid?.returnable(5, 0, 100, 20_100)).toBe(0)
 })
 
-test('units of windows may be used in the slice in which they are counted', () => {
+test('prepaid units of a window may be used in the slice that counted them', () => {
   const { prepaid } = slidingWindow({ limit: 10, window: '10s', slices: 10 })
   expect([1000, 1999.9, 2000].map((ms) => prepaid?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
   const fixed = fixedWindow({ limit: 10, window: '10s' }).prepaid
   expect([0, 9999.9, 10_000].map((ms) => fixed?.usable(3, ms, 1000, 10_000))).toEqual([3, 3, 0])
 })
 
-test('what counts failures or denials is not taken prepaid', () => {
+test('policies that count failures or denials have no prepaid units', () => {
   const window = fixedWindow({ limit: 10, window: '10s' })
   const none = [consecutive({ limit: 3 }), ban(window, { after: 3, within: '1m', for: '1h' })]
   expect(none.map(({ prepaid }) => prepaid)).toEqual([undefined, undefined])

@@ -37,7 +37,7 @@ test('rule 5: a step back in time never shows more remaining, nor allows what wa
   )
 })
 
-test('rule 5: with a clock that keeps stepping back, any true time still admits no more than promised', () => {
+test('rule 5: with a clock that keeps stepping back, no span of real time admits more than promised', () => {
   const stepping = fc.array(fc.record({ at: fc.nat({ max: 59 }), windows: jump }), { maxLength: 5 })
   fc.assert(
     fc.property(anyPolicy, moment, takes, stepping, ({ policy, most }, startMs, trace, steps) => {
@@ -96,7 +96,7 @@ test('rule 5: a clock that was ahead and came back locks nobody out for longer t
   )
 })
 
-test('rule 5: a clamped state decides as the state it was made from, and clamping it again changes nothing', () => {
+test('rule 5: a clamped state decides as the original, and clamping it again changes nothing', () => {
   fc.assert(
     fc.property(anyPolicy, moment, takes, jump, ({ policy }, startMs, trace, windows) => {
       const lengthMs = Number.isFinite(policy.windowMs) ? policy.windowMs : 1000

@@ -54,7 +54,7 @@ test('a charge that is refunded at once leaves no trace', () => {
   )
 })
 
-test('refunds after the window of the taking restore nothing', () => {
+test('refunds after the window in which the units were taken restore nothing', () => {
   fc.assert(
     fc.property(
       anyPolicy,

@@ -57,7 +57,7 @@ test('rule 1: a denial and a peek change nothing, and the input state is never t
   )
 })
 
-test('rule 2: over any true time, no more is admitted than the documentation promises', () => {
+test('rule 2: over any span of time, no more is admitted than the documentation promises', () => {
   fc.assert(
     fc.property(anyPolicy, moment, takes, ({ policy, most }, startMs, trace) => {
       const admitted: { nowMs: number; cost: number }[] = []
@@ -171,7 +171,7 @@ function greedyRate(policy: Policy, startMs: number, windows: number): number {
   return (policy.limit * windows * policy.windowMs) / (nowMs - steadyFromMs)
 }
 
-test('rule 7: whoever always takes at the first moment gets the rate within 0.2 %', () => {
+test('rule 7: a client that always takes as soon as it may gets the rate within 0.2 %', () => {
   fc.assert(
     fc.property(timedPolicy, moment, ({ policy }, startMs) => {
       const share = greedyRate(policy, startMs, 1200) / policy.limit
@@ -205,7 +205,7 @@ test.each([
 const refills = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 1, max: 5_000_000 }))
 const shares = fc.double({ min: 1 / 64, max: 1, noNaN: true })
 
-test('rule 7: a bucket keeps its rate within 0.2 %, or is refused; below 16,384 a second it never is', () => {
+test('rule 7: a bucket keeps its rate within 0.2 %, or is rejected; up to 16,384 a second it never is', () => {
   fc.assert(
     fc.property(refills, fc.integer({ min: 1, max: 2000 }), (refill, everyMs) => {
       const make = () => tokenBucket({ capacity: 1, refill, every: everyMs })

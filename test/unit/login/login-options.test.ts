@@ -137,13 +137,13 @@ test('describe returns a row for each default limit', () => {
       limit: 'address',
       key: 'address',
       policy:
-        '50 in a sliding window of 1 hour; after 500 refused ones within 1 hour none for 1 hour, then 6 hours, then 1 day',
+        '50 in a sliding window of 1 hour; after 500 denials within 1 hour, banned for 1 hour, then 6 hours, then 1 day',
     },
     {
       limit: 'account-and-address',
       key: 'account, address',
       policy:
-        '5 in a sliding window of 30 minutes; after 5 refused ones within 30 minutes none for 30 minutes, then 2 hours, then 6 hours',
+        '5 in a sliding window of 30 minutes; after 5 denials within 30 minutes, banned for 30 minutes, then 2 hours, then 6 hours',
     },
     { limit: 'account', key: 'account', policy: '10 in a sliding window of 30 minutes' },
     { limit: 'consecutive', key: 'account', policy: '100 in a row' },
@@ -171,7 +171,7 @@ test('describe returns the limits that were given, and their keys with device co
     {
       limit: 'account-and-address',
       key: 'account, browser, address',
-      policy: '3 in a window of 1 day of the clock',
+      policy: '3 in a clock-aligned window of 1 day',
     },
     { limit: 'account', key: 'account, browser', policy: '3 in a row' },
   ])

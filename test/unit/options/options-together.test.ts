@@ -108,7 +108,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
   [
     'ban',
     () => ban(5 as never, { after: 0, within: '1m', for: [] }),
-    ['policy must be a policy that is no ban', 'after must', 'for must'],
+    ['policy must be a policy that is not a ban', 'after must', 'for must'],
   ],
   ['memoryStore', () => memoryStore({ maxKeys: 0, clock: 5 } as never), ['maxKeys must', 'clock must']],
   ['mysqlStore', () => mysqlStore('db' as never, { table: '' }), ['pool must', 'table must']],

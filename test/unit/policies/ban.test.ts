@@ -26,15 +26,15 @@ function waits(of: Policy, ...minutes: readonly number[]): number[] {
   return attempts(of, ...minutes).map(({ retryAfterMs }) => retryAfterMs / MINUTE_MS)
 }
 
-test('`after` denials within the time begin a ban, and allowed charges do not count', () => {
+test('`after` denials within the time start a ban; allowed charges do not count', () => {
   expect(waits(policy, 0, 0, 0, 0.5, 1, 1, 1.25)).toEqual([0, 0, 1, 0.5, 0, 0, 5])
 })
 
-test('denials that are further apart begin no ban', () => {
+test('denials further apart than that start no ban', () => {
   expect(waits(policy, 0, 0, 0, 0, 10, 10, 10, 10)).toEqual([0, 0, 1, 1, 0, 0, 1, 1])
 })
 
-test('the time in which denials count begins with the first of them', () => {
+test('the time in which denials count starts with the first of them', () => {
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 9.5).at(-1)).toBe(5)
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 10, 10, 10).at(-1)).toBe(1)
 })
@@ -51,7 +51,7 @@ test('each further ban is longer, up to the last, and the escalation resets afte
   expect(waits(policy, ...again, 25, 25, 25, 25, 25).at(-1)).toBe(5)
 })
 
-test("with onAttempt: 'restart' each attempt begins the ban anew", () => {
+test("with onAttempt: 'restart' each attempt restarts the ban", () => {
   const restarting = ban(window, { after: 3, within: '10m', for: ['5m', '20m'], onAttempt: 'restart' })
   expect(waits(restarting, 0, 0, 0, 0, 0, 4, 8, 13)).toEqual([0, 0, 1, 1, 5, 5, 5, 0])
 })
@@ -63,7 +63,7 @@ test('a ban that is shorter than the wait of its policy shows the longer one', (
   expect(waits(daily, 0, 60)).toEqual([0, 23 * 60])
 })
 
-test('a peek during a ban shows when a unit is left again', () => {
+test('a peek during a ban shows when a unit is available again', () => {
   const [, , , , banned] = attempts(policy, 0, 0, 0, 0, 0)
   expect(policy.take(banned?.next, 2 * MINUTE_MS, 0)).toEqual({
     allowed: true,
@@ -83,7 +83,7 @@ test('nobody is banned for longer than the longest ban by a clock that was ahead
   expect(policy.take(denied.next, 20 * MINUTE_MS, 1).allowed).toBe(true)
 })
 
-test('a ban has the name, limit and window of its policy, scales with it, and has a kind of its own', () => {
+test('a ban has the name, limit and window of its policy, scales with it, and has its own kind', () => {
   const { kind, name, limit, windowMs } = policy
   expect({ kind, name, limit, windowMs }).toEqual({
     kind: 'ban-fixed-window',
@@ -97,8 +97,8 @@ test('a ban has the name, limit and window of its policy, scales with it, and ha
 })
 
 test.each([
-  ['no policy', 5, {}, 'ban: policy must be a policy that is no ban, got 5. Write ban(slidingWindow('],
-  ['a ban', policy, {}, 'ban: policy must be a policy that is no ban, got an object.'],
+  ['no policy', 5, {}, 'ban: policy must be a policy that is not a ban, got 5. Write ban(slidingWindow('],
+  ['a ban', policy, {}, 'ban: policy must be a policy that is not a ban, got an object.'],
   ['no number of denials', window, { after: 0 }, 'ban: after must be a whole number of at least 1, got 0.'],
   ['no time for them', window, { within: '0s' }, 'ban: within must be a duration of 1 ms to 10 years'],
   [
@@ -135,7 +135,7 @@ test.each([
   ).not.toThrow()
 })
 
-test('a refund restores units, and neither strikes nor a ban', () => {
+test('a refund restores units, but neither removes strikes nor ends a ban', () => {
   const banned = attempts(policy, 0, 0, 0, 0, 0).at(-1)?.next as State
   const refunded = policy.refund(banned, 0, 1, 0)
   expect(policy.take(refunded, 0, 1)).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })

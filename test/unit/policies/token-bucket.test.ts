@@ -49,7 +49,7 @@ test('moreAfterMs is exact, between two tokens too', () => {
   expect(policy.take(undefined, 10_000, 0)).toMatchObject({ remaining: 5, moreAfterMs: 0 })
 })
 
-test('after a clock that was a year ahead, nobody waits for more than the time that fills the bucket', () => {
+test('after a clock that was a year ahead, nobody waits for longer than a full refill takes', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
   const denied = policy.take([nowMs + 365 * 86_400_000], nowMs, 1)

@@ -14,7 +14,7 @@ function run(policy: Policy, takes: readonly (readonly [atMs: number, cost: numb
 describe('fixedWindow', () => {
   const policy = fixedWindow({ limit: 3, window: '1s' })
 
-  test('counts to the limit, and opens at the next full window of the clock', () => {
+  test('admits the limit, and again when the next clock-aligned window begins', () => {
     const { last, state } = run(policy, [
       [1200, 2],
       [1900, 1],
@@ -30,26 +30,26 @@ describe('fixedWindow', () => {
     expect(policy.take(state, 2000, 1)).toMatchObject({ allowed: true, remaining: 2, next: [2, 1] })
   })
 
-  test('refunds only into the window of the taking', () => {
+  test('a refund reaches only the window in which the units were taken', () => {
     const { state } = run(policy, [[1200, 2]])
     expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([1, 1])
     expect(policy.refund(state as State, 1300, 5, 1200)).toBeUndefined()
     expect(policy.refund(state as State, 1300, 1, 900)).toBe(state)
   })
 
-  test('a step back over the window border goes on counting in the later window', () => {
+  test('after a step back across a window border, the state keeps counting in the later window', () => {
     const { state } = run(policy, [[2000, 3]])
     expect(policy.take(state, 1999, 1)).toMatchObject({ allowed: false, retryAfterMs: 1001, next: undefined })
     expect(policy.take(state, 3000, 1).allowed).toBe(true)
   })
 
-  test('a denial clamps a state from far ahead, which then waits for two windows at most', () => {
+  test('a denial clamps a state from a clock far ahead, which then waits for two windows at most', () => {
     const denied = policy.take([900, 3], 1500, 1)
     expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [2, 3] })
     expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
   })
 
-  test('a refund to a state from far ahead reaches the window of the taking alone, also once it is clamped', () => {
+  test('a refund to a state from a clock far ahead reaches only the window of its units, even once clamped', () => {
     const ahead: State = [900, 3]
     expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([900, 1])
     expect(policy.refund(ahead, 1500, 3, 900_100)).toBeUndefined()
@@ -63,7 +63,7 @@ describe('fixedWindow', () => {
 describe('slidingWindow', () => {
   const policy = slidingWindow({ limit: 10, window: '10s', slices: 10 })
 
-  test('the oldest slice counts by how much of it is still inside, rounded down', () => {
+  test('the oldest slice is weighted by its part inside the window, rounded down', () => {
     const { state } = run(policy, [[500, 10]]) // slice 0, fully inside until 10,000
     expect(policy.take(state, 9999, 0).remaining).toBe(0)
     expect(policy.take(state, 10_000, 0).remaining).toBe(0)
@@ -72,7 +72,7 @@ describe('slidingWindow', () => {
     expect(policy.take(state, 10_901, 0).remaining).toBe(10)
   })
 
-  test('a step shows when a unit more, all units and this cost are back', () => {
+  test('a step shows when one more unit, this cost and all units are available again', () => {
     const { last } = run(policy, [
       [500, 10],
       [5000, 4],
@@ -96,7 +96,7 @@ describe('slidingWindow', () => {
     expect(policy.take(state, 11_334, 3).allowed).toBe(true)
   })
 
-  test('one slice is the two-counter window', () => {
+  test('a single slice gives the two-counter window', () => {
     const two = slidingWindow({ limit: 10, window: '1s', slices: 1 })
     const { state } = run(two, [[900, 10]])
     expect(two.take(state, 1500, 0).remaining).toBe(5)
@@ -110,7 +110,7 @@ describe('slidingWindow', () => {
     expect(thirds.take(state, 1334, 0).remaining).toBe(6)
   })
 
-  test('refunds only into the slice of the taking', () => {
+  test('a refund reaches only the slice in which the units were taken', () => {
     const { state } = run(policy, [
       [500, 4],
       [3500, 2],
@@ -121,7 +121,7 @@ describe('slidingWindow', () => {
     expect(policy.refund(state as State, 30_000, 1, 20_000)).toBe(state)
   })
 
-  test('a denial clamps a state from far ahead', () => {
+  test('a denial clamps a state from a clock far ahead', () => {
     const { state } = run(policy, [[900_000, 10]])
     const denied = policy.take(state, 500, 1)
     expect(denied).toMatchObject({ allowed: false, next: [10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
@@ -129,7 +129,7 @@ describe('slidingWindow', () => {
     expect(policy.take(denied.next, 20_001, 1).allowed).toBe(true)
   })
 
-  test('a refund to a state from far ahead reaches the slice of the taking alone, also once it is clamped', () => {
+  test('a refund to a state from a clock far ahead reaches only the slice of its units, even once clamped', () => {
     const { state } = run(policy, [
       [895_000, 3],
       [900_000, 7],
@@ -144,7 +144,7 @@ describe('slidingWindow', () => {
     expect(policy.refund(clamped as State, 500, 2, 10_100)).toEqual([10, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
   })
 
-  test('a refund of all that a clock far ahead left makes the state fresh', () => {
+  test('a refund of all units of a state from a clock far ahead makes it fresh', () => {
     const { state } = run(policy, [[900_000, 7]])
     expect(policy.refund(state as State, 500, 7, 900_000)).toBeUndefined()
   })
@@ -153,7 +153,7 @@ describe('slidingWindow', () => {
 describe('consecutive', () => {
   const policy = consecutive({ limit: 3 })
 
-  test('counts without a window: time alone frees nobody', () => {
+  test('has no window: time alone restores no units', () => {
     const { last, state } = run(policy, [
       [0, 3],
       [1e12, 1],
