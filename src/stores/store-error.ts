@@ -50,6 +50,7 @@ export function asStoreError(
 export function messageOf(thrown: unknown): string {
   const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
   const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown
-  if (first instanceof Error) return first.message
+  const { message } = (first ?? {}) as { message?: unknown }
+  if (typeof message === 'string') return message // also of an error of another realm
   return typeof first === 'string' ? first : `${show(first)} was thrown`
 }

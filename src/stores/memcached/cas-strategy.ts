@@ -20,21 +20,20 @@ import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protoc
 const MAX_ATTEMPTS = 30
 /** The longest random wait before another attempt, so that the processes drift apart. */
 const MAX_JITTER_MS = 8
-/** Keys whose last state is cached, at least. */
+/** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
 
-/** A state in memcached, and the token that an item has until it is written again; none without an item. */
+/** A state in memcached, and the item's CAS token, which each write changes. Both `undefined`: no item. */
 interface Version {
   readonly state: State | undefined
   readonly cas: bigint | undefined
 }
 
-/** A version that this process wrote over a connection: a restarted server counts tokens from 1 again. */
+/** A version that this process wrote, and its connection: a restarted server counts tokens from 1 again. */
 interface WrittenVersion extends Version {
   readonly socket: Socket
 }
 
-/** Operations that are to be applied together with the others of their key. */
 interface Call {
   readonly operations: readonly Operation[]
   resolve(results: readonly Result[]): void
@@ -42,13 +41,13 @@ interface Call {
 }
 
 /**
- * Family: compare-and-swap. Bound: exactly the policy's own; after 30 attempts that other processes won, a
- * `StoreError`.
+ * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after 30
+ * attempts that other processes won.
  *
- * Reads a state, applies the operations, and writes if nobody else has written meanwhile; else it starts
- * again. The last version that this process wrote is cached, so that a key which it alone changes costs one
- * round trip; a result that is based on it counts only if it was written, which proves that the version was
- * current. Calls for a key that is busy wait and go together next, so that a process never races itself.
+ * An attempt reads a state, applies the operations, and writes if nobody else has written meanwhile. The last
+ * version that this process wrote is cached, so a key that only this process changes costs one round trip. A
+ * result from the cache counts only if its write succeeds, which proves that the version was current. Calls
+ * for a busy key wait and then run together, so a process never races itself.
  */
 export function casStrategy(transport: Transport, now: () => number): Strategy {
   const written = new RecentMap<WrittenVersion>(MIN_KEYS)
@@ -58,30 +57,27 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return new Promise((resolve, reject) => {
       const call = { operations, resolve, reject }
       const queue = waiting.get(key)
-      if (queue === undefined) runInTurn(key, [call])
+      if (queue === undefined) runQueue(key, [call])
       else queue.push(call)
     })
   }
 
-  async function runInTurn(key: string, first: readonly Call[]): Promise<void> {
-    let calls = first
-    while (calls.length > 0) {
-      const next: Call[] = []
-      waiting.set(key, next)
-      await runTogether(key, calls)
-      calls = next
+  async function runQueue(key: string, first: readonly Call[]): Promise<void> {
+    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call[]) {
+      waiting.set(key, [])
+      try {
+        const results = [
+          ...(await swapState(
+            key,
+            calls.flatMap(({ operations }) => operations),
+          )),
+        ]
+        for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
+      } catch (reason) {
+        for (const { reject } of calls) reject(reason)
+      }
     }
     waiting.delete(key)
-  }
-
-  async function runTogether(key: string, calls: readonly Call[]): Promise<void> {
-    try {
-      const all = calls.flatMap(({ operations }) => operations)
-      const results = [...(await swapState(key, all))]
-      for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
-    } catch (reason) {
-      for (const { reject } of calls) reject(reason)
-    }
   }
 
   async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
@@ -115,7 +111,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return { state, cas: cas.readBigUInt64BE(0) }
   }
 
-  /** Returns the results; nothing where the version is, or may be, no longer current. */
+  /** Returns the results; `undefined` if the version may no longer be current. */
   async function trySwap(
     key: string,
     version: Version,
@@ -131,7 +127,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return isJustRead ? applyUnwritten(version.state, operations, nowMs, outcome) : undefined
   }
 
-  /** Returns whether the version was still current; an error where there is no memory for the new state. */
+  /** Returns whether the version was still current; an error if the server has no memory for the new state. */
   async function write(
     key: string,
     { cas }: Version,

@@ -11,7 +11,7 @@ export interface MemcachedReply {
 export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
-  /** Whether requests are written at once. */
+  /** Whether `write` sends at once; otherwise it queues until the connection is open. */
   connected: boolean
   /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
@@ -22,11 +22,9 @@ export interface MemcachedServer {
   write(request: Buffer): void
   /** Calls `listener` for each new connection, before anything is written to it. */
   on(event: 'authenticated', listener: () => void): unknown
-  /** Drops the connection and fails the requests that wait for a reply. */
+  /** Drops the connection and fails its pending requests. */
   error(error: Error): void
 }
-
-type StatsCallback = (error: Error | null, server: string, stats: Record<string, string> | null) => void
 
 /**
  * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store
@@ -40,7 +38,7 @@ export interface MemcachedClient {
   /** Returns the server that holds a key; nothing when no server is available. */
   server(key: string): MemcachedServer | null | undefined
   /** Reads the statistics of every server; calls back once per server. */
-  stats(callback: StatsCallback): void
+  stats(callback: (error: Error | null, server: string, stats: Record<string, string> | null) => void): void
 }
 
 /** Returns whether a value has what the store needs. */

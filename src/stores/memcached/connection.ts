@@ -1,66 +1,68 @@
 import type { Socket } from 'node:net'
 import { groupBy } from '../../util/group-by.js'
-import { StoreError } from '../store-error.js'
+import { weakMemo } from '../../util/memo.js'
+import { messageOf, StoreError } from '../store-error.js'
 import { type MemcachedClient, type MemcachedReply, type MemcachedServer, serverFor } from './client.js'
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
-/** A connection without a reply for so long is dropped, unless memjs' own time-out comes first. */
+/** How long a connection may owe a reply before it is dropped, unless memjs' own time-out comes first. */
 const STALL_TIMEOUT_MS = 1000
 
-/** Requests written in one turn of the event loop: so a burst leaves time to read replies. */
+/** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048
 
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
 export interface Transport {
   /**
-   * Sends a request to the server that holds `homeKey`, so that all items of one key share a server.
+   * Sends a request to the server that holds `routingKey`, so that all items of one key share a server.
    * Requests of one tick go to each server in one write. Returns the reply, whatever its status; rejects
    * with `StoreError` where there is none.
    */
-  request(homeKey: string, request: MemcachedRequest): Promise<MemcachedReply>
-  /** Returns the connection to the server of `homeKey`. CAS tokens are comparable within one only. */
-  socketOf(homeKey: string): Socket | undefined
+  request(routingKey: string, request: MemcachedRequest): Promise<MemcachedReply>
+  /** Returns the connection to the server of `routingKey`. CAS tokens of two connections are not comparable. */
+  socketOf(routingKey: string): Socket | undefined
 }
 
 interface PendingRequest {
-  readonly homeKey: string
+  readonly routingKey: string
   readonly request: MemcachedRequest
   resolve(reply: MemcachedReply): void
   reject(error: StoreError): void
 }
 
+/** Creates a transport over the connections that a memjs client opens. */
 export function memjsTransport(client: MemcachedClient): Transport {
   const queued: PendingRequest[] = []
 
   function flush(): void {
     const batch = queued.splice(0, MAX_PER_TURN)
     if (queued.length > 0) setImmediate(flush)
-    for (const [server, requests] of groupBy(batch, ({ homeKey }) => serverFor(client, homeKey))) {
+    for (const [server, requests] of groupBy(batch, ({ routingKey }) => serverFor(client, routingKey))) {
       if (server) write(client, server, requests)
       else failAll(requests, noReplyError(new Error('no server is available')))
     }
   }
 
   return {
-    request: (homeKey, request) =>
+    request: (routingKey, request) =>
       new Promise((resolve, reject) => {
-        if (queued.push({ homeKey, request, resolve, reject }) === 1) process.nextTick(flush)
+        if (queued.push({ routingKey, request, resolve, reject }) === 1) process.nextTick(flush)
       }),
-    socketOf: (homeKey) => serverFor(client, homeKey)?._socket,
+    socketOf: (routingKey) => serverFor(client, routingKey)?._socket,
   }
 }
 
 /** Removes an item that may not exist. */
-export async function removeItem({ request }: Transport, homeKey: string, key: string): Promise<void> {
+export async function removeItem({ request }: Transport, routingKey: string, key: string): Promise<void> {
   const removing = remove(key)
-  const reply = await request(homeKey, removing)
+  const reply = await request(routingKey, removing)
   const { status } = reply.header
   if (status !== STATUS.ok && status !== STATUS.notFound) throw statusError(removing, reply)
 }
 
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
-  resetBufferOnReconnect(server)
+  const pipelineOn = pipelinesOf(server)
   let pipeline: Pipeline | undefined
   const seqs = batch.map((pending) => {
     client.incrSeq()
@@ -72,41 +74,30 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
   server.onError(seqs.at(-1) as number, (cause) => pipeline?.fail(cause))
   const requests = batch.map(({ request }) => request)
   try {
-    server.write(encodeRequests(requests, seqs))
-    pipeline = pipelineOf(server)
+    server.write(encodeRequests(requests, seqs)) // which opens a connection where there is none
+    pipeline = pipelineOn(server._socket as Socket)
     pipeline.add(batch)
   } catch (cause) {
     failAll(batch, noReplyError(cause, server)) // an invalid port, for example
   }
 }
 
-const prepared = new WeakSet<MemcachedServer>()
-
-/** After a lost connection memjs 1.3.2 would read on behind half a reply. */
-function resetBufferOnReconnect(server: MemcachedServer): void {
-  if (prepared.has(server)) return
-  prepared.add(server)
+/** Returns the pipelines of a server's connections, past and present. */
+const pipelinesOf = weakMemo((server: MemcachedServer) => {
+  // After a lost connection memjs 1.3.2 would append the next reply to the received half of one.
   server.on('authenticated', () => {
     server.responseBuffer = Buffer.alloc(0)
   })
-}
-
-const pipelines = new WeakMap<Socket, Pipeline>()
-
-function pipelineOf(server: MemcachedServer): Pipeline {
-  const socket = server._socket as Socket
-  const known = pipelines.get(socket)
-  if (known !== undefined) return known
-  isolate(server, socket)
-  const pipeline = new Pipeline(server, socket)
-  pipelines.set(socket, pipeline)
-  return pipeline
-}
+  return weakMemo((socket: Socket) => {
+    isolate(server, socket)
+    return new Pipeline(server, socket)
+  })
+})
 
 /**
- * Corrects how memjs 1.3.2 handles the end of a connection. It takes the end of one that it has given up
- * for the end of its present one, which it then leaves open for good or whose requests it fails; and when a
- * server closes a connection in good order, it never calls back.
+ * Corrects how memjs 1.3.2 handles the end of a connection. It mistakes the end of one that it has dropped
+ * for the end of its present one, which it then never closes, or whose requests it fails; and when a server
+ * closes a connection in good order, memjs never calls back.
  */
 function isolate(server: MemcachedServer, socket: Socket): void {
   for (const event of ['error', 'close']) {
@@ -146,10 +137,7 @@ class Pipeline {
     pending.resolve(reply)
   }
 
-  /**
-   * memjs only ends its own half of a connection that it gives up, and a server that hangs never ends the
-   * other.
-   */
+  /** memjs only ends its own half of a connection that it drops; a server that hangs never ends the other. */
   fail(cause: unknown): void {
     this.#socket.destroy()
     const pending = [...this.#pending]
@@ -182,6 +170,5 @@ function failAll(batch: readonly PendingRequest[], error: StoreError): void {
 
 function noReplyError(cause: unknown, server?: MemcachedServer): StoreError {
   const address = server ? `${server.host}:${server.port}: ` : ''
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return new StoreError('memcached', `${address}${message}`, { cause })
+  return new StoreError('memcached', address + messageOf(cause), { cause })
 }

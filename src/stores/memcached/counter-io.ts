@@ -6,20 +6,20 @@ import { foreignItemError, statusError } from './errors.js'
 import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
 
 const MAX_ATTEMPTS = 30
-/** The first ones at once, since what they race with is soon done; then after waits that double. */
+/** The first attempts go at once, since what they race with is soon done; then the delays double. */
 const MAX_IMMEDIATE_ATTEMPTS = 10
 const MAX_WAIT_MS = 64
-/** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many reads as well. */
+/** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many adds a read. */
 const READ_ONE_IN = 16
 
-/** A counter before an increment, and what was added: nothing where the server had no memory for it. */
+/** A counter before an increment, and what was added: 0 if the server had no memory for it. */
 export interface Increment {
   readonly before: number
   readonly added: number
   readonly noMemory?: StoreError
 }
 
-/** Reads and changes counters. Those of one `key` share a server. */
+/** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
 
 export function counterIo({ request }: Transport) {
@@ -29,8 +29,8 @@ export function counterIo({ request }: Transport) {
   }
 
   /**
-   * Adds units, or only reads the counter when there are none to add. Retries where several processes
-   * create a counter at the same time, since memcached answers "not stored" to all but one.
+   * Adds units; with 0 units only reads. Retries when several processes create a counter at the same time,
+   * since memcached answers "not stored" to all but one.
    */
   async function add(key: string, counter: string, units: number, expiration: number): Promise<Increment> {
     if (units === 0) return { before: await read(key, counter), added: 0 }
@@ -51,15 +51,13 @@ export function counterIo({ request }: Transport) {
     }
   }
 
-  /** Retries while a reader holds the item: only then does counting down need memory. */
+  /** Subtracts units. Retries while a reader holds the item: only then does memcached need memory for it. */
   async function subtract(key: string, counter: string, units: number): Promise<void> {
     const subtracting = decrement(counter, units)
     for (let attempt = 1; ; attempt++) {
       const reply = await request(key, subtracting)
-      if (reply.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS) {
-        countIn(subtracting, reply)
-        return
-      }
+      const isDone = reply.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS
+      if (isDone) return void countIn(subtracting, reply) // throws for an error
       await backOff(attempt)
     }
   }
@@ -67,7 +65,7 @@ export function counterIo({ request }: Transport) {
   return { read, add, subtract }
 }
 
-/** Returns whether the sum has more digits: then memcached allocates a new item for it. */
+/** Returns whether the sum has more digits, for which memcached would allocate a new item. */
 function getsLonger(before: number, units: number): boolean {
   return String(before + units).length > String(before).length
 }
@@ -77,14 +75,14 @@ async function backOff(attempt: number): Promise<void> {
   await pause(Math.min(2 ** (attempt - MAX_IMMEDIATE_ATTEMPTS), MAX_WAIT_MS))
 }
 
-/** Returns the count in a reply, less what was just added; 0 without a counter. Only reads give digits. */
+/** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */
 function countIn(request: MemcachedRequest, reply: MemcachedReply, added = 0): number {
   const { header, val, extras } = reply
   if (header.status === STATUS.notFound) return 0
   if (header.status !== STATUS.ok) throw statusError(request, reply)
   if (request.extras !== undefined) {
     const before = val.readBigUInt64BE(0) - BigInt(added)
-    if (before < 0n) throw foreignItemError(request.key) // a sum above 2^64 begins again from 0
+    if (before < 0n) throw foreignItemError(request.key) // a sum beyond 2^64 wraps around
     return Number(before)
   }
   const digits = val.toString('latin1').trimEnd()

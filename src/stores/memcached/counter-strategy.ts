@@ -3,23 +3,23 @@ import type { Charge, Refund } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo, type Increment } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
-import { warnNotGivenBack } from './errors.js'
+import { warnRefundFailed } from './errors.js'
 import { applyOperations, applyUnwritten, isDenial, type Result, type Strategy } from './operations.js'
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
 
 /**
- * Family: counters by `incr`. Bound: never more than the policy admits, since units are counted before they
- * are allowed. Until a denied charge has returned its units, others may be denied for them.
+ * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
+ * counted before they are allowed. Until a denied charge's units are refunded, others may be denied for them.
  *
- * All charges of one key in a batch are one increment, and the reply tells what others had counted before.
- * Two charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
+ * All charges of one key in a batch are one increment, whose reply shows what others counted before. For
+ * example, charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
  *
  *     incr key:7 5               -> 8      3 were there before  } one write to the server
  *     get  key:6, get key:5      -> 1, 3   or from the cache    }
  *     used: 3 + 1 + 3 = 7 of 10            the 2 are allowed, the 3 would make 12: denied
- *     decr key:7 3                         the callers have their verdicts already
+ *     decr key:7 3                         after the verdicts are returned
  *
- * Two processes that do this at the same time see each other's increment in at least one of the two sums.
+ * Of two processes that do this at the same time, at least one sees the other's increment.
  */
 export function counterStrategy(transport: Transport, now: () => number): Strategy {
   const io = counterIo(transport)
@@ -29,8 +29,8 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
     const counters = countersOf(policy) as Counters
     const nowMs = now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
-    const giveBack = (units: number) => {
-      if (units > 0) io.subtract(key, counter, units).catch(warnNotGivenBack)
+    const refundUnits = (units: number) => {
+      if (units > 0) io.subtract(key, counter, units).catch(warnRefundFailed)
     }
     const adding = io.add(key, counter, unitsWanted(charges, policy), counters.expirationAt(nowMs))
     try {
@@ -40,10 +40,10 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
         slices.invalidate(key)
         results = evaluate(charges, policy, increment, await slices.read(key, counters, nowMs), nowMs)
       }
-      giveBack(increment.added - unitsAllowed(charges, results))
+      refundUnits(increment.added - unitsAllowed(charges, results))
       return results
     } catch (error) {
-      adding.then(({ added }) => giveBack(added)).catch(() => undefined)
+      adding.then(({ added }) => refundUnits(added)).catch(() => undefined)
       throw error
     }
   }
@@ -60,7 +60,7 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
     }
   }
 
-  /** Removes the counters also of slices in which a process may count whose clock is ahead. */
+  /** Also removes the counters of slices in which a process may count whose clock is ahead. */
   async function forget(key: string, policy: Policy): Promise<void> {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const nowMs = now()
@@ -77,13 +77,10 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
   return { charge, refund, forget }
 }
 
-/** Returns the units to count: all that may be allowed, and no more than may be allowed together. */
+/** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
 function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
-  const costs = charges.map(costOf).filter((cost) => cost <= limit)
-  return Math.min(
-    limit,
-    costs.reduce((sum, cost) => sum + cost, 0),
-  )
+  const units = charges.map(costOf).reduce((sum, cost) => (cost <= limit ? sum + cost : sum), 0)
+  return Math.min(limit, units)
 }
 
 function unitsAllowed(charges: readonly Charge[], results: readonly Result[]): number {
@@ -97,7 +94,7 @@ function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
 }
 
-/** Decides by what others have counted; without memory for an increment only denials and peeks. */
+/** Returns the results by what others have counted; errors for what the server had no memory for. */
 export function evaluate(
   charges: readonly Charge[],
   policy: Policy,
@@ -113,7 +110,7 @@ export function evaluate(
   if (!results.some(isDenial) || !isOvercounted()) return results
   return results.map((result) => (isDenial(result) ? { ...result, isTentative: true } : result))
 
-  /** Some units are about to be given back if one fewer leaves no room, either. */
+  /** Whether the counts exceed the limit, so that some of them are about to be refunded. */
   function isOvercounted(): boolean {
     const counts = [before + next, ...older]
     const newest = counts.findIndex((count) => count > 0)

@@ -1,11 +1,12 @@
 import type { Policy, State } from '../../policies/policy.js'
+import { weakMemo } from '../../util/memo.js'
 import { expirationOf } from './protocol.js'
 
-/** How a policy that only counts is kept in memcached: one counter for each slice of time. */
+/** How memcached keeps a policy whose state is only counts: one counter for each slice of time. */
 export interface Counters {
-  /** Returns the slice in which units are counted at a moment. */
+  /** Returns the slice in which units taken at `ms` are counted. */
   sliceAt(ms: number): number
-  /** How many earlier slices still matter. */
+  /** How many earlier slices the policy still counts. */
   readonly older: number
   /** Returns the item key of a slice's counter. */
   keyOf(key: string, slice: number): string
@@ -15,21 +16,11 @@ export interface Counters {
   stateOf(slice: number, counts: readonly number[]): State
 }
 
-const cache = new WeakMap<Policy, Counters>()
-
 /** Returns the counters of a policy; `undefined` for one whose state is more than counts. */
 export function countersOf(policy: Policy): Counters | undefined {
-  const cached = cache.get(policy)
-  if (cached !== undefined) return cached
-  const counters = makeCounters(policy)
-  if (counters !== undefined) cache.set(policy, counters)
-  return counters
-}
-
-function makeCounters({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters | undefined {
+  const { kind } = policy
   if (kind === 'consecutive') return SINGLE_COUNTER
-  if (kind === 'fixed-window') return windowCounters(windowMs, 1, 0)
-  return kind === 'sliding-window' ? windowCounters(windowMs, slices, slices) : undefined
+  return kind === 'fixed-window' || kind === 'sliding-window' ? windowCounters(policy) : undefined
 }
 
 const SINGLE_COUNTER: Counters = {
@@ -40,7 +31,8 @@ const SINGLE_COUNTER: Counters = {
   stateOf: (_slice, counts) => counts,
 }
 
-function windowCounters(windowMs: number, slices: number, older: number): Counters {
+const windowCounters = weakMemo(({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters => {
+  const older = kind === 'sliding-window' ? slices : 0
   const sliceAt = (ms: number) => Math.floor((Math.floor(ms) * slices) / windowMs)
   return {
     sliceAt,
@@ -52,4 +44,4 @@ function windowCounters(windowMs: number, slices: number, older: number): Counte
     },
     stateOf: (slice, counts) => [slice, ...counts],
   }
-}
+})

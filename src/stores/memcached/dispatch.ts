@@ -10,12 +10,11 @@ import type { Strategy } from './operations.js'
 import { itemKey } from './protocol.js'
 
 const MAX_CHARGES = 256
-/** One batch is in flight while the next one gathers. */
 const MAX_IN_FLIGHT = 2
-/** A batch that takes longer no longer holds up others: the server is far away. */
+/** A batch that takes longer (the server is far away) no longer delays the next ones. */
 const STALL_TIMEOUT_MS = 3
 
-/** Runs operations on single keys, each by the strategy for its policy. */
+/** Creates a dispatcher that runs operations of one key each, by the strategy for its policy. */
 export function dispatcher(transport: Transport, now: () => number) {
   const counters = counterStrategy(transport, now)
   const compareAndSwap = casStrategy(transport, now)
@@ -24,15 +23,13 @@ export function dispatcher(transport: Transport, now: () => number) {
   const charge = batcher<Charge, Verdict>(
     async (charges, answer) => {
       const partOf = (i: number) => charges[i]?.[0] as Part
-      const decideTogether = async ([key, positions]: [string, number[]]) => {
-        const { policy } = partOf(positions[0] as number)
-        const own = positions.map((i) => charges[i] as Charge)
+      const decideTogether = async ([key, indexes]: [string, number[]]) => {
+        const { policy } = partOf(indexes[0] as number)
+        const own = indexes.map((i) => charges[i] as Charge)
         const results = await strategyFor(policy)
           .charge(key, own, policy)
-          .catch((error: Error) => positions.map(() => error))
-        positions.forEach((position, i) => {
-          answer(position, results[i] as Verdict | Error)
-        })
+          .catch((error: Error) => indexes.map(() => error))
+        for (const [i, index] of indexes.entries()) answer(index, results[i] as Verdict | Error)
       }
       const byKey = groupBy(charges.keys(), (i) => itemKey(partOf(i).key))
       await Promise.all(Array.from(byKey, decideTogether))
@@ -41,7 +38,7 @@ export function dispatcher(transport: Transport, now: () => number) {
   )
 
   return {
-    /** Decides charges whose parts all name one key; those of one batch that name the same key together. */
+    /** Decides charges of one key each. Charges of the same key in a batch are decided together. */
     charge,
     refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
     forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),

@@ -1,9 +1,9 @@
 import { warnOnce } from '../../util/warn-once.js'
-import { StoreError } from '../store-error.js'
+import { messageOf, StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
 import { type MemcachedRequest, STATUS } from './protocol.js'
 
-/** Returns the error for a reply whose status says that the request was not carried out. */
+/** Returns the error for a reply with a status of failure. */
 export function statusError(
   { key }: MemcachedRequest,
   { header: { status }, val }: MemcachedReply,
@@ -13,17 +13,17 @@ export function statusError(
   return new StoreError('memcached', cause.message, { cause, answered: true })
 }
 
-/** Returns the error for a key under which another application keeps an item. */
+/** Returns the error for an item that headgate did not write. */
 export function foreignItemError(key: string, cause = new Error(`${key} holds no state`)): StoreError {
   const message = `the item ${key} belongs to another application. Give the limiter another prefix.`
   return new StoreError('memcached', message, { cause, answered: true })
 }
 
-/** Warns the operator that units which a denied charge had taken could not be refunded. */
-export function warnNotGivenBack(reason: unknown): void {
+/** Warns the operator, once, that the units of a denied charge could not be refunded. */
+export function warnRefundFailed(reason: unknown): void {
   warnOnce(
     'HEADGATE_MEMCACHED_NOT_GIVEN_BACK',
     'headgate: units of a denied charge could not be refunded. They stay taken until their window is over. ' +
-      `(${reason instanceof Error ? reason.message : reason})`,
+      `(${messageOf(reason)})`,
   )
 }

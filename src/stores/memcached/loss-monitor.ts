@@ -12,45 +12,43 @@ interface Vitals {
 }
 
 /**
- * Notices restarts, flushes and evictions by the counters in memcached's `stats`. The first poll of a
- * server is the baseline.
+ * Creates a monitor that detects restarts, flushes and evictions by the counters in memcached's `stats`. The
+ * first poll of a server is the baseline.
  */
 export function lossMonitor(client: MemcachedClient, now: () => number) {
   const listeners = new Set<(error: StoreError) => void>()
   const byServer = new Map<string, Vitals>()
   let polledAtMs = Number.NEGATIVE_INFINITY
 
-  /** Reads the statistics of all servers, at most once a minute. Never throws. */
-  function poll(): void {
-    const nowMs = now()
-    if (Math.abs(nowMs - polledAtMs) < POLL_INTERVAL_MS || listeners.size === 0) return
-    polledAtMs = nowMs
-    try {
-      client.stats((_error, server, stats) => {
-        if (stats) compare(server, vitalsIn(stats))
-      })
-    } catch {
-      // An invalid port, for example: charges report it.
-    }
-  }
-
   function compare(server: string, vitals: Vitals): void {
     const before = byServer.get(server)
     byServer.set(server, vitals)
     const loss = before && lossBetween(before, vitals)
     if (loss === undefined) return
-    for (const listener of listeners) {
-      listener(new StoreError('memcached', `${server} has lost live limits: it ${loss}`, { answered: true }))
-    }
+    const message = `${server} has lost live limits: it ${loss}`
+    for (const listener of listeners) listener(new StoreError('memcached', message, { answered: true }))
   }
 
-  /** Calls `listener` for each loss. Returns a function that unsubscribes. */
-  function subscribe(listener: (error: StoreError) => void): () => void {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
+  return {
+    /** Reads the statistics of all servers, at most once a minute. Never throws. */
+    poll(): void {
+      const nowMs = now()
+      if (Math.abs(nowMs - polledAtMs) < POLL_INTERVAL_MS || listeners.size === 0) return
+      polledAtMs = nowMs
+      try {
+        client.stats((_error, server, stats) => {
+          if (stats) compare(server, vitalsIn(stats))
+        })
+      } catch {
+        // An invalid port, for example: charges report it.
+      }
+    },
+    /** Calls `listener` for each loss. Returns a function that unsubscribes. */
+    subscribe(listener: (error: StoreError) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
   }
-
-  return { poll, subscribe }
 }
 
 function vitalsIn(stats: Record<string, string>): Vitals {

@@ -5,7 +5,7 @@ import type { KeyedPolicy, Part, Refund, Store } from '../store.js'
 import { isMemcachedClient, type MemcachedClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
-import { warnNotGivenBack } from './errors.js'
+import { warnRefundFailed } from './errors.js'
 import { lossMonitor } from './loss-monitor.js'
 
 /**
@@ -13,14 +13,12 @@ import { lossMonitor } from './loss-monitor.js'
  *
  * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket` and
  *   `ban` are one value, changed by compare-and-swap in at most 30 attempts (then `StoreError`).
- * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key; when a
- *   later key denies, what the earlier ones took is refunded, and for some round trips up to the cost of
- *   such a charge is taken too much.
- * - Clock: this process's, in whole milliseconds. Processes that share limits should keep their clocks
- *   together.
- * - Items expire no earlier than their state equals a fresh one, one to three seconds later as a rule.
- * - `client` is the user's memjs client, version 1.3. It is never closed. No request is sent twice,
- *   whatever its `retries` are.
+ * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key. When a
+ *   later key denies, the earlier ones are refunded; until then others may be denied for those units.
+ * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits.
+ * - Items expire one to three seconds after their state equals a fresh one, never earlier.
+ * - `client` is the user's memjs client, version 1.3. The store never closes it, and sends no request
+ *   twice, whatever the client's `retries` are.
  *
  * Throws a `TypeError` for anything but such a client.
  */
@@ -42,7 +40,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     shardOf: (key) => key,
     charge: keys.charge,
     refund,
-    onRefundFailed: warnNotGivenBack,
+    onRefundFailed: warnRefundFailed,
   })
 
   return {

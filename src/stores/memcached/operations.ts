@@ -3,10 +3,10 @@ import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { StoreError } from '../store-error.js'
 
-/** An operation on one key: all parts of a charge name it. */
+/** An operation on one key, which all parts of a charge name. */
 export type Operation = Charge | Refund
 
-/** A verdict, nothing for a refund, or an error where only other operations of the key succeeded. */
+/** A verdict, `undefined` for a refund, or an error where other operations of the key may have succeeded. */
 export type Result = Verdict | StoreError | undefined
 
 /** How operations on one key become atomic. */
@@ -37,10 +37,7 @@ export function applyOperations(
   return { results, state: current }
 }
 
-/**
- * Returns the results where the state cannot be written: denials and peeks stand, all else fails with
- * `error`.
- */
+/** Returns the results when no state can be written: denials and peeks stand, all else fails with `error`. */
 export function applyUnwritten(
   state: State | undefined,
   operations: readonly Operation[],

@@ -7,9 +7,9 @@ import { hashKey } from '../shared/hash-key.js'
 
 const MAGIC = 0x80
 const HEADER_LENGTH = 24
-/** As an expiration: do not create the counter. */
+/** The expiration that says: create no counter. */
 const DO_NOT_CREATE = 0xffffffff
-/** The flags of our states, which distinguish them from other values under the same key. */
+/** The flags of headgate's states, which distinguish them from other applications' values. */
 const STATE_FLAGS = 0x68670001
 
 const OPCODE = {
@@ -44,7 +44,7 @@ export function get(key: string): MemcachedRequest {
   return { opcode: OPCODE.get, key }
 }
 
-/** Removes an item; with a token, only while the item still has it. */
+/** Removes an item; with a token, only if the item still has it. */
 export function remove(key: string, cas?: bigint): MemcachedRequest {
   return cas === undefined ? { opcode: OPCODE.delete, key } : { opcode: OPCODE.delete, key, cas }
 }
@@ -68,8 +68,8 @@ function counterExtras(amount: number, expiration: number): Buffer {
 }
 
 /**
- * Writes a state while the item still has the token; without a token, while there is no item. Never a
- * `set`: for want of memory that removes the item that is there (memcached 1.6.18).
+ * Writes a state if the item still has the token; without a token, if there is no item. Never a `set`:
+ * when memory is short, that removes the existing item (memcached 1.6.18).
  */
 export function swap(
   key: string,
@@ -134,10 +134,7 @@ export function expirationOf(afterMs: number, nowMs: number): number {
   return absolute > MAX_SECONDS ? 0 : absolute
 }
 
-/**
- * memcached takes keys of up to 250 bytes without blanks and control characters; 30 are kept for a slice's
- * index.
- */
+/** memcached's limit is 250 bytes without blanks and control characters; 30 are kept for a slice's index. */
 const VALID_KEY = /^[\x21-\x7e]{1,220}$/
 
 /** Returns the item key for a storage key: the same, or its hash where memcached would reject it. */

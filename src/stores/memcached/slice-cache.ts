@@ -5,18 +5,18 @@ import type { Counters } from './counters.js'
 
 /** Keys whose past slices are cached, at least. */
 const MIN_KEYS = 100_000
-/** No process counts in a slice that has been over for so long, even if its clock is a little behind. */
+/** So long after a slice's end no process counts in it any more, even with its clock a little behind. */
 export const SETTLED_MS = 1000
-/** A denial by counts that are older than this is checked against fresh ones. */
+/** Denials from counts older than this are checked against fresh ones. */
 const MAX_TRUSTED_MS = 10_000
 
 /** The counts of the slices around the present one. */
 export interface OtherSlices {
-  /** The sum over the slices to come in which others may count already. */
+  /** The sum of the coming slices, in which processes whose clocks are ahead may count already. */
   readonly next: number
-  /** The slices before, newest first. */
+  /** The counts of the slices before, newest first. */
   readonly older: readonly number[]
-  /** Whether some counts may have fallen since: what they allow is right, what they deny may not be. */
+  /** Whether some counts may have fallen since: then a denial may be wrong, though not an allowance. */
   readonly isStale: boolean
 }
 
@@ -29,12 +29,12 @@ interface CachedSlices {
   readonly counts: readonly number[]
 }
 
-/** Caches the counts of slices that are over: they only fall, by a refund or a `forget`. */
+/** Caches the counts of past slices, which only fall, by a refund or a `forget`. */
 export class SliceCache {
   readonly #io: CounterIo
   #byKey = new RecentMap<CachedSlices>(MIN_KEYS)
   #latestMs = 0
-  /** Counts that were requested before an invalidation are not cached after it. */
+  /** Keeps counts that were requested before an invalidation from being cached after it. */
   #invalidations = 0
 
   constructor(io: CounterIo) {
@@ -46,7 +46,7 @@ export class SliceCache {
     this.#invalidations++
   }
 
-  /** Returns the slices around the present one: at once where all are cached. */
+  /** Returns the counts around the present slice: as a value if all are cached. */
   read(key: string, counters: Counters, nowMs: number): MaybePromise<OtherSlices> {
     const { older, sliceAt } = counters
     if (older === 0) return NO_SLICES
@@ -62,8 +62,8 @@ export class SliceCache {
   }
 
   /**
-   * The slices that begin within a second are read, too: a process that counts there and then reads the
-   * present slice may not see what is being counted here, so its count must be seen here.
+   * Also reads the slices that begin within a second: a process that counts there and then reads the present
+   * slice may miss what is being counted here, so its count must be seen here.
    */
   async #readMissing(
     key: string,
@@ -93,7 +93,7 @@ export class SliceCache {
     return { next: next.reduce((sum, count) => sum + count, 0), older: past, isStale }
   }
 
-  /** While the clock was ahead, slices may have passed for over in which others still count. */
+  /** While the clock was ahead, it may have taken slices for past in which others still count. */
   #clearAfterClockStep(nowMs: number): void {
     if (nowMs < this.#latestMs) {
       this.#byKey = new RecentMap(MIN_KEYS)

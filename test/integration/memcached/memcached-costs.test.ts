@@ -42,14 +42,14 @@ beforeEach(async () => {
   store = memcachedStore(open(server.url))
 })
 
-/** What was counted too much is given back behind the verdict. */
+/** Units of denied charges are refunded after the verdict. */
 async function expectLeft(policy: Policy, keys: readonly string[], left: readonly number[]): Promise<void> {
   await until(`${left} are left`, async () => {
     return JSON.stringify(await remainingOf(store, policy, keys)) === JSON.stringify(left)
   })
 }
 
-describe.each(LONG_POLICIES)('a cost that is none, with a %s', (_, policyOf) => {
+describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
   const policy = policyOf(5)
   const wrong = (key: string, cost: unknown): Part => ({ key, policy, cost: cost as number })
 
@@ -84,7 +84,7 @@ describe.each(LONG_POLICIES)('a cost that is none, with a %s', (_, policyOf) => 
   })
 })
 
-describe.each(LONG_POLICIES)('many at once, with a %s', (_, policyOf) => {
+describe.each(LONG_POLICIES)('many concurrent charges, with a %s', (_, policyOf) => {
   test('20,000 charges of one key in one tick are exact', async () => {
     const policy = policyOf(3000)
     const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
@@ -92,7 +92,7 @@ describe.each(LONG_POLICIES)('many at once, with a %s', (_, policyOf) => {
     await expectLeft(policy, ['hot'], [0])
   })
 
-  test('5,000 charges of as many keys in one call are taken once each, given back and forgotten', async () => {
+  test('5,000 charges of as many keys in one call are counted once each, refunded and forgotten', async () => {
     const policy = policyOf(5)
     const keys = Array.from({ length: 5000 }, (_each, i) => `key-${i}`)
     const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
@@ -120,7 +120,7 @@ describe.each<[string, Policy]>([
     await expectLeft(policy, ['key'], [0])
   })
 
-  test('is given back exactly', async () => {
+  test('is refunded exactly', async () => {
     const receipt = await receiptOf(store, 'key', policy, MOST)
     await store.refund([{ ...receipt, cost: 1 }])
     expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(1)

@@ -51,7 +51,7 @@ async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> 
 }
 
 /**
- * What denied charges had counted is given back behind their verdicts; afterwards so much is left of a key.
+ * Denied charges are refunded after their verdicts; returns what is then left of a key.
  */
 async function expectSettled(policy: Policy, key: string, remaining: number): Promise<void> {
   const store = memcachedStore(client)
@@ -73,7 +73,7 @@ describe.each(NAMES)('four processes of 200 callers, with a %s', (name) => {
     await expectSettled(policy, key, 0)
   })
 
-  test('take exactly what is left when all has settled', async () => {
+  test('take exactly what is left once all refunds are done', async () => {
     const key = `${run}:settled:${name}`
     const store = memcachedStore(client)
     await store.charge([[part(key, policy, 990)]])

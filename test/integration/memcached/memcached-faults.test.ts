@@ -37,7 +37,7 @@ function itemKey(policy: Policy, key: string, ago = 0): string {
   return counters === undefined ? key : counters.keyOf(key, counters.sliceAt(Date.now()) - ago)
 }
 
-describe('a value that is not ours', () => {
+describe('an item of another application', () => {
   let server: MemcachedServer
   let client: Client
   let store: Store
@@ -93,7 +93,7 @@ describe('a value that is not ours', () => {
     expect(await remainingOf(store, bucket, ['new'])).toEqual([4])
     expect((await client.get(key)).value?.toString()).toBe(value)
     await client.delete(key)
-    expect(await remainingOf(store, policy, ['theirs'])).toEqual([5]) // what they had counted is given back
+    expect(await remainingOf(store, policy, ['theirs'])).toEqual([5]) // what they had counted is refunded
   })
 
   test.each([
@@ -106,7 +106,7 @@ describe('a value that is not ours', () => {
     )
   })
 
-  test('a refund to it fails, and leaves it as it is', async () => {
+  test('a refund to it fails, and leaves it unchanged', async () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
       const refund = store.refund([{ ...part('theirs', policy), takenAtMs: Date.now() }])
@@ -136,7 +136,7 @@ describe('a server that is out of memory', () => {
     await server.command([...sets, 'version'].join('\r\n'))
   }
 
-  test.each([1, 5])('refuses with its reason, and nothing is half taken: retries %s', async (retries) => {
+  test.each([1, 5])('rejects with its reason, and takes all or nothing: retries %s', async (retries) => {
     await server.restart()
     const store = memcachedStore(open(server.url, { retries }))
     for (const policy of [window, sliding]) await takeOne(store, `held-${policy.kind}`, policy)
@@ -156,7 +156,7 @@ describe('a server that is out of memory', () => {
     expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
   })
 
-  test('takes back what was denied while others read the counter', async () => {
+  test('refunds denied charges while others read the counter', async () => {
     await server.restart()
     const [store, ...others] = Array.from({ length: 3 }, () => memcachedStore(open(server.url)))
     if (store === undefined) throw new Error('none')
@@ -170,7 +170,7 @@ describe('a server that is out of memory', () => {
     isDone = true
     await Promise.all(peeking)
     await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
-    await until('all is given back', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
+    await until('all is refunded', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
   })
 
   /**
@@ -190,7 +190,7 @@ describe('a server that is out of memory', () => {
     return reader
   }
 
-  test('counts and gives back when a reader that was slow goes away', async () => {
+  test('counts and refunds once a slow reader disconnects', async () => {
     const key = 'held-by-a-slow-reader'
     await server.restart()
     const store = memcachedStore(open(server.url))
@@ -208,7 +208,7 @@ describe('a server that is out of memory', () => {
     expect(answered).toBe(0)
     reader.destroy()
     await answers
-    await until('all that was denied is given back', async () => {
+    await until('all denied charges are refunded', async () => {
       const [left] = await remainingOf(store, fifty, [key])
       return left === 20
     })

@@ -40,8 +40,8 @@ beforeEach(async () => {
   store = memcachedStore(client)
 })
 
-describe('at rest', () => {
-  test('a counter is the digits of its count, one for each slice, and its key tells which', async () => {
+describe('an item in memcached', () => {
+  test('a counter is the digits of its count, one for each slice, named in its key', async () => {
     const fixed = fixedWindow({ limit: 50, window: '1000d' })
     const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
     for (const policy of [fixed, sliding, consecutive({ limit: 50 })])
@@ -59,7 +59,7 @@ describe('at rest', () => {
     }
   })
 
-  test('a bucket is one double with flags of its own, and is gone when all is given back', async () => {
+  test('a bucket is one double with flags of its own, and is gone once all is refunded', async () => {
     const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
     const receipt = await receiptOf(store, 'bucket', policy, 12)
     const item = await itemOf(server, client, 'bucket')

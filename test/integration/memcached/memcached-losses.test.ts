@@ -56,7 +56,7 @@ function monitorOf(client: Client) {
   }
 }
 
-test('nothing is reported by the first poll, nor while nothing is lost', async () => {
+test('reports nothing at the first poll, nor while nothing is lost', async () => {
   const first = monitorOf(open(server.url))
   await first.pollAfter(0)
   const second = monitorOf(open(server.url))
@@ -101,7 +101,7 @@ test('every loss is reported, and of several servers the one that lost', async (
   expect(reports).toEqual(order)
 })
 
-test('a server that is away is no loss until it comes back without what it held', async () => {
+test('reports a server that was down only if it comes back without its items', async () => {
   const { reports, pollAfter } = monitorOf(open(server.url))
   await pollAfter(0)
   await server.kill()
@@ -160,7 +160,7 @@ describe('a limiter', () => {
     ])
   })
 
-  test('emits a process warning, once, where nobody listens', async () => {
+  test('emits one process warning if nobody listens', async () => {
     const warnings = listenForWarnings()
     for (let i = 1; i <= 2; i++) {
       await loseWith()

@@ -81,7 +81,7 @@ describe.each([
   ["memjs' defaults", {}],
   ['retries: 5 and a long timeout', { retries: 5, timeout: 30 }],
 ])('with a client of %s', (_, options) => {
-  test('a server that hangs rejects all in time, and works again when it goes on', async () => {
+  test('when a server hangs, all charges reject in time; when it resumes, they work again', async () => {
     const store = memcachedStore(open(server.url, options))
     const calls = await everyCall(store)
     await hang()
@@ -116,7 +116,7 @@ describe.each([
     },
   )
 
-  test('a server that hangs does not delay calls any longer when there are many', async () => {
+  test('when a server hangs, many concurrent calls also reject in time', async () => {
     const store = memcachedStore(open(server.url, options))
     const policy = slidingWindow({ limit: 1000, window: '1000d' })
     await takeOne(store, 'key', policy)
@@ -140,7 +140,7 @@ describe.each([
     await expectToWork(store)
   })
 
-  test('a server that is not there rejects all at once, with the reason', async () => {
+  test('when no server listens, all charges reject at once, with the reason', async () => {
     const calls = await everyCall(memcachedStore(open(server.url)))
     const store = memcachedStore(open(`127.0.0.1:${await freePort()}`, options))
     for (const failure of await failuresOf(calls(store), 500)) {

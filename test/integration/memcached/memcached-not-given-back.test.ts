@@ -52,7 +52,7 @@ async function firstWarning(): Promise<string> {
   return String(mock.calls[0]?.[0])
 }
 
-describe('a connection that is lost when a denied charge gives back what it had counted', () => {
+describe('a connection lost while a denied charge is refunded', () => {
   let proxy: FaultyProxy
 
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('a connection that is lost when a denied charge gives back what it had 
   }
 })
 
-describe('a server that is killed while a charge that has taken there waits for another server', () => {
+describe('a server killed while a charge that took units there waits for another server', () => {
   /** A key that lives on a server. */
   function keyOn(client: Client, at: number): string {
     const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)

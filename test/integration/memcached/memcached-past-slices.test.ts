@@ -50,7 +50,7 @@ async function readsOf(work: () => Promise<unknown>): Promise<number> {
   return (await reads()) - before
 }
 
-test('of the slices that are over only those of the last second are read again, however often the key is charged', async () => {
+test('of past slices only those of the last second are read again, however often the key is charged', async () => {
   const first = await readsOf(() => takeOne(store, 'key', policy)) // and two or three that begin within a second
   expect([12, 13]).toContain(first)
   const slice = sliceAt(Date.now())
@@ -94,7 +94,7 @@ test('what another process counts in a slice up to a second after its end is see
   expect(await remainingOf(store, policy, ['key'])).toEqual([850])
 })
 
-test('what this process gives back or forgets of a slice that is over is seen at once', async () => {
+test('what this process refunds or forgets in a past slice is seen at once', async () => {
   const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   await untilSlice(sliceAt(atMs) + 4)
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
@@ -104,7 +104,7 @@ test('what this process gives back or forgets of a slice that is over is seen at
   expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
 })
 
-describe('with counts that were read long ago', () => {
+describe('with counts read long ago', () => {
   const long = slidingWindow({ limit: 100, window: '1000d' })
 
   /** Counts in slices that are over, charges, and is there so much later. */
@@ -188,7 +188,7 @@ test.each(['forget', 'refund'] as const)(
   },
 )
 
-test('what another process gives back or forgets of one is seen at the latest when the window is over', async () => {
+test('what another process refunds or forgets in a past slice is seen by the end of the window', async () => {
   const other = memcachedStore(open(server.url))
   const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   const slice = sliceAt(atMs)

@@ -94,7 +94,7 @@ test.each(COUNTING)('limiters of several processes never fail open on a hot key:
   }).toEqual({ open: 0, allowed: 50 })
 })
 
-test('a bucket that cannot be written for want of memory stays as it is', async () => {
+test('a bucket that the server has no memory to write stays unchanged', async () => {
   const small = await startMemcached({ args: ['-m', '2', '-M'] })
   try {
     const store = memcachedStore(open(small.url))

@@ -67,7 +67,7 @@ const POLICIES: readonly Policy[] = [
 const storeBy = (password: string): Store =>
   memcachedStore(open(`${HOST}:${server.port}`, { username: USER, password }))
 
-test('a client with user and password is let in, also when the connection is made again', async () => {
+test('a client with user and password is authenticated, also when it reconnects', async () => {
   const store = storeBy(PASSWORD)
   for (const policy of POLICIES) {
     await takeOne(store, policy.kind, policy, 2)
@@ -85,7 +85,7 @@ test('a wrong password fails charges with this cause', async () => {
   }
 })
 
-test('a client without a user fails charges, too', async () => {
+test('without a user, charges fail', async () => {
   const store = memcachedStore(open(`${HOST}:${server.port}`))
   for (const policy of POLICIES) await failureOf(store.charge([[part('key', policy)]]))
 })

@@ -50,7 +50,7 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
   ['that was killed', (server) => server.kill(), 1500], // what is sent before the end is noticed is waited for
   ['that hangs', (server) => server.kill('SIGSTOP'), 1500],
 ])('of two servers, one %s', (_, lose, withinMs) => {
-  test('fails the charges of its keys alone, and those between are decided at once', async () => {
+  test('fails only the charges of its keys, and delays no others', async () => {
     const pairs = POLICIES.flatMap((policy) => {
       const kept = keysOn(1, policy, 20)
       return keysOn(0, policy, 20).map((lost, i) => ({ policy, lost, kept: kept[i] as string }))
@@ -102,7 +102,7 @@ test('a charge over keys of both that one denies takes nothing from the other', 
   }
 })
 
-test('all items of a key live on one server, whatever its slices are called', async () => {
+test('all items of a key live on one server, whatever slices they count', async () => {
   const policy = slidingWindow({ limit: 1000, window: 1000, slices: 10 })
   const keys = [0, 1].map((at) => keysOn(at, policy, 20))
   for (let i = 0; i < 4; i++) {

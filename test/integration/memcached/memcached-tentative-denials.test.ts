@@ -25,7 +25,7 @@ test.each([
   ['a sliding window is nearly used up', decide(sliding, 2, 1, 0, [8]), undefined],
   ['more is counted in all slices than a sliding window has', decide(sliding, 2, 3, 0, [8]), true],
   ['more is counted in older slices than a sliding window has', decide(sliding, 1, 0, 0, [3, 8]), true],
-])('a denial is tentative if units are about to be given back: %s', (_, verdict, isTentative) => {
+])('a denial is tentative if units are about to be refunded: %s', (_, verdict, isTentative) => {
   expect(verdict).toMatchObject({ allowed: false })
   expect(verdict.isTentative).toBe(isTentative)
 })

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test('a charge whose window ends between two keys is refunded to the windows that it came from', async () => {
+test('a charge whose window ends between two keys is refunded to the windows that its units came from', async () => {
   const midnightMs = Math.ceil(Date.now() / DAY_MS) * DAY_MS
   jest.spyOn(Date, 'now').mockImplementation(() => nowMs)
   const policy = fixedWindow({ limit: 3, window: '1d' })
