@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { addressReaderAmong } from '../keys/address-key.js'
 import { addressList } from '../keys/address-list.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
-import { addressReaderOf, type Entry } from '../limiter/parse-limits.js'
+import type { Entry } from '../limiter/parse-limits.js'
 import {
   LIMITER_ROWS,
   LIMITER_RULES,
@@ -138,7 +139,8 @@ function addressRule(
   { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
 ): AddressRule | undefined {
   if (allow.length + block.length === 0) return undefined
-  const read = addressReaderOf(owner, entries)
+  const keys = entries.flatMap((entry) => entry.keys)
+  const read = addressReaderAmong(owner, keys)
   const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
   const isBlocked = addressList(owner, 'block', block, read.embeddings)
   return (subject) => {

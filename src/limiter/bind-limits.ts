@@ -1,10 +1,12 @@
+import { addressReaderAmong } from '../keys/address-key.js'
 import { addressKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
 import { storageKeys } from '../keys/storage-key.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { thenMaybe } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
-import { addressReaderOf, type BoundPolicy, checkPolicy, type Entry, type Limit } from './parse-limits.js'
+import { type BoundPolicy, checkPolicy, type Entry, type Limit } from './parse-limits.js'
 
 /** What limits get from the limiter that they belong to. */
 export interface LimitContext {
@@ -16,9 +18,10 @@ export interface LimitContext {
   readonly share: number
 }
 
-/** Binds limits to the keys and name of their limiter. Malformed input counts against its source address. */
+/** Returns limits that know the key head and name of their limiter. Malformed input counts by its address. */
 export function bindLimits(context: LimitContext, entries: readonly Entry[]): Limit[] {
-  const source = addressKey(addressReaderOf(context.owner, entries))
+  const keys = entries.flatMap((entry) => entry.keys)
+  const source = addressKey(addressReaderAmong(context.owner, keys))
   return entries.map((entry) => ({
     readPolicy: policyReader(context, entry),
     readIdentity: identityReader(entry.keys, source, context.secret),
@@ -29,24 +32,19 @@ export function bindLimits(context: LimitContext, entries: readonly Entry[]): Li
 function policyReader(context: LimitContext, { owner, entryName, policy }: Entry): Limit['readPolicy'] {
   const { keyHead, share, name } = context
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
-  const boundPolicies = new WeakMap<Policy, BoundPolicy>()
-
-  function bind(value: unknown): BoundPolicy {
-    const known = boundPolicies.get(value as Policy)
-    if (known !== undefined) return known
-    const checked = checkPolicy(owner, value)
-    if (share < 1) checkShare(owner, checked, share)
-    const bound = {
-      policy: checked,
-      keyAtRest: storageKeys(`${head}:${signatureOf(checked)}`),
-      name: entryName ?? name ?? keyName(owner, 'policy.name', checked.name),
+  const bind = weakMemo((given: object): BoundPolicy => {
+    const policy = checkPolicy(owner, given)
+    if (share < 1) checkShare(owner, policy, share)
+    return {
+      policy,
+      keyAtRest: storageKeys(`${head}:${signatureOf(policy)}`),
+      name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     }
-    boundPolicies.set(checked, bound)
-    return bound
-  }
+  })
 
   if (typeof policy === 'function')
-    return (subject) => thenMaybe(policy(subject), (value) => (value === undefined ? undefined : bind(value)))
+    return (subject) =>
+      thenMaybe(policy(subject), (given) => (given === undefined ? undefined : bind(given as object)))
   const only = bind(policy)
   return () => only
 }

@@ -10,7 +10,7 @@ const BY_SCHEME: readonly (readonly [RegExp, string])[] = [
   [/^(memcached|memcache):/i, 'memcachedStore(client)'],
 ]
 
-/** Reads `store`. */
+/** Returns a store. Throws a `TypeError` that suggests one for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
   throw wrongKind(owner, option, 'a store', store, `Did you mean store: ${suggestStore(store)}?`)
@@ -22,7 +22,7 @@ function isStore(value: unknown): value is Store {
   return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
 }
 
-/** Returns the store for a connection string, or in place of a store of express-rate-limit. */
+/** Suggests a store in place of a connection string, or of a store of express-rate-limit. */
 function suggestStore(value: unknown): string {
   if (typeof value === 'string')
     return BY_SCHEME.find(([scheme]) => scheme.test(value))?.[1] ?? 'memoryStore()'
@@ -33,20 +33,20 @@ function suggestStore(value: unknown): string {
 /** Shared by the named limiters of this copy of the package that have no store of their own. */
 let commonStore: Store | undefined
 
-/** Returns the store that a limiter works on: its own, or the one in memory that fits its name. */
+/** Returns a limiter's store: its own, or one in memory, which limiters with names share. */
 export function claimStore(
   owner: string,
   store: Store | undefined,
   name: string | undefined,
   prefix: string,
 ): Store {
-  if (store !== undefined) {
-    if (name === undefined) claim(owner, store, prefix)
-    return store
+  if (store === undefined) {
+    if (name === undefined) return memoryStore()
+    commonStore ??= memoryStore()
+    return commonStore
   }
-  if (name === undefined) return memoryStore()
-  commonStore ??= memoryStore()
-  return commonStore
+  if (name === undefined) claim(owner, store, prefix)
+  return store
 }
 
 /**

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { isDisconnectedError, rememberPeerAddress } from '../keys/connection.js'
-import { fallbackStoreOf } from '../resilience/fallback-store.js'
+import { fallbackStoreOf, scaleParts } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
 import type { Verdict } from '../stores/store.js'
@@ -12,6 +12,7 @@ import {
   chargeOf,
   type Decision,
   type NamedPart,
+  OPEN,
   type RefundCharge,
   refundDecision,
   selectRefunds,
@@ -19,11 +20,10 @@ import {
 } from './decision.js'
 import { emit, emitLimitsLost, emitRefundFailed, emitStoreError, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
-import type { LimiterOptions } from './options.js'
+import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { resolveCharge } from './resolve-charge.js'
-import { decideWithoutStore } from './store-failure.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -68,7 +68,10 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom('createLimiter', readLimiterOptions('createLimiter', options))
 }
 
-/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
+/**
+ * Creates a limiter from settings that were read; `owner` is the function that errors name. A result of the
+ * store that comes after its deadline is dropped: what it took stays taken.
+ */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
   const { limits, share, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
@@ -136,9 +139,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject,
   ): MaybePromise<Decision> {
     if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // its cause was emitted
-    return thenMaybe(chooseOnStoreError(error, subject), (choice) =>
-      decideWithoutStore(choice, parts, fallback, share),
-    )
+    return thenMaybe(chooseOnStoreError(error, subject), (choice) => decideBy(choice, parts))
+  }
+
+  function decideBy(choice: StoreErrorChoice, charge: readonly NamedPart[]): Decision {
+    if (choice !== 'local') return choice === 'allow' ? OPEN : CLOSED
+    const parts = scaleParts(charge, share)
+    const [verdict] = fallback.charge([parts]) as [Verdict]
+    return chargeDecision(parts, verdict, 'local', (...taken) => fallback.refund(selectRefunds(...taken)))
   }
 
   function forget(
@@ -167,7 +175,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 }
 
-/** Denies a request whose connection was gone before its address was read. Throws other errors on. */
+/** Returns the denial of a request whose connection was gone before its address was read. Rethrows others. */
 export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error

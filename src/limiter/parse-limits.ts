@@ -1,8 +1,6 @@
-import { addressReaderAmong } from '../keys/address-key.js'
 import { defaultKey } from '../keys/by-ip.js'
 import type { IdentityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import type { AddressReader } from '../keys/source-address.js'
 import { entryHint } from '../options/hints/foreign-hint.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
@@ -50,7 +48,7 @@ export const LIMIT_ROWS = {
 
 type LimitSettings = Settings<typeof LIMIT_ROWS>
 
-/** Makes the limits from these options together. */
+/** Reads these options together into limits. */
 export const ENTRIES_RULE = {
   from: ['limit', 'window', 'policy', 'limits', 'key', 'cost'],
   read(owner: string, settings: LimitSettings): readonly Entry[] {
@@ -80,15 +78,12 @@ function readLimit(owner: string, option: string, limit: unknown): number {
 function resolvePolicy(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
-    throw new TypeError(
-      `${owner}: give either limit and window, or policy, not both. Put the numbers into the policy.`,
-    )
+    const problem = 'give either limit and window, or policy, not both'
+    throw new TypeError(`${owner}: ${problem}. Put the numbers into the policy.`)
   }
-  if (limit === undefined && window === undefined) {
-    throw new TypeError(
-      `${owner}: there is no limit. Give limit and window, such as { limit: 100, window: '1m' }.`,
-    )
-  }
+  const example = "Give limit and window, such as { limit: 100, window: '1m' }."
+  if (limit === undefined && window === undefined)
+    throw new TypeError(`${owner}: there is no limit. ${example}`)
   const capacity = wholeNumber(owner, 'limit', limit)
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
@@ -140,20 +135,12 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
   throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
-/** Returns how the source address of a subject is read: as the first key that reads one does. */
-export function addressReaderOf(owner: string, entries: readonly Entry[]): AddressReader {
-  return addressReaderAmong(
-    owner,
-    entries.flatMap(({ keys }) => keys),
-  )
-}
-
-/** Checks a policy, or accepts a function that returns one: what it returns is checked at each charge. */
+/** Returns a policy that was checked, or a function that returns one: its result is checked at each charge. */
 function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
   return typeof value === 'function' ? (value as GivenPolicy) : checkPolicy(owner, value)
 }
 
-/** Checks a policy. */
+/** Returns a policy. Throws a `TypeError` for anything else. */
 export function checkPolicy(owner: string, value: unknown): Policy {
   if (!isPolicy(value)) {
     const fix = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
@@ -170,7 +157,7 @@ function readCost(owner: string, _option: string, cost: unknown): Limit['readCos
   return () => units
 }
 
-/** Checks a cost: a whole number of units, as the counters at rest are. */
+/** Returns a cost. Throws a `TypeError` unless it is a whole number, as the stored counters are. */
 export function checkedCost(owner: string, cost: unknown): number {
   return wholeNumber(owner, 'cost', cost, 0, Number.MAX_SAFE_INTEGER, 1)
 }

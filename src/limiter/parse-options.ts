@@ -22,11 +22,12 @@ export interface LimiterSettings {
   /** 0 = none. */
   readonly denyCacheMs: number
   readonly lease: LeaseSettings | undefined
-  /** A key that nobody charges. */
+  /** The key that `health` peeks at; nothing is ever charged to it. */
   readonly healthKey: string
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
 }
 
+/** A part of every key: states of another format are never read. */
 const STATE_VERSION = 1
 /** In keys, the name of a limiter without one. No name begins with an underscore, and none holds a slash. */
 const UNNAMED = '_default'
@@ -58,7 +59,7 @@ const LIMITER_TABLE = {
   hint: foreignHintWithin(Object.keys(LIMITER_ROWS), 'into rateLimit'),
 }
 
-type Read = Settings<typeof LIMITER_ROWS> & { readonly entries: readonly Entry[] }
+type Rows = Settings<typeof LIMITER_ROWS>
 
 /** Reads and checks a limiter's options. Throws a `TypeError` that names each wrong option and its fix. */
 export function readLimiterOptions<Subject>(
@@ -68,8 +69,12 @@ export function readLimiterOptions<Subject>(
   return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), '1s')
 }
 
-/** Makes a limiter's settings of its options, and claims its store. */
-export function limiterSettings(owner: string, read: Read, denyCache: Duration): LimiterSettings {
+/** Returns a limiter's settings, and claims its store. `denyCache` is the default of that option. */
+export function limiterSettings(
+  owner: string,
+  read: Rows & { readonly entries: readonly Entry[] },
+  denyCache: Duration,
+): LimiterSettings {
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   return {
@@ -84,7 +89,7 @@ export function limiterSettings(owner: string, read: Read, denyCache: Duration):
   }
 }
 
-/** Checks a secret, without ever showing it. */
+/** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */
 export function readSecret(owner: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
   const shown = typeof secret === 'string' ? `a string of ${secret.length} characters` : showKind(secret)
@@ -94,23 +99,17 @@ export function readSecret(owner: string, secret: unknown): string | undefined {
 
 function readShare(owner: string, option: string, share: unknown): number {
   if (typeof share === 'number' && share > 0 && share <= 1) return share
-  const fix = 'With four processes write share: 1 / 4.'
-  throw wrongOption(owner, option, 'a number above 0 and at most 1', share, fix)
+  const must = 'a number above 0 and at most 1'
+  throw wrongOption(owner, option, must, share, 'With four processes write share: 1 / 4.')
 }
 
-function checkShare(
-  owner: string,
-  { share, onStoreError }: Pick<Settings<typeof LIMITER_ROWS>, 'share' | 'onStoreError'>,
-): void {
+function checkShare(owner: string, { share, onStoreError }: Pick<Rows, 'share' | 'onStoreError'>): void {
   if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "share is for onStoreError: 'local', whose fallback store has that share"
   throw new TypeError(`${owner}: ${problem}. Give that, or leave share out.`)
 }
 
-function checkLease(
-  owner: string,
-  { lease, store, limits }: Pick<Settings<typeof LIMITER_ROWS>, 'lease' | 'store' | 'limits'>,
-): void {
+function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' | 'store' | 'limits'>): void {
   if (lease === undefined) return
   if (store === undefined || isMemoryStore(store)) {
     const problem = 'lease is for a store that is shared, such as redisStore(client): memory answers at once'
@@ -129,12 +128,10 @@ function readDenyCache(owner: string, option: string, denyCache: unknown): numbe
   return durationMs(owner, option, denyCache)
 }
 
-/** What to do when the store cannot decide, or a function that chooses. */
 type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => MaybePromise<unknown>)
 
 const checkChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
 
-/** Reads `onStoreError`. */
 export function readChoice(owner: string, option: string, value: unknown): GivenChoice {
   return typeof value === 'function' ? (value as GivenChoice) : checkChoice(owner, option, value)
 }
