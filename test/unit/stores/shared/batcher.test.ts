@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
-import { until } from '../../../support/servers/wait.js'
 import { byHand, oneAtATime, whole } from './batcher-kit.js'
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
+
+// No batch stalls while the clock stands still, however busy the computer is.
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
+afterEach(() => jest.useRealTimers())
 
 test('items of the code that runs now leave together, in order, as soon as it has run', async () => {
   const { send, batches, at } = byHand()
@@ -225,7 +228,8 @@ test('stalled batches hold up the others for a moment only', async () => {
   const calls = [1, 2, 3, 4, 5].map(ask)
   await turn()
   expect(batches).toEqual([[1], [2]])
-  await until('the next batches leave', () => batches.length === 4)
+  await jest.advanceTimersByTimeAsync(250)
+  await turn()
   expect(batches).toEqual([[1], [2], [3], [4]])
   for (const i of [0, 1]) at(i).answer()
   expect(await Promise.all(calls.slice(0, 2))).toEqual(['1', '2'])
