@@ -12,7 +12,7 @@ export interface LimiterEvents<Subject> {
   storeError: [error: StoreError]
   /** The circuit breaker changed its state. `cause` is the store's last error, unless it is closed. */
   storeState: [state: BreakerState, cause: StoreError | undefined]
-  /** The store lost counts, or could not keep them: for a while, more than a limit may be admitted. */
+  /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
   /** A refund failed: a `count` function threw, or the store failed. The units stay taken. */
   refundFailed: [error: unknown, decision: Decision]
