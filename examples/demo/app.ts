@@ -24,7 +24,7 @@ export function demoApp(store: Store): Express {
   return app
 }
 
-/** One line protects a route. Who is asking is told by the address, unless `key` says otherwise. */
+/** One line protects a route. Clients are identified by address unless you pass `key`. */
 function serveApi(app: Express, store: Store): void {
   const api = { store, name: 'api', limit: 20, window: '20s' }
 
@@ -32,13 +32,13 @@ function serveApi(app: Express, store: Store): void {
     res.json({ time: new Date() })
   })
 
-  // Limiters of one name share one quota. A request for the report takes five units of it.
+  // Limiters with the same name share one quota. A report takes five units.
   app.get('/api/report', rateLimit({ ...api, cost: 5 }), (_req, res) => {
     res.json({ report: 'All gates are in order.' })
   })
 }
 
-/** Two limits, decided together: one stops a guesser of many names, the other the guessers of one name. */
+/** Two limits, decided together: one against guesses at many names, one against many guesses at one. */
 function serveLogin(app: Express, store: Store): void {
   const guesses = rateLimit({
     store,
@@ -47,7 +47,7 @@ function serveLogin(app: Express, store: Store): void {
       { name: 'ip', policy: slidingWindow({ limit: 10, window: '1m' }), key: byIp() },
       { name: 'account', policy: slidingWindow({ limit: 3, window: '20s' }), key: byField('username') },
     ],
-    count: 'failed', // taken before the password is looked at, given back when it was right
+    count: 'failed', // charged before the password is checked, refunded if it is right
     headers: 'draft',
   })
 
@@ -58,7 +58,7 @@ function serveLogin(app: Express, store: Store): void {
   })
 }
 
-/** Small enough to run dry within a second, and to be full again soon after. */
+/** Small enough to exhaust within a second, and to be full again soon after. */
 const PRESETS = {
   'token-bucket': tokenBucket({ capacity: 10, refill: 10, every: '10s' }),
   'sliding-window': slidingWindow({ limit: 10, window: '10s' }),
@@ -66,17 +66,17 @@ const PRESETS = {
   consecutive: consecutive({ limit: 10 }),
 }
 
-/** One route per policy. It answers with the decision itself, which the page draws. */
+/** One route per policy. It responds with the decision itself, which the page draws. */
 function servePlayground(app: Express, store: Store): void {
   for (const [name, policy] of Object.entries(PRESETS)) {
-    const play = rateLimit({ store, name, policy, headers: 'both', onLimited: tellDenial })
+    const play = rateLimit({ store, name, policy, headers: 'both', onLimited: sendDecision })
     const { limiter } = play
 
     app.get(`/play/${name}`, play, (req, res) => {
       res.json(req.rateLimit)
     })
 
-    // Looking takes nothing. Forgetting makes a client new again.
+    // A peek takes nothing. Forgetting clears a client's state.
     app.get(`/play/${name}/quota`, async (req, res) => {
       res.json(await limiter.peek(req))
     })
@@ -87,6 +87,6 @@ function servePlayground(app: Express, store: Store): void {
   }
 }
 
-function tellDenial(_req: Request, res: Response, _next: Next, decision: Decision): void {
+function sendDecision(_req: Request, res: Response, _next: Next, decision: Decision): void {
   res.status(429).json(decision)
 }

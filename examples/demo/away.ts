@@ -1,21 +1,21 @@
 import { type Store, StoreError } from 'headgate'
 
-/** Who is told, again and again, how a server does. */
-export interface AwayTeller {
+/** Reports that a server is unavailable, and that it is back. Repeated reports are ignored. */
+export interface OutageReporter {
   away(this: void, message: string): void
-  /** By what a store failed with. */
+  /** Reports an outage if the error of a store shows one. */
   awayBy(this: void, error: unknown): void
   back(this: void): void
 }
 
-/** Tells once that a server is away, however often that is seen, and once that it is back. */
-export function tellWhenAway(variable: string, server: string): AwayTeller {
+/** Creates a reporter that prints one line when an outage starts and one when it ends. */
+export function outageReporter(variable: string, server: string): OutageReporter {
   let isAway = false
   function away(message: string): void {
     if (isAway) return
     isAway = true
     console.error(
-      `${variable}: ${server} cannot be asked (${message}). Until it can, every request is let through.`,
+      `${variable}: ${server} is unavailable (${message}). Every request is allowed until it is back.`,
     )
   }
   return {
@@ -25,14 +25,14 @@ export function tellWhenAway(variable: string, server: string): AwayTeller {
         away(error.cause instanceof Error ? error.cause.message : error.message)
     },
     back() {
-      if (isAway) console.error(`${server} answers again.`)
+      if (isAway) console.error(`${server} is available again.`)
       isAway = false
     },
   }
 }
 
-/** A store of which charges tell how its server does. */
-export function watched(store: Store, { awayBy, back }: AwayTeller): Store {
+/** Returns a store whose charges report whether its server is available. */
+export function reportingStore(store: Store, { awayBy, back }: OutageReporter): Store {
   return {
     ...store,
     async charge(charges) {

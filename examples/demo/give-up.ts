@@ -1,4 +1,4 @@
-/** Says why the demo cannot run, and ends the process. */
+/** Prints why the demo cannot run, and exits. */
 export function giveUp(message: string): never {
   console.error(message)
   process.exit(1)

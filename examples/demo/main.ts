@@ -12,7 +12,7 @@ const server = demoApp(store).listen(port, (error?: NodeJS.ErrnoException) => {
   const url = `http://localhost:${typeof address === 'object' ? address?.port : port}`
   console.log(`headgate demo: ${url}
 
-Open it in a browser, or let curl send 25 requests to a route that lets 20 through:
+Open it in a browser, or use curl to send 25 requests to a route that allows 20:
 
   curl -s -o /dev/null -w '%{http_code}\\n' '${url}/api/time?[1-25]'
 
@@ -24,12 +24,12 @@ process.once('SIGTERM', stop)
 
 function stop(): void {
   server.close(close)
-  setTimeout(() => server.closeAllConnections(), 500).unref() // browsers hold connections open in advance
+  setTimeout(() => server.closeAllConnections(), 500).unref() // browsers open connections in advance
 }
 
 function whyNotListening({ code, message }: NodeJS.ErrnoException): string {
   const otherPort = 'Choose another one: PORT=3001 npm start'
   if (code === 'EADDRINUSE') return `Port ${port} is in use. ${otherPort}`
-  if (code === 'EACCES') return `Port ${port} needs more rights than this user has. ${otherPort}`
+  if (code === 'EACCES') return `Port ${port} requires privileges that this user lacks. ${otherPort}`
   return `The demo cannot listen on port ${port}: ${message}`
 }

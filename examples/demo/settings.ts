@@ -6,7 +6,7 @@ export interface Settings {
   readonly place: StorePlace
 }
 
-/** Reads what the environment says; says what is wrong with it and ends the process where it cannot be. */
+/** Reads the settings from the environment. If one is invalid, prints what is wrong and exits. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   return { port: readPort(env.PORT || '3000'), place: readPlace(env) }
 }

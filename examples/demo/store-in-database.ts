@@ -1,17 +1,17 @@
 import { mysqlStore, postgresStore, type SqlStore, type Store } from 'headgate'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
-import { tellWhenAway, watched } from './away.js'
+import { outageReporter, reportingStore } from './away.js'
 import type { DemoStore } from './store.js'
 
-/** The table is made before the first request, or, while the database is away, with the first charge that reaches it. */
+/** Creates the table at once or, if the database is down, with the first charge that reaches it. */
 export async function storeInDatabase(url: string): Promise<DemoStore> {
   const { name, store, end } = url.startsWith('mysql:') ? inMysql(url) : inPostgres(url)
-  const teller = tellWhenAway('DATABASE_URL', name)
-  const prepared = preparedFirst(store)
-  await prepared.prepare().catch(teller.awayBy)
+  const reporter = outageReporter('DATABASE_URL', name)
+  const prepared = preparedStore(store)
+  await prepared.prepare().catch(reporter.awayBy)
   return {
-    store: watched(prepared, teller),
+    store: reportingStore(prepared, reporter),
     where: `in ${name}, shared by all demos with the same DATABASE_URL`,
     async close() {
       await store.close()
@@ -27,12 +27,12 @@ function inMysql(url: string) {
 
 function inPostgres(url: string) {
   const pool = new Pool({ connectionString: url })
-  pool.on('error', () => undefined) // an idle connection was lost: charges tell
+  pool.on('error', () => undefined) // an idle connection was lost: the next charge reports it
   return { name: 'PostgreSQL', store: postgresStore(pool), end: () => pool.end() }
 }
 
-/** Charges wait until the table is there. Where making it fails, the next one tries again. */
-function preparedFirst(store: SqlStore): Store & Pick<SqlStore, 'prepare'> {
+/** Returns a store whose charges wait for the table. If creating it fails, the next charge retries. */
+function preparedStore(store: SqlStore): Store & Pick<SqlStore, 'prepare'> {
   let isPrepared: Promise<void> | undefined
   const prepare = () => {
     isPrepared ??= store.prepare().catch((error: unknown) => {

@@ -1,16 +1,17 @@
 import { memcachedStore } from 'headgate'
 import { Client } from 'memjs'
-import { tellWhenAway, watched } from './away.js'
+import { outageReporter, reportingStore } from './away.js'
 import type { DemoStore } from './store.js'
 
 export function storeInMemcached(address: string): DemoStore {
-  const client = Client.create(address, { logger: { log: () => undefined } }) // else it writes to the console
-  const teller = tellWhenAway('MEMCACHED_URL', 'memcached')
+  const logger = { log: () => undefined } // the default one writes to the console
+  const client = Client.create(address, { logger })
+  const reporter = outageReporter('MEMCACHED_URL', 'memcached')
   client.stats((error) => {
-    if (error) teller.away(error.message) // memjs connects at the first command: this is one
+    if (error) reporter.away(error.message) // memjs connects with its first command
   })
   return {
-    store: watched(memcachedStore(client), teller), // a memjs client does not tell whether it is connected
+    store: reportingStore(memcachedStore(client), reporter), // a memjs client has no connection events
     where: 'in memcached, shared by all demos with the same MEMCACHED_URL',
     close: () => client.close(), // the demo's own client, so the demo closes it
   }

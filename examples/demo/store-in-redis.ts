@@ -1,13 +1,13 @@
 import { redisStore } from 'headgate'
 import { Redis } from 'ioredis'
-import { tellWhenAway } from './away.js'
+import { outageReporter } from './away.js'
 import type { DemoStore } from './store.js'
 
 export function storeInRedis(url: string): DemoStore {
   const client = new Redis(url, {
-    autoResendUnfulfilledCommands: false, // a charge that is sent again counts twice
+    autoResendUnfulfilledCommands: false, // a charge that is sent again would count twice
   })
-  const { away, back } = tellWhenAway('REDIS_URL', 'Redis')
+  const { away, back } = outageReporter('REDIS_URL', 'Redis')
   client.on('error', ({ message, code }: NodeJS.ErrnoException) => away(message || `${code}`))
   client.on('ready', back)
   return {

@@ -5,9 +5,9 @@ import { storeInRedis } from './store-in-redis.js'
 
 export interface DemoStore {
   readonly store: Store
-  /** Where the limits live, as the demo tells it. */
+  /** Where the limits live, in words. */
   readonly where: string
-  /** Closes what was opened for the store. */
+  /** Closes the client that was opened for the store. */
   close(): void | Promise<void>
 }
 
@@ -18,7 +18,7 @@ export type StorePlace =
   | { readonly in: 'memcached'; readonly address: string }
   | { readonly in: 'a database'; readonly url: string }
 
-/** The one place where the demo's store is made. */
+/** Creates the store that the settings name. */
 export async function demoStore(place: StorePlace): Promise<DemoStore> {
   if (place.in === 'Redis') return storeInRedis(place.url)
   if (place.in === 'memcached') return storeInMemcached(place.address)

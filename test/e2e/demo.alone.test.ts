@@ -205,7 +205,7 @@ describe('the login', () => {
     for (let i = 0; i < 3; i++) expect(await logIn(page, 'ada', 'wrong')).toBe(401)
     await lastAttempt(page, 'Counted: 0 tries left.')
     expect(await logIn(page, 'ada', 'analytical')).toBe(429)
-    await lastAttempt(page, 'Not looked at. Try again in')
+    await lastAttempt(page, 'Denied before the password was checked. Try again in')
     await status(page, '#login-response', '429 Too Many Requests')
     const { ratelimit } = await headersIn(page, '#login-response')
     expect(ratelimit).toMatch(/^"ip";r=7;t=\d+, "account";r=0;t=\d+$/)

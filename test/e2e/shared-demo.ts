@@ -101,13 +101,13 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
       expect((await fetch(`${url}/`)).status).toBe(200)
       const { port } = own
       expect(demo.printed.err).toContain(
-        `${place.variable}: ${place.server} cannot be asked (connect ECONNREFUSED 127.0.0.1:${port}). ` +
-          'Until it can, every request is let through.',
+        `${place.variable}: ${place.server} is unavailable (connect ECONNREFUSED 127.0.0.1:${port}). ` +
+          'Every request is allowed until it is back.',
       )
       await own.restart()
       await until('the demo limits', async () => (await api()).headers.has('x-ratelimit-limit'))
-      expect(demo.printed.err.match(/cannot be asked/g)).toHaveLength(1)
-      expect(demo.printed.err).toContain(`${place.server} answers again.`)
+      expect(demo.printed.err.match(/is unavailable/g)).toHaveLength(1)
+      expect(demo.printed.err).toContain(`${place.server} is available again.`)
       const statuses = await statusesOf(Array(11).fill(`${url}/play/consecutive`))
       expect(statuses.filter((status) => status === 200)).toHaveLength(10)
       await own.kill() // a demo whose server is away can still be stopped

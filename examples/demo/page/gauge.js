@@ -1,4 +1,4 @@
-/** A bar that shows how much of a quota is left. `level` may lie between whole units, where it flows back evenly. */
+/** Creates a bar that shows how much of a quota is left. Values between whole units are allowed. */
 export function createGauge(root) {
   const track = root.querySelector('.track')
   const meter = root.querySelector('meter')
@@ -24,7 +24,7 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
-/** Calls `draw` on every frame, or twice a second for those who asked for less motion. */
+/** Calls `draw` on every frame, or twice a second for users who prefer reduced motion. */
 export function animate(draw) {
   const still = matchMedia('(prefers-reduced-motion: reduce)')
   function next() {

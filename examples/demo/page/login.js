@@ -19,7 +19,7 @@ form.addEventListener('submit', async (event) => {
 function outcome({ status, statusText, headers, body }) {
   if (status === 200) return `${body.message} Not counted.`
   if (status === 401) return `${body.message} Counted: ${left(headers)} left.`
-  if (status === 429) return `Not looked at. ${body.detail}`
+  if (status === 429) return `Denied before the password was checked. ${body.detail}`
   return statusText
 }
 

@@ -19,7 +19,7 @@ let streamTimer
 async function fire() {
   const asked = policy
   const response = await send(`/play/${asked}`)
-  if (asked !== policy) return // another policy was picked meanwhile
+  if (asked !== policy) return // the user has picked another policy
   if (response.body) {
     const { allowed } = response.body
     timeline.addMark(allowed)
@@ -30,7 +30,7 @@ async function fire() {
   if (response.status === 0) stopStream()
 }
 
-/** Asks how much is left. The server answers without taking anything. */
+/** Peeks at what is left, which takes nothing. */
 async function look(method = 'GET') {
   const asked = policy
   const known = quota.decision
@@ -38,7 +38,7 @@ async function look(method = 'GET') {
   if (body && asked === policy && known === quota.decision) learn(body)
 }
 
-/** Takes in a decision, and looks again when it says that there is more: the page never has to guess. */
+/** Shows a decision, and peeks again when more quota returns, so the page never has to guess. */
 function learn(decision) {
   quota.learn(decision)
   clearTimeout(lookTimer)
@@ -66,14 +66,14 @@ function draw() {
   timeline.draw(level / limit)
 }
 
-/** Screen readers hear where things stand, at most every two seconds and only when something happened. */
-let told = 0
+/** Updates screen readers at most every two seconds, and only after a change. */
+let announced = 0
 setInterval(() => {
-  if (told === counts.sent || !quota.decision) return
-  told = counts.sent
+  if (announced === counts.sent || !quota.decision) return
+  announced = counts.sent
   const left = Math.floor(quota.level(policy))
   byId('summary').textContent =
-    `${counts.sent} sent, ${counts.allowed} let through, ${counts.denied} denied. ${left} of ${quota.decision.limit} left.`
+    `${counts.sent} sent, ${counts.allowed} allowed, ${counts.denied} denied. ${left} of ${quota.decision.limit} left.`
 }, 2000)
 
 async function fireTen() {
@@ -104,13 +104,13 @@ function showStream() {
 }
 
 function showRate() {
-  byId('rate-output').textContent = `${rate.value} a second`
+  byId('rate-output').textContent = `${rate.value} per second`
   if (streamTimer !== undefined) keepFiring()
 }
 
 function startOver(method) {
   Object.assign(counts, { sent: 0, allowed: 0, denied: 0 })
-  told = 0
+  announced = 0
   showCounts()
   timeline.clear()
   clearTimeout(lookTimer)

@@ -1,4 +1,4 @@
-/** What the page knows of a quota, and since when. A decision's times count from the decision; null stands for never. */
+/** The last known decision on a quota. Its times count from the decision; null = never. */
 export function createQuota() {
   let decision
   let atMs = 0
@@ -13,7 +13,7 @@ export function createQuota() {
       atMs = performance.now()
     },
 
-    /** How much is left now. A token bucket flows back evenly; a window's units come back when the server says so. */
+    /** Returns what is left now. Only a token bucket refills evenly; others wait for the server. */
     level(kind) {
       const { limit, remaining, resetAfterMs, parts } = decision
       const missingMs =
@@ -26,7 +26,7 @@ export function createQuota() {
       const { limit, remaining, resetAfterMs, moreAfterMs } = decision
       const elapsedMs = performance.now() - atMs
       if (remaining === limit || (resetAfterMs !== null && elapsedMs >= resetAfterMs)) return 'full'
-      if (moreAfterMs === null) return 'nothing comes back by itself'
+      if (moreAfterMs === null) return 'full after you start over'
       const full = `full in ${seconds(resetAfterMs - elapsedMs)}`
       return moreAfterMs === resetAfterMs ? full : `more in ${seconds(moreAfterMs - elapsedMs)} · ${full}`
     },

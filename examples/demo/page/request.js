@@ -1,4 +1,4 @@
-/** Sends a request and reads all of the answer. A server that is gone is an answer too, with status 0. */
+/** Sends a request and reads the whole response. If the server is gone, returns a response with status 0. */
 export async function send(path, options = {}) {
   try {
     const headers = { Accept: 'application/json', ...options.headers }
@@ -14,7 +14,7 @@ export async function send(path, options = {}) {
   } catch {
     return {
       status: 0,
-      statusText: 'No answer. Is the server still running?',
+      statusText: 'No response. Is the server still running?',
       headers: new Headers(),
       text: '',
     }

@@ -18,7 +18,7 @@ for (const button of document.querySelectorAll('[data-path]')) {
   })
 }
 
-/** Here the headers are all that there is to go by, as for any client. `X-RateLimit-Reset` is in seconds since 1970. */
+/** Reads the quota from the headers, as any client would. `X-RateLimit-Reset` is in seconds since 1970. */
 function quotaIn(headers) {
   const number = (name) => Number(headers.get(`x-ratelimit-${name}`))
   const fullAfterMs = number('reset') * 1000 - Date.parse(headers.get('date'))

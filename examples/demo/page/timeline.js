@@ -6,8 +6,8 @@ const LANE_HEIGHT = 48
 const SVG = 'http://www.w3.org/2000/svg'
 
 /**
- * A strip of the last seconds that moves to the left. Each request is a mark in the column of its moment: let through
- * above the line, denied below it. Under them, what was left of the quota.
+ * Creates a strip of the last seconds that moves to the left. Each request is a mark at its time: allowed above
+ * the line, denied below it. The area below shows what was left of the quota.
  */
 export function createTimeline(svg) {
   const originMs = performance.now()
@@ -43,7 +43,7 @@ export function createTimeline(svg) {
     place(mark)
   }
 
-  /** Marks of one moment and one kind stand on each other; beyond the last row they share it. */
+  /** Returns the row of a mark: simultaneous marks of one kind stack up, and share the last row. */
   function freeRow({ ms, allowed }) {
     const inColumn = marks.filter((mark) => mark.allowed === allowed && column(mark.ms) === column(ms))
     return Math.min(ROWS - 1, inColumn.length)
@@ -57,14 +57,14 @@ export function createTimeline(svg) {
     use.setAttribute('y', allowed ? AXIS - offset : AXIS + offset)
   }
 
-  /** Ten samples a second will do. What came before the first one, or while the strip stood still, was full. */
+  /** Adds at most ten samples a second. Before the first, and while the strip stood still, all was left. */
   function addSample(level, nowMs, wasIdle, fromMs) {
     if (!samples.length && level === 1) samples.push([fromMs, 1])
     if (wasIdle) samples.push([nowMs, 1])
     if (!samples.length || nowMs - samples.at(-1)[0] > 100) samples.push([nowMs, level])
   }
 
-  /** Draws the strip as of now. It stands still while there is nothing to see. */
+  /** Draws the strip as of now. It stands still while there is nothing to show. */
   function draw(level) {
     const wasIdle = idle
     idle = marks.length === 0 && level === 1
