@@ -1,9 +1,11 @@
 /**
- * Rejected logins in an audit table of PostgreSQL, without a write for each: an attack must not become a load on the database.
+ * Logs rejected logins to an audit table in PostgreSQL. Rows are summed up and written once a second, so an
+ * attack does not become a load on the database.
  *
  *     DATABASE_URL=postgres://user:password@127.0.0.1:5432/name npx tsx examples/audit-log.ts
  *
- * PORT chooses a port other than 3000. AUDIT_SECRET keeps the hashes of account names alike over restarts, and in all processes.
+ * PORT sets a port other than 3000. Set AUDIT_SECRET to hash account names alike after restarts and in all
+ * processes.
  */
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -14,15 +16,15 @@ import { type AuditRows, auditRows } from './audit-log/rows.js'
 
 const SECRET = process.env.AUDIT_SECRET || randomUUID()
 
-/** A login to which nobody has the password: login.ts has a whole one. Here it is about what becomes of rejected attempts. */
+/** Creates a login that rejects every password, to show the log. See login.ts for a complete login. */
 export function auditedApp(audit: Pick<AuditRows, 'count'>): Express {
-  const addressOf = byIp() // as the guard has it: IPv6 addresses of one network are one
+  const addressOf = byIp() // as in the guard: IPv6 counts by network
 
   const guard = loginGuard<Request, Response>({
     field: 'username',
     secret: SECRET,
     async onLimited(req, res) {
-      // The name's hash, as security events have it too: the names of people who mistype hold passwords at times.
+      // The hash of the name, as in security events: users sometimes type a password into the name field.
       audit.count(String(addressOf(req)), (await guard.accountId(req)) ?? 'none')
       res.status(429).type('text').send('Too many attempts. Try again later.\n')
     },
@@ -35,7 +37,7 @@ export function auditedApp(audit: Pick<AuditRows, 'count'>): Express {
   return app
 }
 
-/** One connection is enough for a statement a second. One that hangs is given up, and the statement sent again. */
+/** Creates a pool of one connection: enough for a statement a second. One that hangs is sent again. */
 export function auditPool(url: string): Pool {
   const pool = new Pool({
     connectionString: url,
@@ -43,7 +45,7 @@ export function auditPool(url: string): Pool {
     connectionTimeoutMillis: 2000,
     query_timeout: 2000,
   })
-  pool.on('error', () => undefined) // an idle connection was lost: the next write tells
+  pool.on('error', () => undefined) // an idle connection was lost: the next write reports it
   return pool
 }
 
@@ -56,7 +58,7 @@ function main(): void {
   const server = auditedApp(audit).listen(Number(PORT || 3000), '127.0.0.1', (error?: Error) => {
     if (error) throw error
     const url = `http://localhost:${(server.address() as AddressInfo).port}`
-    console.log(`Guess at an account, and look at the table login_rejections a second later:
+    console.log(`Guess passwords, then look at the table login_rejections a second later:
 
   curl -s -o /dev/null -w '%{http_code}\\n' -d 'username=ada&password=guess' '${url}/login?[1-100]'
 
@@ -65,7 +67,7 @@ Ctrl-C stops it.`)
 
   function stop(): void {
     server.close(async () => {
-      await audit.close() // nothing that was counted is lost
+      await audit.close() // writes what has been counted
       await pool.end()
     })
   }

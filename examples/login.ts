@@ -1,11 +1,11 @@
 /**
- * A login with sessions, hashed passwords and headgate's guard in front of it:
+ * A login with sessions and hashed passwords, guarded by headgate:
  *
  *     npx tsx examples/login.ts
  *
- * Then open http://localhost:3000. PORT chooses another port. SESSION_SECRET, GUARD_SECRET, DEVICE_SECRET
- * and SUPPORT_TOKEN hold what nobody else may know. Elsewhere than on localhost it belongs behind TLS:
- * browsers keep the device cookie only there.
+ * Then open http://localhost:3000. PORT sets another port. SESSION_SECRET, GUARD_SECRET, DEVICE_SECRET and
+ * SUPPORT_TOKEN are secrets. Except on localhost, serve it over TLS: browsers keep the device cookie only
+ * there.
  */
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response } from 'express'
@@ -25,8 +25,8 @@ const PASSWORDS = { ada: 'analytical engine', grace: 'nanoseconds' }
 const SUPPORT_TOKEN = secretFrom('SUPPORT_TOKEN')
 
 /**
- * The login and what is behind it. Behind a proxy, `app.set('trust proxy', 1)` says so: else all visitors
- * have the proxy's address.
+ * Creates the application. Behind a proxy, add `app.set('trust proxy', 1)`: otherwise all visitors share the
+ * proxy's address.
  */
 export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Request, Response> }> {
   const isRight = await passwordCheck(PASSWORDS)
@@ -40,8 +40,7 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
   })
   app.use(
     session({
-      // No store is given, so sessions are in memory. That is fine for an example, and for nothing that has
-      // to restart.
+      // Without a store, sessions live in memory and end with the process. In production, use a store.
       secret: secretFrom('SESSION_SECRET'),
       name: 'session',
       resave: false,
@@ -60,19 +59,19 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     res.send(loginPage())
   })
 
-  // The parser comes first, since the guard reads the name from the body. The guard comes before the
-  // password is looked at.
+  // The parser comes first, because the guard reads the name from the body. The guard comes before the
+  // password is checked.
   app.post('/login', express.urlencoded(), guard, async (req, res) => {
     const { username, password } = read(req)
     if (!(await isRight(username, password))) {
-      // From the status the guard knows a failure. Text, headers and time are the same whether there is such
-      // an account or not.
+      // The status tells the guard that this is a failure. Text, headers and time do not reveal whether the
+      // account exists.
       res.status(401).send(loginPage({ problem: 'Wrong user name or password.', username }))
       return
     }
     await newSession(req)
     req.session.name = username
-    guard.reportSuccess(req) // else a redirect counts as a failure
+    guard.reportSuccess(req) // without a report, a redirect counts as a failure
     res.redirect(303, '/')
   })
 
@@ -80,8 +79,8 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
     req.session.destroy((error) => (error ? next(error) : res.redirect(303, '/login')))
   })
 
-  // Whoever calls support gets their failures forgotten: with an address, also those of the account from
-  // there, and the address's own.
+  // Support unlocks an account. With an address, this also clears the account's failures from there and the
+  // address itself.
   app.post('/support/forget', express.urlencoded(), async (req, res) => {
     if (!isSame(req.get('authorization') ?? '', `Bearer ${SUPPORT_TOKEN}`)) return res.sendStatus(403)
     const { username, ip } = req.body ?? {}
@@ -93,23 +92,22 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
 }
 
 /**
- * The guard with its default limits, in memory. Several processes share a store: `store: redisStore(client),
- * name: 'login'`.
+ * Creates the guard with its default limits, in memory. Several processes share a store: `store:
+ * redisStore(client), name: 'login'`.
  */
 function makeGuard(): LoginGuard<Request, Response> {
   const guard = loginGuard<Request, Response>({
-    field: 'username', // folded by foldName, as names are compared below, so that no spelling gets guesses of its own
-    secret: secretFrom('GUARD_SECRET'), // no store and no log learns a name from a hash
+    field: 'username', // folded by foldName, as in read() below: no spelling gets guesses of its own
+    secret: secretFrom('GUARD_SECRET'), // names cannot be guessed from hashes in the store or the log
     name: 'login',
-    deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // a known browser gets in while strangers guess at its account
+    deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // known browsers get in while strangers guess
     onLockout(account) {
-      // After 100 failures in a row strangers are kept out until support forgets them. The owner is to know,
-      // by mail for example.
-      console.log(`Mail to ${account}: somebody guesses at your password. Set a new one.`)
+      // After 100 failures in a row, strangers are locked out until support unlocks the account. Notify the
+      // owner.
+      console.log(`Mail to ${account}: somebody is guessing your password. Set a new one.`)
     },
     onLimited(req, res) {
-      // The same page, whatever limit it was and whether there is such an account or not. Retry-After is set
-      // already.
+      // The same page for every limit, whether or not the account exists. Retry-After is already set.
       const minutes = Math.ceil(Number(res.get('Retry-After')) / 60)
       const problem = `Too many failed attempts. Try again in ${minutes} minutes.`
       res.status(429).send(loginPage({ problem, username: read(req).username }))
@@ -119,7 +117,7 @@ function makeGuard(): LoginGuard<Request, Response> {
   return guard
 }
 
-/** What was typed. Bodies hold what clients like: arrays too, and nothing at all. */
+/** Returns the fields as strings. A body may hold anything: arrays, or nothing at all. */
 function read({ body }: Request): { username: string; password: string } {
   const { username, password } = body ?? {}
   return {
@@ -129,8 +127,8 @@ function read({ body }: Request): { username: string; password: string } {
 }
 
 /**
- * A session with a new id, so that one which somebody planted in the browser before is worth nothing
- * (session fixation).
+ * Starts a session with a new id, so that an id planted in the browser before is worthless (session
+ * fixation).
  */
 function newSession({ session }: Request): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -146,7 +144,7 @@ async function main(): Promise<void> {
     const people = Object.entries(PASSWORDS).map(([name, password]) => `${name} (${password})`)
     console.table(guard.describe())
     console.log(`
-Log in at ${url} as ${people.join(' or ')}. Five wrong passwords show the guard. Support forgets them:
+Log in at ${url} as ${people.join(' or ')}. Type five wrong passwords to see the guard. Support unlocks the account with:
 
   curl -H 'Authorization: Bearer ${SUPPORT_TOKEN}' -d 'username=ada&ip=127.0.0.1' ${url}/support/forget
 `)

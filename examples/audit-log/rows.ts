@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 
-/** An audit log of rejected attempts, summed up in memory and written now and then. */
+/** An audit log of rejected attempts, summed up in memory and written at intervals. */
 export interface AuditRows {
-  /** How many rows wait to be written. */
+  /** The number of rows that are not written yet. */
   readonly waiting: number
-  /** Counts a rejection. It neither waits nor throws, so a database that is slow or away holds up no request. */
+  /** Counts a rejection. Never waits or throws, so a slow or unavailable database delays no request. */
   count(address: string, account: string): void
-  /** Writes what is left. Where the database is away, that goes to the console's errors instead: one JSON line per row. */
+  /** Writes the remaining rows; if the database is unavailable, to stderr instead, one JSON line per row. */
   close(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ interface Row {
   rejections: number
 }
 
-/** Rows that are written together, and again as they are while it is not known whether they arrived. */
+/** Rows that are written together, and written again unchanged if it is not known whether they arrived. */
 interface Batch {
   readonly id: string
   readonly rows: readonly Row[]
@@ -32,19 +32,20 @@ const CREATE = `CREATE TABLE IF NOT EXISTS login_rejections (
   rejections bigint NOT NULL, first_at timestamptz NOT NULL, last_at timestamptz NOT NULL,
   PRIMARY KEY (batch, address, account))`
 
-/** One statement, however many rows. A batch that did arrive before is left as it is, so nothing is counted twice. */
+/** One statement for any number of rows. Ignores a batch that arrived before, so nothing counts twice. */
 const INSERT = `INSERT INTO login_rejections (batch, address, account, rejections, first_at, last_at)
 SELECT $1, row.* FROM json_to_recordset($2)
   AS row(address text, account text, rejections bigint, first_at timestamptz, last_at timestamptz)
 ON CONFLICT DO NOTHING`
 
 /**
- * Sums rejections up per address and account, and writes the sums at most once in `everyMs`. Of more than `maxRows` pairs the later
- * ones become one row, `others`: a flood of made-up names fills neither the memory nor the table, and the sum stays exact.
+ * Creates a log that sums rejections per address and account and writes the sums at most once per `everyMs`.
+ * Pairs beyond `maxRows` share one row, `others`: a flood of invented names fills neither memory nor table,
+ * and the total stays exact.
  */
 export function auditRows(pool: Pool, { maxRows = 1000, everyMs = 1000 } = {}): AuditRows {
   let rows = new Map<string, Row>()
-  let batch: Batch | undefined // on its way; at most one, so memory holds two times maxRows at the most
+  let batch: Batch | undefined // in flight; at most one, so memory holds at most twice maxRows
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
   let hasTable = false
@@ -69,7 +70,7 @@ export function auditRows(pool: Pool, { maxRows = 1000, everyMs = 1000 } = {}): 
     })
   }
 
-  /** Writes one batch: the one that failed before, or what has come together since. Never rejects. */
+  /** Writes one batch: the one that failed before, or else the rows counted since. Never rejects. */
   async function write(): Promise<void> {
     if (batch === undefined) {
       batch = { id: randomUUID(), rows: [...rows.values()] }
@@ -80,10 +81,10 @@ export function auditRows(pool: Pool, { maxRows = 1000, everyMs = 1000 } = {}): 
       hasTable = true
       await pool.query(INSERT, [batch.id, JSON.stringify(batch.rows)])
       batch = undefined
-      if (isAway) console.error('audit log: the database answers again.')
+      if (isAway) console.error('audit log: the database is available again.')
       isAway = false
     } catch (error) {
-      if (!isAway) console.error(`audit log: the database cannot be asked (${(error as Error).message}).`)
+      if (!isAway) console.error(`audit log: the database is unavailable (${(error as Error).message}).`)
       isAway = true
     }
   }

@@ -1,10 +1,10 @@
-/** Nothing from elsewhere: no scripts, no frames around the form, and what is typed goes nowhere else. */
+/** Allows no scripts, no framing of the form, and no form submission to other origins. */
 export const CONTENT_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /**
- * The login form, which works without JavaScript. Where something went wrong, a summary says so above it and
- * takes the focus.
+ * Returns the login form, which works without JavaScript. A problem is shown in a summary above the form,
+ * which takes the focus.
  */
 export function loginPage({ problem = '', username = '' } = {}): string {
   const summary = problem
@@ -57,7 +57,7 @@ function page(title: string, main: string): string {
 `
 }
 
-/** What visitors typed is shown as text, never as markup. */
+/** Escapes text for HTML. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
 /**
- * One of the costs that OWASP's Password Storage cheat sheet names: 16 MiB and about a fifth of a second for
- * each password.
+ * One of the settings in OWASP's Password Storage cheat sheet: 16 MiB and about a fifth of a second per
+ * password.
  */
 const COST = { N: 2 ** 14, r: 8, p: 5 }
 const BYTES = 32
@@ -20,13 +20,13 @@ async function keep(password: string, salt: Buffer = randomBytes(16)): Promise<K
 }
 
 /**
- * Makes the check of a name and a password. It does the same work for an unknown name, so that the time does
- * not tell which names are known.
+ * Creates a check of a name and a password. It does the same work for an unknown name, so that the response
+ * time does not reveal which names exist.
  */
 export async function passwordCheck(
   passwords: Readonly<Record<string, string>>,
 ): Promise<(name: string, password: string) => Promise<boolean>> {
-  const accounts = new Map<string, Kept>() // a table of a database, elsewhere
+  const accounts = new Map<string, Kept>() // in production a database table
   for (const [name, password] of Object.entries(passwords)) accounts.set(name, await keep(password))
   const nobodys = await keep(randomUUID())
 

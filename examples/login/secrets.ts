@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * A secret from the environment. Where there is none the example makes one, and what it signed is worth
- * nothing after a restart.
+ * Returns a secret from the environment, or generates one. What a generated secret has signed becomes
+ * invalid after a restart.
  */
 export function secretFrom(variable: string): string {
   return process.env[variable] || randomBytes(32).toString('base64url')

@@ -117,8 +117,8 @@ test('answers as fast while the database is away, and writes what came together 
   await written(audit)
   expect((await totals()).rejections).toBe(rejected)
   expect(told).toEqual([
-    expect.stringMatching(/^audit log: the database cannot be asked \(.+\)\.$/),
-    'audit log: the database answers again.',
+    expect.stringMatching(/^audit log: the database is unavailable \(.+\)\.$/),
+    'audit log: the database is available again.',
   ])
 })
 
