@@ -1,13 +1,14 @@
-import { performance } from 'node:perf_hooks' // the global one is behind a getter, which costs as much as the clock
+import { performance } from 'node:perf_hooks' // the global one is a getter, as slow as the clock itself
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
-import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
+import { evaluateCharge, type Read } from '../shared/evaluate-charge.js'
 import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../store.js'
-import { Overflow } from './overflow.js'
+import { OverflowBuckets } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'
 
-/** What a memory store is made of. */
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /** The most keys held at once. Default 1,000,000. */
   maxKeys?: number
@@ -32,29 +33,12 @@ const OPTIONS = {
 
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
-/**
- * The wall clock as it was when the process started, carried on by the monotonic one: setting the system's clock
- * back or forth changes nothing.
- */
-export function monotonicNow(): number {
+/** Returns the wall clock of the process' start plus the monotonic time since: setting the clock changes nothing. */
+function monotonicNow(): number {
   return ORIGIN_MS + performance.now()
 }
 
-/**
- * The mark of memory stores, also of those that another copy of this package made. Its value is the store
- * itself.
- */
-const MEMORY_STORE = Symbol.for('headgate.memoryStore')
-
-/**
- * Whether a store is this one: it answers at once and cannot fail, so that nothing has to stand before it.
- * What inherits from one, or wraps it, is none.
- */
-export function isMemoryStore(store: Store): store is MemoryStore {
-  return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
-}
-
-/** A clock that once told nonsense would leave states behind that deny for good. */
+/** Throws where a user's clock returns nonsense, which would leave states that deny forever. */
 function finite(clock: () => number): () => number {
   return () => {
     const nowMs = clock()
@@ -63,21 +47,32 @@ function finite(clock: () => number): () => number {
   }
 }
 
-/** Every so many charges of known keys some states are looked at, so that fresh ones go when no newcomers come. */
+/** Marks memory stores, including those of another copy of this package. Its value is the store itself. */
+const MEMORY_STORE = Symbol.for('headgate.memoryStore')
+
+/**
+ * Returns whether this is a memory store: synchronous, and unable to fail, so that it needs no protection. An
+ * object that inherits from one or wraps one is not.
+ */
+export function isMemoryStore(store: Store): store is MemoryStore {
+  return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
+}
+
+/** Every so many charges the table is swept, so that fresh states are removed while no new keys come. */
 const CHARGES_PER_SWEEP = 16
 
 /**
- * Keeps states in this process's memory: for one process, for tests, and as a stand-in while a shared store is away.
+ * Creates a store in this process's memory: for one process, for tests, and as a local fallback.
  *
- * - A decision is one synchronous step: no promise, and no timer, neither per key nor at all.
- * - States lie in typed arrays, under 64-bit hashes of their keys, the keys themselves are not kept. A token bucket's state takes
- *   25 to 50 bytes. Growing and shrinking go page by page, without a pause. The hash has a secret of its own in each store, so that
- *   nobody can aim at another's state; that any two of ten million keys share one by chance has odds of one in 370,000.
- * - At most `maxKeys` keys. States that equal fresh ones go first. When all are in use, room is made from those nearest
- *   to fresh, among up to 32 looked at, and never from a client that is at its limit. When there is no such room, newcomers
- * share one overflow state per limit, and the process warning `HEADGATE_MEMORY_FULL` reports it once. When
- * that
- *   state begins to deny newcomers, `HEADGATE_MEMORY_REFUSING` reports it once.
+ * - A decision is one synchronous step, without a promise. There are no timers.
+ * - States lie in typed arrays under 64-bit hashes of their keys; the keys themselves are not kept. A token
+ *   bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause. Each store hashes under
+ *   a random secret, so that nobody can aim at another client's state; the odds that any two of ten million
+ *   keys collide are one in 370,000.
+ * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh, among
+ *   up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share one
+ *   overflow bucket per limit, which the process warning `HEADGATE_MEMORY_FULL` reports once, and
+ *   `HEADGATE_MEMORY_REFUSING` reports once that the bucket denies them.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -85,51 +80,33 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
   const now = clock === undefined ? monotonicNow : finite(clock)
   const table = new StateTable(maxKeys)
-  const overflow = new Overflow()
-  let decided = 0
-
-  function tellFull(): void {
-    warnOnce(
-      'HEADGATE_MEMORY_FULL',
-      `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
-        'until there is room. Raise maxKeys, or use a shared store.',
-    )
-  }
-
-  /** Once, when newcomers begin to be denied for what other newcomers took. */
-  function warnRefusing(): void {
-    warnOnce(
-      'HEADGATE_MEMORY_REFUSING',
-      'headgate: the memory store is full of clients at their limit, and refuses new clients, who share one limit. Where ' +
-        'one client can use many keys, such as user names, add an address limit beside it in limits.',
-    )
-  }
+  const overflow = new OverflowBuckets()
+  let charged = 0
 
   function decide(charge: Charge, nowMs: number): Verdict {
-    if (++decided % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
+    if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
     const only = charge[0]
     return charge.length === 1 && only !== undefined ? decideOne(only, nowMs) : decideMany(charge, nowMs)
   }
 
   function decideOne(part: Part, nowMs: number): Verdict {
     const { key, policy, cost } = part
-    if (!table.seek(key, policy)) return decideNewcomer(part, nowMs)
+    if (!table.seek(key, policy)) return decideNewKey(part, nowMs)
     const step = policy.take(table.read(), nowMs, cost)
     if (step.next !== undefined) table.write(step.next)
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
   }
 
-  function decideNewcomer({ key, policy, cost }: Part, nowMs: number): Verdict {
+  function decideNewKey({ key, policy, cost }: Part, nowMs: number): Verdict {
     let step = policy.take(undefined, nowMs, cost)
     if (step.next !== undefined) {
       if (table.makeRoom(nowMs, 1)) {
         table.add(policy, step.next)
       } else {
-        tellFull()
-        const shared = overflow.of(key, policy)
-        step = policy.take(shared.state, nowMs, cost)
-        shared.state = step.next ?? shared.state
-        if (!step.allowed) warnRefusing()
+        const bucket = overflow.use(key, policy)
+        step = policy.take(bucket.state, nowMs, cost)
+        bucket.state = step.next ?? bucket.state
+        warnFull(maxKeys, !step.allowed)
       }
     }
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
@@ -137,59 +114,45 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   function decideMany(charge: Charge, nowMs: number): Verdict {
     const hashes = new Map(charge.map(({ key }) => [key, table.hashOf(key)]))
+    const hasState = (key: string, policy: Policy) => table.seekHash(hashes.get(key) as Hash, policy)
     const read: Read = (key, policy) => {
-      const shared = overflow.get(key)
-      if (shared !== undefined) return shared.state
-      return table.seekHash(hashes.get(key) as Hash, policy) ? table.read().slice() : undefined
+      const bucket = overflow.get(key)
+      if (bucket !== undefined) return bucket.state
+      return hasState(key, policy) ? table.read().slice() : undefined
     }
     let outcome = evaluateCharge(charge, read, nowMs)
-    const homeless = withoutRoom(outcome.writes, hashes, nowMs)
-    if (homeless.size > 0) {
-      tellFull()
-      const moved = charge.map((part) =>
-        homeless.has(part.key) ? { ...part, key: overflow.of(part.key, part.policy).key } : part,
+    const newKeys = new Set<string>()
+    for (const [key, { policy }] of outcome.writes) if (!hasState(key, policy)) newKeys.add(key)
+    if (newKeys.size > 0 && !table.makeRoom(nowMs, newKeys.size, hashes.values())) {
+      const redirected = charge.map((part) =>
+        newKeys.has(part.key) ? { ...part, key: overflow.use(part.key, part.policy).key } : part,
       )
-      outcome = evaluateCharge(moved, read, nowMs)
+      outcome = evaluateCharge(redirected, read, nowMs)
       const { parts } = outcome.verdict
-      if (parts.some(({ allowed }, i) => !allowed && homeless.has(charge[i]?.key ?? ''))) warnRefusing()
+      warnFull(
+        maxKeys,
+        charge.some(({ key }, i) => newKeys.has(key) && !parts[i]?.allowed),
+      )
     }
     for (const [key, { policy, state }] of outcome.writes) {
-      const shared = overflow.get(key)
-      if (shared !== undefined) shared.state = state
-      else if (table.seekHash(hashes.get(key) as Hash, policy)) table.write(state)
+      const bucket = overflow.get(key)
+      if (bucket !== undefined) bucket.state = state
+      else if (hasState(key, policy)) table.write(state)
       else table.add(policy, state)
     }
     return outcome.verdict
   }
 
-  /** The newcomers among the keys to write for which there is no room; the charge's own keys do not make any. */
-  function withoutRoom(
-    writes: Outcome['writes'],
-    hashes: ReadonlyMap<string, Hash>,
-    nowMs: number,
-  ): ReadonlySet<string> {
-    const homeless = new Set<string>()
-    let spared: ReadonlySet<number> | undefined
-    let newcomers = 0
-    for (const [key, { policy }] of writes) {
-      if (table.seekHash(hashes.get(key) as Hash, policy)) continue
-      spared ??= new Set(Array.from(hashes.values(), ({ low }) => low))
-      if (table.makeRoom(nowMs, newcomers + 1, spared)) newcomers++
-      else homeless.add(key)
-    }
-    return homeless
-  }
-
-  function giveBack({ key, policy, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): void {
+  function refundOne({ key, policy, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): void {
     if (table.seek(key, policy)) {
       const left = policy.refund(table.read(), nowMs, cost, takenAtMs, resetAtMs)
       if (left === undefined) table.remove()
       else table.write(left)
       return
     }
-    const shared = overflow.find(key, policy)
-    if (shared?.state === undefined) return
-    shared.state = policy.refund(shared.state, nowMs, cost, takenAtMs, resetAtMs)
+    const bucket = overflow.find(key, policy)
+    if (bucket?.state === undefined) return
+    bucket.state = policy.refund(bucket.state, nowMs, cost, takenAtMs, resetAtMs)
   }
 
   const store: MemoryStore = {
@@ -202,14 +165,29 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     refund(refunds) {
       const nowMs = now()
-      for (const each of refunds) giveBack(each, nowMs)
+      for (const each of refunds) refundOne(each, nowMs)
     },
-    forget(held) {
-      for (const { key } of held) table.forget(key)
+    forget(keys) {
+      for (const { key } of keys) table.forget(key)
     },
     get size() {
       return table.size
     },
   }
   return Object.defineProperty(store, MEMORY_STORE, { value: store })
+}
+
+/** Warns that the store is full, and, once new keys are denied for what others took, that it refuses them. */
+function warnFull(maxKeys: number, isDenied: boolean): void {
+  warnOnce(
+    'HEADGATE_MEMORY_FULL',
+    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
+      'until there is room. Raise maxKeys, or use a shared store.',
+  )
+  if (!isDenied) return
+  warnOnce(
+    'HEADGATE_MEMORY_REFUSING',
+    'headgate: the memory store is full of clients at their limit, and refuses new clients, who share one limit. Where ' +
+      'one client can use many keys, such as user names, add an address limit beside it in limits.',
+  )
 }

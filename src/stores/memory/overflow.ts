@@ -1,43 +1,39 @@
 import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import { RecentMap } from '../../util/recent-map.js'
 
-/** A state that newcomers share. */
-export interface Shared {
+/** The state that new keys of one limit share while the store is full. */
+export interface OverflowBucket {
   readonly key: string
-  readonly policy: Policy
   state: State | undefined
 }
 
-/** Limits that have such a state at once. Only policies made for each request are more, and the oldest of those are forgotten. */
-const MOST_LIMITS = 1000
+/** Buckets kept at least. Only policies made for each request need more; the least recently used go first. */
+const BUCKETS = 1000
 
-/** The states, one per limit, that newcomers share when there is no room for them. */
-export class Overflow {
-  readonly #states = new Map<string, Shared>()
+/** The overflow buckets, one per limit. */
+export class OverflowBuckets {
+  readonly #buckets = new RecentMap<OverflowBucket>(BUCKETS)
 
-  /** The state that has this key itself. */
-  get(key: string): Shared | undefined {
-    return this.#states.size === 0 ? undefined : this.#states.get(key)
+  /** Returns the bucket whose own key this is. */
+  get(bucketKey: string): OverflowBucket | undefined {
+    return this.#buckets.get(bucketKey)
   }
 
-  /** The state that a client would share, if anybody does. */
-  find(key: string, policy: Policy): Shared | undefined {
-    return this.#states.size === 0 ? undefined : this.#states.get(sharedKey(key, policy))
+  /** Returns the bucket that a key shares, if there is one. */
+  find(key: string, policy: Policy): OverflowBucket | undefined {
+    return this.#buckets.get(bucketKeyOf(key, policy))
   }
 
-  /** The state that a client shares. */
-  of(key: string, policy: Policy): Shared {
-    const shared = this.find(key, policy) ?? { key: sharedKey(key, policy), policy, state: undefined }
-    this.#states.delete(shared.key) // it is the newest from now on: what a charge shares must not go before it is decided
-    for (const oldest of this.#states.keys()) {
-      if (this.#states.size < MOST_LIMITS) break
-      this.#states.delete(oldest)
-    }
-    this.#states.set(shared.key, shared)
-    return shared
+  /** Returns the bucket that a key shares, and makes it the most recently used one. */
+  use(key: string, policy: Policy): OverflowBucket {
+    const bucketKey = bucketKeyOf(key, policy)
+    const bucket = this.#buckets.get(bucketKey) ?? { key: bucketKey, state: undefined }
+    this.#buckets.set(bucketKey, bucket)
+    return bucket
   }
 }
 
-/** Limits apart: a key is the same for all clients of a limit up to the brace. No key at rest begins with a NUL. */
-function sharedKey(key: string, policy: Policy): string {
+/** A limit's keys are equal up to the brace. No key of a client begins with a NUL. */
+function bucketKeyOf(key: string, policy: Policy): string {
   return `\0${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
 }

@@ -123,12 +123,16 @@ export class StateTable {
   }
 
   /**
-   * Sweeps, and evicts a state if the table is still too full for `wanted` new keys. Returns whether there is
-   * room for them. Hashes whose `low` is in `spared` stay; that another key may have the same one is harmless.
+   * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each. Returns
+   * whether there is room for all of them. The states of the hashes in `spared` stay.
    */
-  makeRoom(nowMs: number, wanted: number, spared = NONE): boolean {
-    this.sweep(nowMs, spared)
-    if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)
+  makeRoom(nowMs: number, wanted: number, spared?: Iterable<Hash>): boolean {
+    // That another key's hash may have the same `low`, and stay as well, is harmless.
+    const sparedLows = spared === undefined ? NONE : new Set(Array.from(spared, ({ low }) => low))
+    for (let i = 0; i < wanted; i++) {
+      this.sweep(nowMs, sparedLows)
+      if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, sparedLows)
+    }
     return this.#size + wanted <= this.#maxKeys
   }
 
