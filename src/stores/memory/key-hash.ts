@@ -6,12 +6,13 @@ interface Secret {
 }
 
 /**
- * Hashes keys to 64 bits under a secret of its own: HalfSipHash-1-3 by Aumasson and Bernstein, which Linux, too, has for
- * its hash tables (`hsiphash`). Nobody who does not know the secret can look for keys that collide. Characters below 256
- * are hashed as bytes; a key with others, as UTF-16 and under another secret, so that neither kind can imitate the other.
+ * Hashes keys to 64 bits under a secret of its own, so that nobody can construct keys that collide:
+ * HalfSipHash-1-3 by Aumasson and Bernstein, which Linux uses for its hash tables (`hsiphash`). A key of
+ * characters below 256 is hashed as bytes; any other as UTF-16 under a second secret, so that neither kind
+ * can imitate the other.
  *
- * The hash stands in `high` and `low`, 32 bits each, until the next key is hashed: as an object it would cost as much as
- * the rounds. `low` is never 0.
+ * `high` and `low` hold the hash, 32 bits each, until the next key is hashed: an object would cost as much
+ * as the rounds. `low` is never 0.
  */
 export class KeyHash {
   high = 0
@@ -19,7 +20,7 @@ export class KeyHash {
   readonly #bytes: Secret
   readonly #wide: Secret
 
-  /** With a random secret, if none is given: four numbers of 32 bits, two for bytes, and two for UTF-16. */
+  /** Takes a secret of four 32-bit numbers, two for bytes and two for UTF-16. Default: random. */
   constructor([a = 0, b = 0, c = 0, d = 0]: Int32Array = getRandomValues(new Int32Array(4))) {
     this.#bytes = { k0: a, k1: b }
     this.#wide = { k0: c, k1: d }
@@ -30,14 +31,14 @@ export class KeyHash {
     this.#hash(Buffer.from(key, 'utf16le').toString('latin1'), this.#wide)
   }
 
-  /** Gives a number that is below 256 if all characters are. One loop, so that the round is written once. */
+  /** Returns a number below 256 if all characters are. One loop, so that the round is written once. */
   #hash(key: string, { k0, k1 }: Secret): number {
     let v0 = k0
     let v1 = k1 ^ 0xee
     let v2 = k0 ^ 0x6c796765
     let v3 = k1 ^ 0x74656462
     let seen = 0
-    const words = key.length >> 2 // whole ones; then comes the last, and six rounds without any
+    const words = key.length >> 2 // then the last, partial word, and six rounds without one
     for (let i = 0; i < words + 7; i++) {
       let word = 0
       if (i < words) {

@@ -10,9 +10,9 @@ import { type Hash, StateTable } from './state-table.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** The most keys held at once. Default 1,000,000. */
+  /** The most keys stored at once. Default 1,000,000. */
   maxKeys?: number
-  /** The time in milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. */
+  /** Milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. */
   clock?: () => number
 }
 
@@ -21,8 +21,8 @@ export interface MemoryStore extends Store {
   readonly name: 'memory'
   charge(charges: readonly Charge[]): readonly Verdict[]
   refund(refunds: readonly Refund[]): void
-  forget(held: readonly KeyedPolicy[]): void
-  /** How many keys are held. */
+  forget(keys: readonly KeyedPolicy[]): void
+  /** How many keys are stored. */
   readonly size: number
 }
 
@@ -33,7 +33,7 @@ const OPTIONS = {
 
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
-/** Returns the wall clock of the process' start plus the monotonic time since: setting the clock changes nothing. */
+/** Returns the system clock at process start plus the monotonic time since: it never steps. */
 function monotonicNow(): number {
   return ORIGIN_MS + performance.now()
 }
@@ -51,8 +51,8 @@ function finite(clock: () => number): () => number {
 const MEMORY_STORE = Symbol.for('headgate.memoryStore')
 
 /**
- * Returns whether this is a memory store: synchronous, and unable to fail, so that it needs no protection. An
- * object that inherits from one or wraps one is not.
+ * Returns whether this is a memory store: synchronous, and unable to fail, so that it needs no protection.
+ * An object that inherits from one or wraps one is not.
  */
 export function isMemoryStore(store: Store): store is MemoryStore {
   return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
@@ -66,13 +66,13 @@ const CHARGES_PER_SWEEP = 16
  *
  * - A decision is one synchronous step, without a promise. There are no timers.
  * - States lie in typed arrays under 64-bit hashes of their keys; the keys themselves are not kept. A token
- *   bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause. Each store hashes under
- *   a random secret, so that nobody can aim at another client's state; the odds that any two of ten million
- *   keys collide are one in 370,000.
- * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh, among
- *   up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share one
- *   overflow bucket per limit, which the process warning `HEADGATE_MEMORY_FULL` reports once, and
- *   `HEADGATE_MEMORY_REFUSING` reports once that the bucket denies them.
+ *   bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause. Each store hashes
+ *   under a random secret, so that nobody can aim at another client's state; the odds that any two of ten
+ *   million keys collide are one in 370,000.
+ * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh,
+ *   among up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share
+ *   one overflow bucket per limit, which the process warning `HEADGATE_MEMORY_FULL` reports once.
+ *   `HEADGATE_MEMORY_REFUSING` reports once that such a bucket begins to deny them.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -177,7 +177,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return Object.defineProperty(store, MEMORY_STORE, { value: store })
 }
 
-/** Warns that the store is full, and, once new keys are denied for what others took, that it refuses them. */
+/** Warns that the store is full, and also, if an overflow bucket denied a new key, that it refuses them. */
 function warnFull(maxKeys: number, isDenied: boolean): void {
   warnOnce(
     'HEADGATE_MEMORY_FULL',

@@ -7,7 +7,7 @@ export interface OverflowBucket {
   state: State | undefined
 }
 
-/** Buckets kept at least. Only policies made for each request need more; the least recently used go first. */
+/** Buckets kept at least. Only policies made for each request need more; the oldest are dropped. */
 const BUCKETS = 1000
 
 /** The overflow buckets, one per limit. */

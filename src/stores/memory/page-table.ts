@@ -17,8 +17,8 @@ interface Page {
  * A hash table for states of one width. Two keys of equal hash share a state: for n keys, the odds that any
  * two do are about n²/2^65, one in 370,000 at ten million keys.
  *
- * Extendible hashing (Fagin, Nievergelt, Pippenger and Strong, 1979): the first bits of `high` select an entry
- * of the directory, which names a page; a page is a small hash table by `low`, with linear probing.
+ * Extendible hashing (Fagin, Nievergelt, Pippenger and Strong, 1979): the first bits of `high` select an
+ * entry of the directory, which names a page; a page is a small hash table by `low`, with linear probing.
  *
  *     first bits of high   directory   page
  *                     00       0 ----> page 0, depth 1, prefix 0: the range of entries 00 to 01
@@ -26,9 +26,9 @@ interface Page {
  *                     10       1 ----> page 1, depth 2, prefix 10: the range of entry 10
  *                     11       2 ----> page 2, depth 2, prefix 11: its sibling
  *
- * When page 0 is full, it keeps range 00, and a new sibling gets range 01. When page 1 is full, the directory
- * doubles first, since the page has only one entry. When pages 1 and 2 are sparse, they merge into one page
- * with range 10 to 11. So growing and shrinking never move more than a page at once.
+ * When page 0 is full, it keeps range 00, and a new sibling gets range 01. When page 1 is full, the
+ * directory doubles first, since the page has only one entry. When pages 1 and 2 are sparse, they merge into
+ * one page with range 10 to 11. So growing and shrinking never move more than a page at once.
  *
  * A state stays in its slot until a state is added or removed.
  */

@@ -23,7 +23,7 @@ export class SlotStorage {
   readonly chunks: Chunk[] = []
   /** Numbers per slot: one for the hash, the others for the state. */
   readonly stride: number
-  /** A slot shifted by this is the index of its chunk; the bits below it are the slot's index in the chunk. */
+  /** A slot shifted by this is the index of its chunk; the lower bits are the slot's index in it. */
   readonly chunkShift: number
   readonly #state: number[]
   #pages = 0

@@ -4,7 +4,7 @@ import { KeyHash } from './key-hash.js'
 import { PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
 
-/** How many states a sweep examines, so that the table follows its live keys, and in how many slots at most. */
+/** How many states a sweep examines, more than one new key adds, and in how many slots at most. */
 const SWEPT_STATES = 2
 const SWEPT_SLOTS = 16
 /** How many states an eviction examines. */
@@ -123,8 +123,8 @@ export class StateTable {
   }
 
   /**
-   * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each. Returns
-   * whether there is room for all of them. The states of the hashes in `spared` stay.
+   * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
+   * Returns whether there is room for all of them. The states of the hashes in `spared` stay.
    */
   makeRoom(nowMs: number, wanted: number, spared?: Iterable<Hash>): boolean {
     // That another key's hash may have the same `low`, and stay as well, is harmless.
@@ -161,7 +161,7 @@ export class StateTable {
     if (table !== undefined) this.#remove(table, slot)
   }
 
-  /** Moves the clock hand to a taken slot, at most `budget` slots on. Returns the budget left, 0 = none found. */
+  /** Moves the clock hand to a taken slot. Returns how many of `budget` slots are left, 0 = none found. */
   #advance(budget: number): number {
     for (let left = budget; left > 0; ) {
       const { slots } = this.#tableAtHand()
@@ -207,7 +207,7 @@ export class StateTable {
   }
 }
 
-/** Returns 1 for a fresh state, 0 for one at its limit. Who has a record of bans has more to lose: half. */
+/** Returns 1 for a fresh state, 0 for one at its limit. Half for a ban: its record is worth keeping. */
 function shareLeft(policy: Policy, { remaining, resetAfterMs }: Step): number {
   if (resetAfterMs === 0) return 1
   return remaining / policy.limit / (isBan(policy) ? 2 : 1)

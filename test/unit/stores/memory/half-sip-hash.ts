@@ -1,8 +1,8 @@
 const WORD = 2n ** 32n
 
 /**
- * HalfSipHash-c-d as its authors write it down (https://github.com/veorq/SipHash), for comparing: slow, and of whole numbers without
- * a sign. Gives one word, or two for a hash of 64 bits.
+ * HalfSipHash-c-d as its authors specify it (https://github.com/veorq/SipHash), to compare with: slow, on
+ * unsigned integers. Returns one word, or two for a hash of 64 bits.
  */
 export function halfSipHash(
   c: number,

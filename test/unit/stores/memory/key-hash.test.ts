@@ -13,7 +13,7 @@ function hashed(key: string, hash = new KeyHash(SECRET)): readonly [low: number,
 const upTo = (length: number) => Uint8Array.from({ length }, (_, i) => i)
 const hex = (words: readonly bigint[]) => words.map((word) => word.toString(16).padStart(8, '0'))
 
-describe('the reference in these tests', () => {
+describe('the reference implementation in these tests', () => {
   // In the same order: messages of 0 bytes, of 1 byte (0), of 2 bytes (0, 1), and so on; the key is the bytes 0 to 7.
   test.each<[string, number, number, 1 | 2, string[][]]>([
     [
@@ -56,7 +56,7 @@ function expectedOf(bytes: Uint8Array, secretAt: number): number[] {
   return halfSipHash(1, 3, key, bytes, 2).map((word) => Number(BigInt.asIntN(32, word)))
 }
 
-test('a key of bytes has the HalfSipHash-1-3 of its bytes', () => {
+test('a key of characters below 256 is hashed as bytes by HalfSipHash-1-3', () => {
   const bytes = fc.uint8Array({ maxLength: 300 })
   fc.assert(
     fc.property(bytes, (message) => {
@@ -66,7 +66,7 @@ test('a key of bytes has the HalfSipHash-1-3 of its bytes', () => {
   )
 })
 
-test('a key with other characters has that of its UTF-16, under the other secret', () => {
+test('a key with other characters is hashed as UTF-16, under the second secret', () => {
   const wide = fc.tuple(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom('\u0100', 'ж', '\ud800', '\uffff', '🚦'),
@@ -80,24 +80,24 @@ test('a key with other characters has that of its UTF-16, under the other secret
   )
 })
 
-test('a key of bytes that are the UTF-16 of another key has another hash', () => {
+test('a key of the bytes of another key in UTF-16 has another hash', () => {
   expect(hashed('\u0161')).not.toEqual(hashed('a\x01'))
   expect(hashed(Buffer.from('ключ', 'utf16le').toString('latin1'))).not.toEqual(hashed('ключ'))
 })
 
-test('ropes and slices hash like flat strings', () => {
+test('concatenated and sliced strings have the hash of flat ones', () => {
   const flat = 'hg:1:api:{10.0.0.1}, and long enough to be a slice'
   const rope = ['hg:1:', 'api:{10.0.0.1}', ', and long enough to be a slice'].reduce((a, b) => a + b)
   expect([hashed(rope), hashed(`>>${flat}<<`.slice(2, -2))]).toEqual([hashed(flat), hashed(flat)])
 })
 
-test('each secret gives other hashes, and one is made up where none is given', () => {
+test('each KeyHash has a random secret of its own by default', () => {
   const key = '10.0.0.1'
   const hashes = Array.from({ length: 1000 }, () => hashed(key, new KeyHash()).join())
   expect(new Set(hashes).size).toBe(1000)
 })
 
-test('the bits by which neighbouring addresses are told apart are even', () => {
+test('the hashes of neighbouring addresses are evenly distributed', () => {
   const hash = new KeyHash(SECRET)
   const bins = 256
   const counts = [0, 8, 16, 24].flatMap((shift) => [
@@ -113,7 +113,7 @@ test('the bits by which neighbouring addresses are told apart are even', () => {
   }
   for (const { found } of counts) {
     const chiSquare = found.reduce((sum, count) => sum + (count - 100) ** 2 / 100, 0)
-    expect(chiSquare).toBeGreaterThan(150) // 255 degrees of freedom: beyond these bounds once in millions of times
+    expect(chiSquare).toBeGreaterThan(150) // 255 degrees of freedom: p < 1e-6 outside
     expect(chiSquare).toBeLessThan(380)
   }
 })

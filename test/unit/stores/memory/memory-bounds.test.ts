@@ -18,7 +18,7 @@ function boundedStore(maxKeys: number): MemoryStore {
   return memoryStore({ maxKeys, clock: () => nowMs })
 }
 
-/** Charges `keys` one after the other, and gives the largest size seen. */
+/** Charges `keys` keys one after the other. Returns the largest size seen. */
 function flood(store: MemoryStore, keys: number, keysPerCharge = 1): number {
   let largest = 0
   for (let i = 0; i < keys; i += keysPerCharge) {
@@ -28,7 +28,7 @@ function flood(store: MemoryStore, keys: number, keysPerCharge = 1): number {
   return largest
 }
 
-test.each([1, 2, 3])('20,000 keys that never repeat, %d a charge, stay within maxKeys', (keysPerCharge) => {
+test.each([1, 2, 3])('20,000 keys that never repeat, %d per charge, stay within maxKeys', (keysPerCharge) => {
   expect(flood(boundedStore(1000), 20_000, keysPerCharge)).toBe(1000)
 })
 
@@ -42,7 +42,7 @@ test('charges that join a known key with new ones stay within maxKeys, and the k
   }
 })
 
-test('a newcomer is not given the room of a known key in its own charge, though that is nearest to fresh', async () => {
+test('a charge does not evict a key of its own, even if that is nearest to fresh', async () => {
   const store = boundedStore(2)
   await takeOne(store, 'busy', daily, 5)
   await takeOne(store, 'known', daily, 1)
@@ -52,7 +52,7 @@ test('a newcomer is not given the room of a known key in its own charge, though 
   expect(await remainingOf(store, daily, ['known', 'new', 'busy'])).toEqual([8, 9, 10])
 })
 
-test('a key named twice in one charge is one newcomer', () => {
+test('a key named twice in one charge needs room once', () => {
   const store = boundedStore(1)
   const [verdict] = store.charge([[part('only', daily, 2), part('only', daily, 2)]])
   expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 6])
@@ -60,7 +60,7 @@ test('a key named twice in one charge is one newcomer', () => {
   expect(warnings()).toEqual([])
 })
 
-test('keys that were only looked at, or denied at once, are not held', () => {
+test('keys that were only peeked at, or denied their first charge, are not stored', () => {
   const store = boundedStore(10)
   store.charge([[part('looked', daily, 0)], [part('denied', daily, 11)]])
   store.refund([{ ...part('refunded', daily), takenAtMs: nowMs }])
@@ -68,29 +68,29 @@ test('keys that were only looked at, or denied at once, are not held', () => {
   expect(store.size).toBe(0)
 })
 
-test('a charge that is denied at once makes no room for itself in a full store', async () => {
+test('a first charge that is denied evicts nothing from a full store', async () => {
   const store = boundedStore(2)
   store.charge([[part('a', daily)], [part('b', daily)]])
   for (let i = 0; i < 10; i++) store.charge([[part(`denied-${i}`, daily, 11)]])
   expect(await remainingOf(store, daily, ['a', 'b'])).toEqual([9, 9])
 })
 
-test('the store follows its live keys: those that are fresh again go without a timer', () => {
+test('the store removes keys that are fresh again as new ones come, without a timer', () => {
   const store = memoryStore({ clock: () => nowMs })
   const quick = tokenBucket({ capacity: 1, refill: 1, every: '1s' })
   for (let i = 0; i < 20_000; i++, nowMs++) store.charge([[part(`key-${i}`, quick)]])
   expect(store.size).toBeLessThan(3000) // 1000 of them are live
 })
 
-test.each([0, 1, 2])('a state that is fresh again goes first, wherever it is (%d)', async (fresh) => {
+test.each([0, 1, 2])('a state that is fresh again is evicted first, wherever it is (%d)', async (fresh) => {
   const store = boundedStore(3)
   const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
   const keys = ['a', 'b', 'c']
   for (const [i, key] of keys.entries()) await takeOne(store, key, i === fresh ? quick : daily, 1)
   nowMs += 1000
-  await takeOne(store, 'newcomer', daily)
+  await takeOne(store, 'new', daily)
   const inUse = keys.filter((_key, i) => i !== fresh)
-  expect(await remainingOf(store, daily, [...inUse, 'newcomer'])).toEqual([9, 9, 9])
+  expect(await remainingOf(store, daily, [...inUse, 'new'])).toEqual([9, 9, 9])
 })
 
 test.each([
@@ -98,11 +98,11 @@ test.each([
   [1, 4, 3],
   [9, 8, 7],
   [10, 10, 9],
-])('with none fresh, of %d, %d and %d taken the least goes', async (...taken) => {
+])('with none fresh, the key with the fewest units taken of %d, %d and %d is evicted', async (...taken) => {
   const store = boundedStore(3)
   const keys = ['a', 'b', 'c']
   for (const [i, key] of keys.entries()) await takeOne(store, key, daily, taken[i] as number)
-  expect(await takeOne(store, 'newcomer', daily)).toMatchObject({ allowed: true, remaining: 9 })
+  expect(await takeOne(store, 'new', daily)).toMatchObject({ allowed: true, remaining: 9 })
   expect(store.size).toBe(3)
   const least = taken.indexOf(Math.min(...taken))
   const left = taken.map((each, i) => (i === least ? 10 : 10 - each))
@@ -110,17 +110,17 @@ test.each([
   expect(warnings()).toEqual([])
 })
 
-test('nearest to fresh is told by the share that is left, over policies of different sizes', async () => {
+test('eviction compares the share of each limit that is left, not the number of units', async () => {
   const store = boundedStore(2)
   const large = tokenBucket({ capacity: 1000, refill: 1000, every: '1d' })
   await takeOne(store, 'large', large, 900)
   await takeOne(store, 'small', daily, 1)
-  await takeOne(store, 'newcomer', daily)
+  await takeOne(store, 'new', daily)
   expect(await remainingOf(store, large, ['large'])).toEqual([100])
   expect(await remainingOf(store, daily, ['small'])).toEqual([10])
 })
 
-test('a flood never frees a client at its limit', () => {
+test('a flood of new keys never evicts a client at its limit', () => {
   const store = boundedStore(100)
   const limited = Array.from({ length: 50 }, (_, i) => `limited-${i}`)
   for (const [i, key] of limited.entries())

@@ -42,7 +42,7 @@ test('a store that one client has filled with names at their limit refuses real 
   expect(warnings()).toEqual(['HEADGATE_MEMORY_FULL', 'HEADGATE_MEMORY_REFUSING'])
 })
 
-test('an address limit that is decided together with it leaves real users their whole limit', async () => {
+test('an address limit in the same charge leaves real users their whole limit', async () => {
   expect(await attack(byAddress, byName)).toBe(100)
   expect(warnings()).not.toContain('HEADGATE_MEMORY_REFUSING')
 })

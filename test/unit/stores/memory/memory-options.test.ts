@@ -26,7 +26,7 @@ test.each<[unknown, string]>([
   [{ size: 10 }, 'memoryStore: there is no option "size". Write maxKeys instead.'],
   [{ maxkeys: 10 }, 'memoryStore: there is no option "maxkeys". Did you mean maxKeys?'],
   [{ ttlOfEverything: 10 }, 'Known options: maxKeys, clock.'],
-])('memoryStore(%j) says what to write instead', (options, message) => {
+])('memoryStore(%j) throws an error that names the fix', (options, message) => {
   expect(() => memoryStore(options as object)).toThrow(TypeError)
   expect(() => memoryStore(options as object)).toThrow(message)
 })
@@ -37,7 +37,7 @@ test.each([
   { maxKeys: undefined, clock: undefined },
   { maxKeys: 1 },
   { maxKeys: 100_000_000 },
-])('memoryStore(%j) is sound', (options) => {
+])('memoryStore(%j) creates an empty store', (options) => {
   const store = memoryStore(options as object)
   expect(store.name).toBe('memory')
   expect(store.size).toBe(0)

@@ -22,12 +22,12 @@ function answers(keys: readonly string[], policy: Policy = daily): boolean[] {
   return store.charge(keys.map((key) => [part(key, policy)])).map(({ allowed }) => allowed)
 }
 
-test('when all clients held are at their limit, newcomers share one overflow state', () => {
+test('new keys share one overflow bucket when all stored clients are at their limit', () => {
   expect(answers(['new-1', 'new-2', 'new-3', 'new-1'])).toEqual([true, true, false, false])
   expect(store.size).toBe(3)
 })
 
-test('newcomers in charges of several parts share it too, and with those of one part', () => {
+test('charges of several parts share the overflow bucket with those of one part', () => {
   const [first, second] = store.charge([
     [part('new-1', daily), part('new-2', daily)],
     [part('new-3', daily), part('new-4', daily)],
@@ -37,24 +37,24 @@ test('newcomers in charges of several parts share it too, and with those of one 
   expect(store.size).toBe(3)
 })
 
-test('a charge of a limited client and a newcomer is denied, and takes nothing from the overflow state', () => {
+test('a charge of a limited client and a new key is denied, and takes nothing from the overflow bucket', () => {
   const [verdict] = store.charge([[part('limited-1', daily), part('new-1', daily)]])
   expect(verdict?.allowed).toBe(false)
   expect(answers(['new-2', 'new-3', 'new-4'])).toEqual([true, true, false])
 })
 
-test('limited clients stay limited while newcomers come', () => {
+test('limited clients stay limited while new keys come', () => {
   for (let i = 0; i < 1000; i++) answers([`new-${i}`])
   expect(answers(LIMITED)).toEqual([false, false, false])
 })
 
-test('each policy has an overflow state of its own', () => {
+test('each policy has an overflow bucket of its own', () => {
   const hourly = tokenBucket({ capacity: 1, refill: 1, every: '1h' })
   expect(answers(['new-1', 'new-2', 'new-3'])).toEqual([true, true, false])
   expect(answers(['new-4', 'new-5'], hourly)).toEqual([true, false])
 })
 
-test('the overflow state refills like any other', async () => {
+test('the overflow bucket refills like any other state', async () => {
   const row = consecutive({ limit: 1 })
   store.forget(held(daily, ...LIMITED))
   store.charge(LIMITED.map((key) => [part(key, row)]))
@@ -67,26 +67,26 @@ test('the overflow state refills like any other', async () => {
   expect(answers(['new-5', 'new-6'])).toEqual([true, false])
 })
 
-test('a newcomer gets a state of its own as soon as there is room', () => {
+test('a new key gets a state of its own as soon as there is room', () => {
   expect(answers(['new-1', 'new-2', 'new-3'])).toEqual([true, true, false])
   store.forget(held(daily, 'limited-2'))
   expect(answers(['new-3', 'new-3', 'new-3'])).toEqual([true, true, false])
   expect(answers(['limited-1', 'limited-3'])).toEqual([false, false])
 })
 
-test('a full store of limited clients is reported once, and so is that it refuses newcomers', () => {
+test('a warning reports once that the store is full, and another that it refuses new keys', () => {
   expect(warnings()).toEqual([])
   for (let i = 0; i < 10; i++) answers([`new-${i}`])
   store.charge([[part('new-a', daily), part('new-b', daily)]])
   expect(warnings()).toEqual(['HEADGATE_MEMORY_FULL', 'HEADGATE_MEMORY_REFUSING'])
 })
 
-test('looking at a newcomer needs no room, and tells nothing', async () => {
+test('peeking at a new key needs no room, and emits no warning', async () => {
   expect(await takeOne(store, 'new-1', daily, 0)).toMatchObject({ allowed: true, remaining: 2 })
   expect(warnings()).toEqual([])
 })
 
-describe('overflow states of limits that are made anew for each request', () => {
+describe('overflow buckets of policies made for each request', () => {
   const limitOf = (i: number) => tokenBucket({ capacity: 1, refill: 1, every: 86_400_000 + i })
   const isAllowed = (i: number) => answers([`new-${i}`], limitOf(i))[0]
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
@@ -102,13 +102,13 @@ describe('overflow states of limits that are made anew for each request', () => 
     expect(numbers(1, 2000).filter((i) => !isAllowed(i) || isAllowed(0))).toEqual([])
   })
 
-  test('are kept while one of them is charged again and again', () => {
+  test('are kept while another one is charged repeatedly', () => {
     numbers(0, 1000).map(isAllowed)
     expect(numbers(0, 500).filter(() => isAllowed(999))).toEqual([])
     expect(numbers(0, 1000).filter(isAllowed)).toEqual([])
   })
 
-  test('are kept for all parts of one charge until it is decided', () => {
+  test('are kept until the charge of all their keys is decided', () => {
     numbers(0, 1000).map(isAllowed)
     const oldAndNew = [...numbers(0, 10), ...numbers(1000, 1010)]
     const charge = oldAndNew.map((i) => part(`new-${i}`, limitOf(i)))
@@ -117,14 +117,14 @@ describe('overflow states of limits that are made anew for each request', () => 
   })
 })
 
-test('an overflow state from which all was given back is as fresh, also when more is given back', () => {
+test('an overflow bucket is fresh once all its units are refunded, even if they are refunded twice', () => {
   const verdicts = store.charge([[part('new-1', daily)], [part('new-2', daily)]])
   const refunds = verdicts.map(({ atMs }, i) => ({ ...part(`new-${i + 1}`, daily), takenAtMs: atMs }))
   store.refund([...refunds, ...refunds])
   expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
 })
 
-test('a refund to the overflow state gives back what its refill has not given back yet', async () => {
+test('a refund to the overflow bucket leaves out what has been refilled since', async () => {
   await takeOne(store, 'new-1', daily)
   const receipt = await receiptOf(store, 'new-2', daily, 1)
   nowMs += 13 * 3600 * 1000

@@ -4,7 +4,7 @@ import { type Charge, createLimiter, memoryStore, type StoreError, tokenBucket }
 const bucket = tokenBucket({ capacity: 5, refill: 5, every: '1s' })
 const parts = (...names: string[]): Charge => names.map((key) => ({ key, policy: bucket, cost: 1 }))
 
-test('charges of several keys, some fresh again and some new, never hold more than maxKeys', () => {
+test('charges of several keys, some fresh again and some new, stay within maxKeys', () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   const charge = fc.record({
     keys: fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { minLength: 1, maxLength: 8 }),
@@ -33,15 +33,15 @@ test.each([
     },
     /broken/,
   ],
-  ['tells nonsense', () => Number.NaN, /clock must give milliseconds, gave NaN/],
-])('a clock that %s is an error of the store, and leaves no state behind', (_what, clock, message) => {
+  ['returns NaN', () => Number.NaN, /clock must give milliseconds, gave NaN/],
+])('a clock that %s makes the charge a store error, and leaves no state behind', (_what, clock, message) => {
   let isBroken = true
   const now = () => (isBroken ? clock() : 1)
   const limiter = createLimiter({ policy: bucket, store: memoryStore({ clock: now }), key: () => 'a' })
-  const told: StoreError[] = []
-  limiter.events.on('storeError', (error) => told.push(error))
+  const errors: StoreError[] = []
+  limiter.events.on('storeError', (error) => errors.push(error))
   expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'open' })
-  expect(told.map((error) => error.message)).toEqual([expect.stringMatching(message)])
+  expect(errors.map((error) => error.message)).toEqual([expect.stringMatching(message)])
   isBroken = false
   expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'store', remaining: 4 })
 })

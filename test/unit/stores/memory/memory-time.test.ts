@@ -64,12 +64,12 @@ describe.each([
   )
 })
 
-test('time starts at the wall clock', () => {
+test('time starts at the system clock', () => {
   const atMs = memoryStore().charge([[]])[0]?.atMs as number
   expect(Math.abs(atMs - Date.now())).toBeLessThan(60_000)
 })
 
-test('a clock of the user that steps back grants nothing', async () => {
+test('a custom clock that steps back grants nothing', async () => {
   for (const [, policyOf] of windowed) {
     let nowMs = START_MS
     const store = memoryStore({ clock: () => nowMs })
@@ -79,7 +79,7 @@ test('a clock of the user that steps back grants nothing', async () => {
   }
 })
 
-test('no timer is set', async () => {
+test('charging sets no timer', async () => {
   jest.useFakeTimers()
   const store = memoryStore()
   for (let i = 0; i < 100; i++)
@@ -87,7 +87,7 @@ test('no timer is set', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('nothing keeps the process alive', async () => {
+test('a store keeps no resource that would hold the process open', async () => {
   const script = `
     import { memoryStore, tokenBucket } from './src/index.ts'
     const policy = tokenBucket({ capacity: 3, refill: 3, every: '30d' })

@@ -52,7 +52,7 @@ test('a client with a record of bans is evicted later than one that took more un
   const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
   const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
   store.charge([[part('recorded', banning, 2)], [part('plain', slow, 4)]])
-  store.charge([[part('newcomer', slow)]])
+  store.charge([[part('new', slow)]])
   const [recorded, plain] = store.charge([[part('recorded', banning, 0)], [part('plain', slow, 0)]])
   expect([recorded?.parts[0]?.remaining, plain?.parts[0]?.remaining]).toEqual([8, 10])
 })
