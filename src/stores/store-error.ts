@@ -1,19 +1,18 @@
 import { show } from '../util/validate.js'
 
-/** The mark of store errors, also of those that another copy of this package made. */
+/** The mark of store errors, shared by all copies of this package. */
 const STORE_ERROR = Symbol.for('headgate.StoreError')
 
 /**
- * The store could not tell the outcome of a charge: it was out of reach, too slow, or answered nonsense. A
- * denial is never a `StoreError`. `cause` is what the store's client threw, where it threw something.
- * `instanceof StoreError` also holds for the errors of a second copy of this package in the process, such as
- * those of a store that was required in a limiter that was imported.
+ * An error of a store that could not decide: it was unreachable, too slow, or sent an invalid reply. A
+ * denial is never a `StoreError`. `cause` is what the store's client threw, if anything. `instanceof
+ * StoreError` also holds for errors of another copy of this package, such as one loaded by `require`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store answered that it cannot decide this charge. The circuit breaker ignores that. */
+  /** Whether the store replied that it cannot decide this charge. The circuit breaker ignores such errors. */
   readonly answered: boolean
 
   constructor(store: string, message: string, options: { cause?: unknown; answered?: boolean } = {}) {
@@ -35,7 +34,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Returns what was thrown as a `StoreError`; a `StoreError` is returned as it is. */
+/** Returns a `StoreError` with `cause`; a `StoreError` is returned as it is. */
 export function asStoreError(
   store: string,
   cause: unknown,
@@ -46,7 +45,7 @@ export function asStoreError(
   return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, answered })
 }
 
-/** Returns the message of whatever was thrown; of several errors (one an address) the first. */
+/** Returns the message of whatever was thrown; of an `AggregateError` that of its first error. */
 export function messageOf(thrown: unknown): string {
   const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
   const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown

@@ -2,27 +2,26 @@ import type { Policy, Step } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { StoreError } from './store-error.js'
 
-/** A key, and the policy that reads its state. A key belongs to one policy. */
+/** A key and its policy. A key belongs to one policy. */
 export interface KeyedPolicy {
-  /** The key at rest, complete and bounded; a store uses it as it is. */
+  /** The complete key, of bounded length; a store uses it as it is. */
   readonly key: string
   readonly policy: Policy
 }
 
-/** What a charge wants of one key: `cost` whole units. Cost 0 is a peek: it takes nothing. */
+/** What a charge takes from one key: `cost` whole units. Cost 0 is a peek. */
 export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
-/** All that one request wants to take. All or nothing: where one part is denied, no part is taken. */
+/** All that one request takes, or nothing: where one part is denied, no part is taken. */
 export type Charge = readonly Part[]
 
-/** The figures of one part, as of a policy's step, without the state. */
+/** The figures of one part: a policy's step without the state. */
 export interface PartVerdict extends Omit<Step, 'next'> {
   /**
    * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
-   * different moments, such as on several servers: a refund must reach the window that the units came from.
-   * Default: the verdict's `atMs`.
+   * different times, such as on several servers. Default: the verdict's `atMs`.
    */
   readonly atMs?: number
 }
@@ -30,40 +29,40 @@ export interface PartVerdict extends Omit<Step, 'next'> {
 /** A store's answer to one charge. */
 export interface Verdict {
   readonly allowed: boolean
-  /** Set where a denial cache or a lease answered in place of the store, which leaves it out. */
+  /** Set where a denial cache or a lease answered; absent where the store did. */
   readonly source?: 'deny-cache' | 'lease'
-  /** Set on a denial that may end before its `retryAfterMs`: another charge may refund what it counted. */
+  /** Set on a denial that may end before its `retryAfterMs`, when another charge refunds its units. */
   readonly isTentative?: true
   /** When the charge was decided, by the store's clock, in ms since the Unix epoch. Refunds need it. */
   readonly atMs: number
   /**
-   * One per part, in order. A denied charge has taken nothing, so each part has its figures without the
-   * charge; its `allowed` says whether this part alone would have been allowed.
+   * One per part, in order. A denied charge takes nothing: its parts have the figures without the charge,
+   * and `allowed` says whether the part alone would have been allowed.
    */
   readonly parts: readonly PartVerdict[]
 }
 
-/** Units to refund: what one part took, and when. */
+/** A refund of what one part took. */
 export interface Refund extends Part {
   readonly takenAtMs: number
-  /** When the key would have been fresh again after that: `takenAtMs` plus the part's `resetAfterMs`. */
+  /** `takenAtMs` plus the part's `resetAfterMs`: when the key would have been fresh again. */
   readonly resetAtMs?: number
 }
 
 /**
- * Where states live, and what makes a decision atomic. A store keeps to this:
+ * A store keeps states and decides charges atomically. Its contract:
  *
  * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
  * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in
- *   milliseconds since the Unix epoch. It may step; policies cope.
- * - **Atomicity**: a charge is decided and written as one step: no other charge of one of its keys comes
- *   between. If one part is denied, nothing is taken. Parts of one charge may name the same key; they see
- *   each other. A store that takes parts one after the other, as over several servers, refunds those before
- *   a denial, sets `isTentative`, and gives each part its own `atMs`; the `retryAfterMs` of a part behind
+ *   milliseconds since the Unix epoch. It may step back.
+ * - **Atomicity**: a charge is decided and written in one step, with no other charge of its keys in between.
+ *   If one part is denied, nothing is taken. Parts of one charge may name the same key; each sees those
+ *   before it. A store that takes parts one after the other, as from several servers, refunds those before
+ *   a denial, sets `isTentative`, and gives each part its own `atMs`; the `retryAfterMs` of a part after
  *   the denying one may be a lower bound.
- * - **Batches**: charges are decided in the order given; two charges of one key in one batch see each other.
- * - **Writing**: a step's `next` is stored, and nothing where it is absent. Of a denied charge only the
- *   `next` of its denied parts is stored, as taken from the states before the charge.
+ * - **Batches**: charges are decided in the order given, each on the states that those before it left.
+ * - **Writing**: a step's `next` is stored where it is present. Of a denied charge only the `next` of its
+ *   denied parts is stored, as taken from the states before the charge.
  * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
  * - **Failure**: where the outcome is unknown, `charge` rejects with (or throws) `StoreError`. A denial is a
  *   verdict, never a rejection.
@@ -72,8 +71,8 @@ export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
   readonly name: string
   /**
-   * Decides charges in order, each atomically and all or nothing. Returns one verdict per charge, in order:
-   * as a value where nothing has to be awaited, else as a promise.
+   * Decides charges in order, each atomically and all or nothing. Returns one verdict per charge, in order;
+   * a promise only where something has to be awaited.
    */
   charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]>
   /** Refunds units. Removes a key whose state is fresh after that. Unknown keys are no error. */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
-import { bytesOf, stateIn } from '../shared/state-codec.js'
+import { decodeState, encodeState } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
@@ -106,7 +106,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw statusError(request, reply)
-    const state = hasStateFlags(reply.extras) ? stateIn(reply.val) : undefined
+    const state = hasStateFlags(reply.extras) ? decodeState(reply.val) : undefined
     if (state === undefined) throw foreignItemError(key)
     return { state, cas: cas.readBigUInt64BE(0) }
   }
@@ -134,7 +134,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     state: State | undefined,
     expiration: number,
   ): Promise<boolean | StoreError> {
-    const request = state ? swap(key, bytesOf(state), expiration, cas) : remove(key, cas)
+    const request = state ? swap(key, encodeState(state), expiration, cas) : remove(key, cas)
     const reply = await transport.request(key, request)
     const { status } = reply.header
     if (status === STATUS.ok) {

@@ -1,27 +1,13 @@
-/** What may go in one batch. */
-export interface PickOptions<Item> {
-  /** The largest weight of a batch. An item that weighs more goes alone. */
-  readonly maxWeight: number
-  readonly weigh: (item: Item) => number
-  /** Returns what an item locks while its batch is in flight. Left out where items never conflict. */
-  readonly lockKeys?: ((item: Item) => readonly string[]) | undefined
-}
-
-/** Picks batches, and remembers what those in flight have locked. */
+/** Picks batches, and tracks what those in flight have locked. */
 export interface BatchPicker<Item> {
-  /**
-   * Returns the next batch, of `maxItems` items as a rule, and the items that stay behind, both in order.
-   */
+  /** Returns the next batch, usually of at most `maxItems`, and the remaining items, both in order. */
   pick(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]]
   /** Unlocks what a batch has locked. */
   release(batch: readonly Item[]): void
 }
 
-export function batchPicker<Item>({ maxWeight, weigh, lockKeys }: PickOptions<Item>): BatchPicker<Item> {
-  return lockKeys ? lockingPicker(maxWeight, weigh, lockKeys) : inOrderPicker(maxWeight, weigh)
-}
-
-function inOrderPicker<Item>(maxWeight: number, weigh: (item: Item) => number): BatchPicker<Item> {
+/** Creates a picker of batches for items that never conflict. */
+export function inOrderPicker<Item>(maxWeight: number, weigh: (item: Item) => number): BatchPicker<Item> {
   return {
     pick(waiting, maxItems) {
       let weight = 0
@@ -38,11 +24,11 @@ function inOrderPicker<Item>(maxWeight: number, weigh: (item: Item) => number): 
 }
 
 /**
- * An item stays behind where it needs a key that a batch in flight has locked, or one that an earlier item
- * left behind needs: items of one key keep their order. An item all of whose keys this batch locks joins it
- * beyond `maxItems`, since it would have to wait for the batch anyway.
+ * Creates a picker of batches that lock keys while in flight. An item stays behind where it needs a key that
+ * a batch in flight has locked, or that an earlier remaining item needs: items of one key keep their order.
+ * An item all of whose keys this batch locks joins it beyond `maxItems`: it would have to wait for it anyway.
  */
-function lockingPicker<Item>(
+export function lockingPicker<Item>(
   maxWeight: number,
   weigh: (item: Item) => number,
   lockKeys: (item: Item) => readonly string[],

@@ -1,6 +1,6 @@
-import { batchPicker } from './batch-picker.js'
+import { inOrderPicker, lockingPicker } from './batch-picker.js'
 
-/** How a batcher forms batches. */
+/** Options of `batcher`. */
 export interface BatcherOptions<Item> {
   /** The largest weight of a batch. An item that weighs more goes alone. */
   readonly maxWeight: number
@@ -8,49 +8,42 @@ export interface BatcherOptions<Item> {
   readonly weigh?: (item: Item) => number
   /** The most batches in flight at once. A stalled batch no longer counts. */
   readonly maxInFlight: number
-  /** Returns what an item locks, such as rows: no two batches lock the same at once. Default: nothing. */
+  /** Returns what an item locks, such as rows: batches in flight never share a lock. Default: nothing. */
   readonly lockKeys?: (item: Item) => readonly string[]
-  /** How long a batch without an answer holds up others (ms); then it has stalled. Default 50. */
+  /** After how many ms without an answer a batch is stalled, and delays others no longer. Default 50. */
   readonly stallTimeoutMs?: number
   /** The most batches without any answer at once, stalled ones included. Default: no limit. */
   readonly maxUnanswered?: number
 }
 
 /**
- * Sends a batch. Calls `answer` for each item as soon as its outcome is known, by the item's index: an
- * `Error` rejects the call that the item came with. A rejection is the outcome of all items that have no
- * answer yet.
+ * Sends a batch. Calls `answer` with each item's index as soon as its outcome is known; an `Error` rejects
+ * the item. A rejection rejects all items that have no answer yet.
  */
 export type Send<Item, Answer> = (
   items: readonly Item[],
   answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
-/** An item without an answer, and the promise of its caller. */
+/** An item that waits for a batch, and the promise of its caller. */
 interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: [Answer]) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** A batch without any answer. */
-interface Flight {
-  readonly sentAtMs: number
-}
-
-/** Batches smaller than this are not split to have more of them in flight. */
+/** Fewer items than this are not split into several batches. */
 const MIN_SPLIT = 16
 
 /**
  * Returns a function that sends items in batches and resolves with their answers, in order. Items that
- * arrive within one turn of the event loop, or while enough batches are in flight, go together in the order
- * of arrival. With no batch in flight, one leaves as soon as the current code has run, so that a lone caller
- * waits for nothing else. Many items are split evenly over the batches that may be in flight: this process
- * and the server work at the same time.
+ * arrive within one turn of the event loop, or while `maxInFlight` batches are in flight, go together. With
+ * none in flight, a batch leaves as soon as the current code has run, so that a lone caller is not delayed.
+ * Many items are split evenly over the batches that may be in flight, so that this process and the server
+ * work at the same time.
  *
  * A batch is in flight until the first of its items has an answer. So where a part of a store hangs (one
- * node of a cluster), the other items of the batch and later batches are answered all the same. Nothing is
- * ever sent twice.
+ * node of a cluster), other items and later batches are still answered. Nothing is ever sent twice.
  */
 export function batcher<Item, Answer>(
   send: Send<Item, Answer>,
@@ -63,14 +56,13 @@ export function batcher<Item, Answer>(
     maxUnanswered = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
-  const { pick, release } = batchPicker<Waiting<Item, Answer>>({
-    maxWeight,
-    weigh: ({ item }) => weigh(item),
-    lockKeys: lockKeys && (({ item }) => lockKeys(item)),
-  })
+  const weighWaiting = ({ item }: Waiting<Item, Answer>) => weigh(item)
+  const { pick, release } = lockKeys
+    ? lockingPicker(maxWeight, weighWaiting, ({ item }) => lockKeys(item))
+    : inOrderPicker(maxWeight, weighWaiting)
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<Flight>() // the oldest first
-  const stalled = new Set<Flight>()
+  const inFlight = new Set<{ readonly sentAtMs: number }>() // the oldest first; unanswered, as the stalled
+  const stalled = new Set<{ readonly sentAtMs: number }>()
   let isScheduled = false
   let isWatching = false
 
@@ -93,14 +85,14 @@ export function batcher<Item, Answer>(
     const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room())))
     while (waiting.length > 0 && room() > 0) {
       const [batch, rest] = pick(waiting, maxItems)
-      if (batch.length === 0) return // all that wait need a lock of a batch in flight
+      if (batch.length === 0) return // every waiting item needs a lock of a batch in flight
       waiting = rest
       deliver(batch)
     }
     schedule()
   }
 
-  /** Lets waiting items leave once the oldest batch has stalled. */
+  /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
     const [oldest] = inFlight
     if (isWatching || oldest === undefined) return

@@ -2,34 +2,34 @@ import { groupBy } from '../../util/group-by.js'
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
 import { refundsOf } from './refunds.js'
 
-/** How a store decides charges whose keys share a shard: a place that can be charged all or nothing. */
+/** A store's operations on shards. A charge whose keys share a shard can be decided all or nothing. */
 export interface Shards {
   shardOf(key: string): unknown
   charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
   refund: Store['refund']
-  /** Reports that a charge was denied or failed, and that what it had taken before could not be refunded. */
+  /** Reports that units of a denied or failed charge could not be refunded. */
   onRefundFailed(reason: unknown): void
 }
 
-/** The parts of a charge whose keys share a shard, and their indexes in the charge. */
+/** The parts of a charge for one shard, and their indexes in the charge. */
 interface Piece {
   readonly charge: Charge
   readonly indexes: readonly number[]
 }
 
 /**
- * Returns a function that decides charges whose keys may live in several shards. A charge goes from shard to
- * shard, in the order of its parts, and is all or nothing in each. Where one denies, or fails, what was
- * taken before is refunded.
+ * Returns a function that decides charges whose keys may live in several shards. It charges one shard after
+ * the other, in the order of the parts, all or nothing in each. Where one denies or fails, it refunds what
+ * was taken before.
  *
- * So never more than a limit is admitted. But until a charge has been through all shards, it may hold units
- * that it then gives back, and others may be denied for them: such denials are tentative. Units whose refund
- * fails stay taken.
+ * So never more than a limit is admitted. But while a charge is under way, it may hold units that it then
+ * refunds, and others may be denied for them: such denials are tentative. Units whose refund fails stay
+ * taken.
  */
 export function crossShardCharge(
   shards: Shards,
 ): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
-  const underWay = new Map<string, number>() // how many charges over several shards name each key
+  const underWay = new Map<string, number>() // by key, the number of cross-shard charges that name it
 
   async function chargeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
     const isContended = charges.map((charge) => charge.some(({ key }) => underWay.has(key)))
@@ -66,22 +66,25 @@ export function crossShardCharge(
 
 function piecesOf(charge: Charge, { shardOf }: Shards): Piece[] {
   if (charge.length === 1) return [{ charge, indexes: [0] }]
-  const byShard = groupBy(charge.keys(), (i) => shardOf((charge[i] as Part).key))
-  return Array.from(byShard.values(), (indexes) => {
-    return { charge: indexes.map((i) => charge[i] as Part), indexes }
-  })
+  const byShard = groupBy(charge.keys(), (i) => shardOf((charge[i] as Part).key)).values()
+  return Array.from(byShard, (indexes) => ({ charge: indexes.map((i) => charge[i] as Part), indexes }))
 }
 
 async function chargeInTurn(pieces: readonly Piece[], shards: Shards): Promise<Verdict> {
   const verdicts: Verdict[] = []
   const taken: Refund[] = []
-  const refundAndThrow = async (error: unknown) => {
-    await refundTaken(taken, shards)
-    throw error
-  }
   for (const { charge } of pieces) {
-    const [verdict] = (await shards.charge([charge]).catch(refundAndThrow)) as [Verdict]
-    if (!verdict.allowed) return deny(pieces, verdicts.length, verdict, taken, shards)
+    const [verdict] = (await shards.charge([charge]).catch(async (error) => {
+      await refundTaken(taken, shards)
+      throw error
+    })) as [Verdict]
+    if (!verdict.allowed) {
+      await refundTaken(taken, shards)
+      const figures = pieces.map((piece, i) =>
+        i === verdicts.length ? verdict.parts : peek(piece.charge, shards),
+      )
+      return { ...verdict, isTentative: true, parts: inChargeOrder(pieces, await Promise.all(figures)) }
+    }
     verdicts.push(verdict)
     taken.push(...refundsOf(charge, verdict))
   }
@@ -99,22 +102,7 @@ async function refundTaken(taken: readonly Refund[], { refund, onRefundFailed }:
   }
 }
 
-/** Refunds what was taken. Returns the denying piece's figures, and the others' after the refund. */
-async function deny(
-  pieces: readonly Piece[],
-  deniedAt: number,
-  { atMs, parts }: Verdict,
-  taken: readonly Refund[],
-  shards: Shards,
-): Promise<Verdict> {
-  await refundTaken(taken, shards)
-  const all = await Promise.all(
-    pieces.map(({ charge }, i) => (i === deniedAt ? parts : peek(charge, shards))),
-  )
-  return { allowed: false, isTentative: true, atMs, parts: inChargeOrder(pieces, all) }
-}
-
-/** Without an answer no figures are known; the charge is denied all the same. */
+/** Returns the figures of parts that were not charged; those of fresh keys where the shard fails. */
 async function peek(charge: Charge, shards: Shards): Promise<readonly PartVerdict[]> {
   try {
     const [verdict] = (await shards.charge([charge.map((part) => ({ ...part, cost: 0 }))])) as [Verdict]
@@ -124,7 +112,7 @@ async function peek(charge: Charge, shards: Shards): Promise<readonly PartVerdic
   }
 }
 
-/** Returns a peek's figures for the cost that was not charged. `retryAfterMs` is then a lower bound. */
+/** Returns a peek's figures for the cost that was not charged. `retryAfterMs` may be a lower bound. */
 function withCost({ policy, cost }: Part, figures: PartVerdict): PartVerdict {
   if (cost <= figures.remaining) return figures
   const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
@@ -136,10 +124,7 @@ function inChargeOrder(
   partsOfPieces: readonly (readonly PartVerdict[])[],
 ): PartVerdict[] {
   const parts: PartVerdict[] = []
-  pieces.forEach(({ indexes }, piece) => {
-    indexes.forEach((index, i) => {
-      parts[index] = partsOfPieces[piece]?.[i] as PartVerdict
-    })
-  })
+  for (const [piece, { indexes }] of pieces.entries())
+    for (const [i, index] of indexes.entries()) parts[index] = partsOfPieces[piece]?.[i] as PartVerdict
   return parts
 }

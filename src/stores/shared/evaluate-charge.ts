@@ -7,7 +7,7 @@ export interface Write {
   readonly state: State
 }
 
-/** Returns a key's present state, which the policy reads. */
+/** Returns the stored state of a key. */
 export type Read = (key: string, policy: Policy) => State | undefined
 
 /** The verdict on a charge, and the states to write, by key. */
@@ -17,8 +17,8 @@ export interface Outcome {
 }
 
 /**
- * Decides a charge of any number of parts, all or nothing, without writing: what every store that runs the
- * policies in TypeScript builds its atomicity around.
+ * Returns the decision on a charge, all or nothing, and what to write. Every store that runs the policies in
+ * TypeScript makes this step atomic.
  */
 export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outcome {
   const writes = new Map<string, Write>()
@@ -31,7 +31,7 @@ export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outco
   return { verdict: { allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
-/** An allowed part is peeked at; a denied one is taken with all that the charge wants of its key. */
+/** Peeks at allowed parts, and takes each denied one with all that the charge wants of its key. */
 function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
   const wanted = new Map<string, number>()
   const writes = new Map<string, Write>()

@@ -1,8 +1,6 @@
 import type { Charge, PartVerdict, Refund, Verdict } from '../store.js'
 
-/**
- * Returns the refunds of all that an allowed charge took, each with the time at which its part was taken.
- */
+/** Returns a refund for each part of an allowed charge, with the time at which that part was taken. */
 export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
   return charge.map(({ key, policy, cost }, i) => {
     const { resetAfterMs, atMs: takenAtMs = atMs } = parts[i] as PartVerdict

@@ -1,7 +1,7 @@
 import type { State } from '../../policies/policy.js'
 
-/** A state as bytes: its numbers as doubles, each with its least significant byte first. */
-export function bytesOf(state: State): Buffer {
+/** Returns a state as bytes: its numbers as little-endian doubles. */
+export function encodeState(state: State): Buffer {
   const bytes = Buffer.allocUnsafe(8 * state.length)
   state.forEach((value, i) => {
     bytes.writeDoubleLE(value, 8 * i)
@@ -9,8 +9,8 @@ export function bytesOf(state: State): Buffer {
   return bytes
 }
 
-/** The state in bytes; nothing for what is none. */
-export function stateIn(bytes: unknown): State | undefined {
+/** Returns the state in some bytes; `undefined` where they are not a state. */
+export function decodeState(bytes: unknown): State | undefined {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0 || bytes.length % 8 !== 0) return undefined
   const state = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
   return state.every(Number.isFinite) ? state : undefined

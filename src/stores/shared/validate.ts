@@ -1,14 +1,12 @@
 import { show } from '../../util/validate.js'
 import type { Charge, Part, Refund } from '../store.js'
 
-/**
- * Throws a `TypeError` for a cost that is none, before it joins a batch, which it would spoil for others.
- */
+/** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
 export function checkCharges(owner: string, charges: readonly Charge[]): void {
   for (const charge of charges) for (const part of charge) checkCost(owner, part)
 }
 
-/** Throws a `TypeError` for a refund whose cost or time is none. */
+/** Throws a `TypeError` for a refund with an invalid cost or time. */
 export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
   for (const refund of refunds) {
     checkCost(owner, refund)

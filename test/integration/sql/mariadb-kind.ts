@@ -1,6 +1,6 @@
 import { mysqlStore, type SqlStore } from 'headgate'
 import { createPool, type PoolOptions as DriverOptions, type Pool } from 'mysql2/promise'
-import { bytesOf } from '../../../src/stores/shared/state-codec.js'
+import { encodeState } from '../../../src/stores/shared/state-codec.js'
 import { mysqlDialect } from '../../../src/stores/sql/mysql/dialect.js'
 import { withConnection } from '../../../src/stores/sql/with-connection.js'
 import { startMariadb } from '../../support/servers/mariadb.js'
@@ -10,7 +10,7 @@ import type { Kind, PoolOptions, Row, Session, UserPool } from './kit.js'
 export const mariadb: Kind = {
   name: 'mysql',
   quote: (name) => `\`${name}\``,
-  literal: (state) => `x'${bytesOf(state).toString('hex')}'`,
+  literal: (state) => `x'${encodeState(state).toString('hex')}'`,
   start: startMariadb,
   unflushed: ['--innodb-flush-log-at-trx-commit=0'],
   open,

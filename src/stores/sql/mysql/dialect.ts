@@ -1,4 +1,4 @@
-import { bytesOf, stateIn } from '../../shared/state-codec.js'
+import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect, LockedRows, Row } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
 import { hintFor, isTemporary } from './errors.js'
@@ -19,7 +19,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
   async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedRows> {
     const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${LOCK_WAIT}`
     const rows = await run(connection, sql)
-    const states = new Map(rows.map(([key, state]) => [String(key), stateIn(state)]))
+    const states = new Map(rows.map(([key, state]) => [String(key), decodeState(state)]))
     const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${BEGUN}`)
     const lastLockUs = Math.max(...clocks.map(([, , micros]) => Number(micros)))
     return { states, nowMs: lastLockUs / 1000 }
@@ -28,7 +28,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
   async function write(connection: MysqlConnection, rows: readonly Row[], onDuplicate = ''): Promise<void> {
     if (rows.length === 0) return
     const values = rows.map(
-      ({ key, state, expiresAtS }) => `(${hex(key)},${hex(bytesOf(state))},${expiresAtS})`,
+      ({ key, state, expiresAtS }) => `(${hex(key)},${hex(encodeState(state))},${expiresAtS})`,
     )
     await run(connection, `INSERT INTO ${table} (\`key\`, state, expires_at) VALUES ${values}${onDuplicate}`)
   }

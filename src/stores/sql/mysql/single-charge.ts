@@ -1,6 +1,6 @@
 import type { State } from '../../../policies/policy.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
-import { bytesOf, stateIn } from '../../shared/state-codec.js'
+import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
 import { CorruptRowError, OpenTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
@@ -27,7 +27,7 @@ export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSin
   /** Returns whether the row was unchanged. */
   async function swap(connection: MysqlConnection, before: State | undefined, values: unknown[]) {
     try {
-      const [sql, compared] = before === undefined ? [insert, []] : [update, [bytesOf(before)]]
+      const [sql, compared] = before === undefined ? [insert, []] : [update, [encodeState(before)]]
       const { affectedRows, serverStatus = 0 } = await run(connection, sql, [...values, ...compared])
       if (serverStatus & IN_TRANSACTION) throw new OpenTransactionError() // which may be rolled back
       return affectedRows === 1
@@ -44,13 +44,13 @@ export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSin
       await run(connection, ROLLBACK)
       return undefined
     }
-    const state = stateIn(bytes)
+    const state = decodeState(bytes)
     if (state === undefined && bytes !== null) throw new CorruptRowError()
     const nowMs = Number(micros) / 1000
     const { verdict, writes } = evaluateCharge([part], () => state, nowMs)
     const [next] = writes.values()
     if (next === undefined) return verdict
-    const values = [bytesOf(next.state), expiryS(part.policy, next.state, nowMs), key]
+    const values = [encodeState(next.state), expiryS(part.policy, next.state, nowMs), key]
     return (await swap(connection, state, values)) ? verdict : undefined
   }
 }

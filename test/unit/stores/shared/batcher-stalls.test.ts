@@ -116,7 +116,7 @@ test('batches in flight beside stalled ones count towards maxUnanswered', async 
   expect(batches).toEqual([[1], [2], [3]])
 })
 
-test('a batch takes all items at once whose keys it locks', async () => {
+test('a batch also takes all items whose keys it locks', async () => {
   const { send, batches, at } = byHand()
   const ask = oneAtATime(send, { maxWeight: 100, maxInFlight: 2, lockKeys })
   const answers = Array.from({ length: 60 }, (_, i) => ask(i < 50 ? i % 10 : i))

@@ -8,7 +8,7 @@ const WIDE = { maxWeight: 100, maxInFlight: 100 }
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
 
-test('items of the code that runs now leave together, in order, as soon as it has run', async () => {
+test('items of one synchronous run leave together, in order, as soon as it ends', async () => {
   const { send, batches, at } = byHand()
   const ask = oneAtATime(send, WIDE)
   const answers = [ask(1), ask(2)]
@@ -21,7 +21,7 @@ test('items of the code that runs now leave together, in order, as soon as it ha
   expect(await Promise.all(answers)).toEqual(['1', '2', '3'])
 })
 
-test('items of the rest of the turn leave together when the turn ends', async () => {
+test('later items of the same turn leave together when the turn ends', async () => {
   const { send, batches } = byHand()
   const ask = oneAtATime(send, WIDE)
   ask(1)
@@ -34,7 +34,7 @@ test('items of the rest of the turn leave together when the turn ends', async ()
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-test('many items are split evenly over the batches that may be in flight, few are not', async () => {
+test('many items are split evenly over the batches that may be in flight; few are not split', async () => {
   const { send, batches, at } = byHand()
   const ask = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
   ask(Array.from({ length: 101 }, (_, i) => i))
@@ -64,7 +64,7 @@ test('items of one turn that exceed maxWeight leave in several batches, in order
   ])
 })
 
-test('items that arrive while enough batches are in flight wait for one to land, and then leave together', async () => {
+test('items that arrive while maxInFlight batches are in flight wait for an answer, then leave together', async () => {
   const { send, batches, at } = byHand()
   const ask = oneAtATime(send, { maxWeight: 100, maxInFlight: 2 })
   for (const item of [1, 2, 3, 4]) {
@@ -222,7 +222,7 @@ test('items are answered one by one, and the next batch leaves when the first of
   expect(await third).toBe('three')
 })
 
-test('stalled batches hold up the others for a moment only', async () => {
+test('a stalled batch delays others only for the stall timeout', async () => {
   const { send, batches, at } = byHand()
   const ask = oneAtATime(send, { maxWeight: 1, maxInFlight: 2, stallTimeoutMs: 250 })
   const calls = [1, 2, 3, 4, 5].map(ask)

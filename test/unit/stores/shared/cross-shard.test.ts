@@ -65,7 +65,7 @@ test('an allowed charge is never tentative', async () => {
   expect(await underWay).not.toHaveProperty('isTentative')
 })
 
-test('a charge whose window ends between two shards is refunded to the windows that its units came from', async () => {
+test('a charge whose window ends between two shards is refunded to the windows of its units', async () => {
   const perSecond = fixedWindow({ limit: 3, window: '1s' })
   let nowMs = 999
   const memory = memoryStore({ clock: () => nowMs })

@@ -18,14 +18,14 @@ test('when every part allows, the writes are the states after all of them', () =
   expect(outcome.writes).toEqual({ a: [1], b: [3] })
 })
 
-test('when a part denies, there are no writes, and the others show what stands', () => {
+test('when a part denies, nothing is written, and the others show the present figures', () => {
   const outcome = decide([part('a', 1), part('full', 1), part('b', 2)], { full: [5], b: [1] })
   expect(outcome.allowed).toBe(false)
   expect(outcome.parts).toMatchObject([standing(5), { allowed: false, remaining: 0 }, standing(4)])
   expect(outcome.writes).toEqual({})
 })
 
-test('every part is decided, also after one that denies', () => {
+test('every part is decided, even after one that denies', () => {
   const { parts } = decide([part('full', 1), part('fuller', 2), part('free', 1)], { full: [5], fuller: [4] })
   expect(parts.map(({ allowed }) => allowed)).toEqual([false, false, true])
 })
@@ -36,7 +36,7 @@ test('parts of one key see each other', () => {
   expect(outcome.writes).toEqual({ a: [5], b: [1] })
 })
 
-test('a key that has enough for each of its parts but not for both is denied, as it stands', () => {
+test('a key with enough for each of its parts but not for both is denied unchanged', () => {
   const outcome = decide([part('a', 2), part('a', 2)], { a: [2] })
   expect(outcome.parts).toMatchObject([standing(3), { allowed: false, remaining: 3 }])
   expect(outcome.writes).toEqual({})
@@ -59,7 +59,7 @@ test('cost 0 writes nothing', () => {
   expect(outcome.writes).toEqual({})
 })
 
-test('a state from a clock that was far ahead is clamped by the part that it denies, and by no other', () => {
+test('a state from a clock far ahead is clamped only by the part that it denies', () => {
   const minute = fixedWindow({ limit: 5, window: 60_000 })
   const index = Math.floor(NOW_MS / 60_000)
   const states = { ahead: [index + 100, 5], alsoAhead: [index + 100, 1] }
@@ -82,7 +82,7 @@ test('neither the charge nor the states are changed', () => {
   expect(states).toEqual({ a: [1], b: [2] })
 })
 
-test('keys of any name are told apart from what objects inherit', () => {
+test('keys named like inherited object properties are ordinary keys', () => {
   const keys = ['__proto__', 'constructor', 'toString']
   const { verdict, writes } = evaluateCharge(
     keys.map((key, i) => part(key, i + 1)),
@@ -95,7 +95,7 @@ test('keys of any name are told apart from what objects inherit', () => {
   )
 })
 
-test('a part that is denied with others of its key waits for those that could be taken with it, and not for denied ones', () => {
+test('a denied part waits for the parts of its key that are allowed with it, not for denied ones', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 10, every: 10_000 })
   const parts = [5, 3, 2].map((cost): Part => ({ key: 'a', policy: bucket, cost }))
   const outcome = decide(parts, { a: [NOW_MS + 6000] })
