@@ -4,7 +4,7 @@ import { warnOnce } from '../../util/warn-once.js'
 import { connectionCheck, type RedisClusterClient, type RedisPipeline } from './client.js'
 import { type Command, sendOne, type Transport } from './transport.js'
 
-/** A node's reply to a command that it has not run: the slot is another node's, is moving, or has none. */
+/** A node's error for a command that it has not run: it does not serve the slot, or the slot is moving. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
 /** Creates the transport to a Cluster. A shard is a slot; a node's commands go in one pipeline. */
@@ -21,13 +21,13 @@ export function clusterTransport(client: RedisClusterClient): Transport {
     return commands.map((command, i) => replyTo(command, replies, i))
   }
 
-  /** Sends a command that was not run once more, alone: then ioredis itself follows redirections. */
+  /** Returns a reply. A command that was not run is sent again, alone: ioredis then follows redirections. */
   async function replyTo(
     command: Command,
     replies: ReturnType<RedisPipeline['exec']>,
     i: number,
   ): Promise<unknown> {
-    const found = await replies.catch(() => undefined) // nothing was sent: the slots have just moved apart
+    const found = await replies.catch(() => undefined) // not sent: its slots have just moved apart
     const [error, reply] = found?.[i] ?? [undefined, undefined]
     if (found === undefined || (error && NOT_RUN.test(error.message))) return sendOne(client, command)
     if (error) throw error
@@ -42,22 +42,20 @@ export function clusterTransport(client: RedisClusterClient): Transport {
       const byNode = groupBy(commands.keys(), (i) => client.slots[(commands[i] as Command).shard]?.join())
       for (const indexes of byNode.values()) {
         const sent = sendTogether(indexes.map((i) => commands[i] as Command))
-        indexes.forEach((index, i) => {
-          replies[index] = sent[i] as Promise<unknown>
-        })
+        for (const [i, reply] of sent.entries()) replies[indexes[i] as number] = reply
       }
       return replies
     },
   }
 }
 
-/** ioredis 6.0 sends commands lost with a node to the next one, unless its options forbid it. */
+/** Warns of a Cluster that sends commands again when their node is lost, as ioredis 6.0 does by default. */
 function warnOfResends({ options }: RedisClusterClient): void {
   const sendsAgain = typeof options.clusterNodeRetryStrategy === 'function'
   if (options.retryDelayOnFailover === 0 && !sendsAgain) return
   warnOnce(
     'HEADGATE_REDIS_RESENDS',
-    'headgate: the ioredis Cluster sends commands again when a node is lost, which can count a request twice. Make it ' +
+    'headgate: the ioredis Cluster resends commands when a node is lost, which can count a request twice. Create it ' +
       'with new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy.',
   )
 }

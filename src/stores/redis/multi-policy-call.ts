@@ -5,9 +5,9 @@ import type { StoreError } from '../store-error.js'
 import { CHARGE_SCRIPT, REFUND_SCRIPT } from './lua/multi-policy.js'
 import type { Script } from './lua/prelude.js'
 import { encodePolicy } from './policy-codec.js'
-import { decodeState, foreignKey, type ScriptCall, type Trouble, timeIn } from './script-call.js'
+import { decodeState, decodeTime, foreignKeyError, type ScriptCall, type Trouble } from './script-call.js'
 
-/** Returns the call for charges of any number of parts and policies. The reply is read as for one policy. */
+/** Returns the call for charges of any parts and policies. The reply is read as in `singlePolicyCall`. */
 export function multiPolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> {
   const table = new CallTable()
   const encoded = charges.map((charge) => charge.flatMap((part) => table.encode(part)))
@@ -26,7 +26,7 @@ export function refundCall(refunds: readonly Refund[]): ScriptCall<true> {
   return callFor(REFUND_SCRIPT, table, encoded, ({ refusal }) => refunds.map(() => refusal ?? true))
 }
 
-/** What a script read. */
+/** What a script read, with states as the charges before have left them. */
 interface Reading {
   readonly atMs: number
   readonly states: Map<string, State>
@@ -36,30 +36,43 @@ interface Reading {
 
 function callFor<Result>(
   script: Script,
-  table: CallTable,
+  { keyNumbers, policyNumbers, policyOf }: CallTable,
   items: readonly (readonly number[])[],
   resultsOf: (reading: Reading) => readonly (Result | StoreError)[],
 ): ScriptCall<Result> {
-  const { keys, policies, width } = table
+  const keys = [...keyNumbers.keys()]
+  const policies = Array.from(policyNumbers.keys(), (policy) => encodePolicy(policy).json)
+
+  function decodeStates(numbers: DataView): Map<string, State> {
+    let end = 0
+    return new Map(
+      keys.map((key, i) => {
+        const { width } = policyOf[i] as Policy
+        end += width
+        return [key, decodeState(numbers, end - width, width)]
+      }),
+    )
+  }
+
   return {
     script,
     keys,
-    args: [policies, JSON.stringify(items)],
-    replyLength: 1 + width,
+    args: [`[${policies.join()}]`, JSON.stringify(items)],
+    replyLength: policyOf.reduce((sum, { width }) => sum + width, 1),
     read: (numbers, { foreign, refusal }) =>
       resultsOf({
-        atMs: timeIn(numbers),
-        states: table.decodeStates(numbers),
+        atMs: decodeTime(numbers),
+        states: decodeStates(numbers),
         foreign: new Set(foreign.map((index) => keys[index] as string)),
         refusal,
       }),
   }
 }
 
-/** Decides a charge as the script did, and keeps the states that it wrote. */
+/** Returns a charge's verdict as the script decided it, and keeps the states that the script wrote. */
 function decide(charge: Charge, { atMs, states, foreign, refusal }: Reading): Verdict | StoreError {
   const bad = charge.find(({ key }) => foreign.has(key))
-  if (bad !== undefined) return foreignKey(bad.key)
+  if (bad !== undefined) return foreignKeyError(bad.key)
   const { verdict, writes } = evaluateCharge(charge, (key) => states.get(key), atMs)
   if (refusal) return verdict.allowed && writes.size > 0 ? refusal : verdict
   for (const [key, { state }] of writes) states.set(key, state)
@@ -68,42 +81,17 @@ function decide(charge: Charge, { atMs, states, foreign, refusal }: Reading): Ve
 
 /** The distinct keys and policies of a call, numbered from 1 as in Lua. */
 class CallTable {
-  readonly #keys = new Map<string, number>()
-  readonly #policies = new Map<Policy, number>()
-  /** The policy of each key. */
-  readonly #policyOf: Policy[] = []
+  readonly keyNumbers = new Map<string, number>()
+  readonly policyNumbers = new Map<Policy, number>()
+  /** The policy of each key, in the order of the keys. */
+  readonly policyOf: Policy[] = []
 
-  /** Encodes a part as scripts read it: key, policy, cost. */
+  /** Returns a part as scripts read it: key, policy, cost. */
   encode({ key, policy, cost }: Part): number[] {
-    const policyNumber = this.#policies.get(policy) ?? this.#policies.size + 1
-    this.#policies.set(policy, policyNumber)
-    const keyNumber = this.#keys.get(key) ?? this.#policyOf.push(policy)
-    this.#keys.set(key, keyNumber)
+    const policyNumber = this.policyNumbers.get(policy) ?? this.policyNumbers.size + 1
+    this.policyNumbers.set(policy, policyNumber)
+    const keyNumber = this.keyNumbers.get(key) ?? this.policyOf.push(policy)
+    this.keyNumbers.set(key, keyNumber)
     return [keyNumber, policyNumber, cost]
-  }
-
-  get keys(): string[] {
-    return [...this.#keys.keys()]
-  }
-
-  /** The policies as JSON, in order. */
-  get policies(): string {
-    return `[${Array.from(this.#policies.keys(), (policy) => encodePolicy(policy).json).join()}]`
-  }
-
-  /** How many numbers the states of all keys have. */
-  get width(): number {
-    return this.#policyOf.reduce((sum, { width }) => sum + width, 0)
-  }
-
-  decodeStates(numbers: DataView): Map<string, State> {
-    let offset = 0
-    return new Map(
-      this.keys.map((key, i) => {
-        const { width } = this.#policyOf[i] as Policy
-        offset += width
-        return [key, decodeState(numbers, offset - width, width)]
-      }),
-    )
   }
 }

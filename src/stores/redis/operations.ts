@@ -5,14 +5,12 @@ import { encodePolicy } from './policy-codec.js'
 import type { ScriptCall } from './script-call.js'
 import { singlePolicyCall } from './single-policy-call.js'
 
-/** An operation on items that a script runs. */
+/** An operation that a script runs on a batch of items. */
 export interface Operation<Item, Result> {
-  /** Returns a key of the item. All its keys share a shard. */
+  /** Returns one of the item's keys, which share a shard. */
   keyOf(item: Item): string
-  /**
-   * Returns how to tell apart the items that go in calls of their own; `undefined` where all go together.
-   */
-  kindsAmong(items: readonly Item[]): ((item: Item) => unknown) | undefined
+  /** Returns the rule by which items go in separate calls. `undefined` or absent: all go in one. */
+  groupingOf?(items: readonly Item[]): ((item: Item) => unknown) | undefined
   callFor(items: readonly Item[]): ScriptCall<Result>
 }
 
@@ -20,22 +18,21 @@ const firstKey = (charge: Charge) => charge[0]?.key ?? ''
 
 export const CHARGE: Operation<Charge, Verdict> = {
   keyOf: firstKey,
-  kindsAmong: policiesAmong,
+  groupingOf: groupingByPolicy,
   callFor: (charges) => singlePolicyCall(charges) ?? multiPolicyCall(charges),
 }
 
 export const REFUND: Operation<Refund, true> = {
   keyOf: ({ key }) => key,
-  kindsAmong: () => undefined,
   callFor: refundCall,
 }
 
 /**
- * Charges of one part go by policy, since the script for one policy takes little more than half the time.
- * Those of a key that a charge of several parts names too, or one of another policy, go together, to be
- * decided in order.
+ * Groups charges of one part by policy, since the script for one policy takes little more than half the
+ * time. Charges of several parts, and all that share a key with them or with another policy, stay together,
+ * to be decided in order.
  */
-function policiesAmong(charges: readonly Charge[]): ((charge: Charge) => unknown) | undefined {
+function groupingByPolicy(charges: readonly Charge[]): ((charge: Charge) => unknown) | undefined {
   const policy = charges[0]?.[0]?.policy
   if (charges.every((charge) => charge.length === 1 && charge[0]?.policy === policy)) return undefined
   const shared = new Set<string>()

@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import { StoreError } from '../store-error.js'
+import { asStoreError, StoreError } from '../store-error.js'
 import type { Script } from './lua/prelude.js'
 
 /** A call of a script, and how to read its reply. */
@@ -7,11 +7,11 @@ export interface ScriptCall<Result> {
   readonly script: Script
   /** Every key once. */
   readonly keys: readonly string[]
-  /** ARGV, as the script's head describes it. */
+  /** ARGV, as the script's opening comment describes it. */
   readonly args: readonly string[]
-  /** How many numbers the reply has: the time, and the states of all keys. */
+  /** How many numbers the reply holds: the time, and the states of all keys. */
   readonly replyLength: number
-  /** Returns the outcome of each item that the call was made for. */
+  /** Returns the result of each item of the call. */
   read(numbers: DataView, trouble: Trouble): readonly (Result | StoreError)[]
 }
 
@@ -19,47 +19,44 @@ export interface ScriptCall<Result> {
 export interface Trouble {
   /** Indexes of keys that hold something other than a state of their policy. */
   readonly foreign: readonly number[]
-  /** Why the server refused to write. Then it has written nothing. */
+  /** Why the server refused to write, if it did. Then nothing was written. */
   readonly refusal: StoreError | undefined
 }
 
 const NO_TROUBLE: Trouble = { foreign: [], refusal: undefined }
 
-/** Reads a script's reply to a call. Throws a `StoreError` for anything else. */
+/** Returns the results in the reply to a call. Throws a `StoreError` for a malformed reply. */
 export function readReply<Result>(
   call: ScriptCall<Result>,
   reply: unknown,
 ): readonly (Result | StoreError)[] {
-  const [bytes, refusal, ...places]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  const [bytes, refused, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
   if (!Buffer.isBuffer(bytes) || bytes.length !== 8 * call.replyLength)
-    throw new StoreError('redis', 'the reply to the script is no list of states', { cause: reply })
+    throw new StoreError('redis', 'the script returned a malformed reply', { cause: reply })
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (!Array.isArray(reply)) return call.read(numbers, NO_TROUBLE)
+  const message = String(refused)
   return call.read(numbers, {
-    foreign: places.map((place) => Number(place) - 1),
-    refusal: String(refusal) === '' ? undefined : refusalOf(String(refusal)),
+    foreign: foreign.map((keyNumber) => Number(keyNumber) - 1),
+    refusal: message === '' ? undefined : asStoreError('redis', new Error(message), { answered: true }),
   })
 }
 
-function refusalOf(message: string): StoreError {
-  return new StoreError('redis', message, { cause: new Error(message), answered: true })
-}
-
-/** Returns the time at which a script read its states. */
-export function timeIn(numbers: DataView): number {
+/** Returns the server's time in a reply. */
+export function decodeTime(numbers: DataView): number {
   return numbers.getFloat64(0, true)
 }
 
-/** Decodes a state of `width` numbers, of which `offset` precede it in a reply, not counting the time. */
+/** Returns the state of `width` numbers that `offset` numbers precede in a reply, not counting the time. */
 export function decodeState(numbers: DataView, offset: number, width: number): State {
-  const state = new Array<number>(width) // an array that grows takes up several times the memory
+  const state = new Array<number>(width) // a growing array takes several times the memory
   for (let i = 0; i < width; i++) state[i] = numbers.getFloat64(8 * (1 + offset + i), true)
   return state
 }
 
-/** Returns the error of an item that names a foreign key. */
-export function foreignKey(key: string): StoreError {
-  const cause = new Error(`WRONGTYPE ${key} holds something that is no state of its policy`)
-  const message = `the key ${key} is somebody else's. Give the limiter another prefix.`
+/** Returns the error of an item with a foreign key. */
+export function foreignKeyError(key: string): StoreError {
+  const cause = new Error(`WRONGTYPE ${key} does not hold a state of its policy`)
+  const message = `the key ${key} does not hold a state of its policy. Use another prefix for the limiter.`
   return new StoreError('redis', message, { cause, answered: true })
 }

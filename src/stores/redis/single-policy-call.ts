@@ -1,14 +1,13 @@
 import { isSamePolicy, type State } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
 import { encodePolicy } from './policy-codec.js'
-import { decodeState, foreignKey, type ScriptCall, type Trouble, timeIn } from './script-call.js'
+import { decodeState, decodeTime, foreignKeyError, type ScriptCall, type Trouble } from './script-call.js'
 
 /**
  * Returns the call for charges of one part each, all of one policy; `undefined` for other charges.
  *
- * The reply holds no verdicts but the states that the script read, and the policy in TypeScript works out
- * what the script decided: both run the same policy on the same states at the same time. So the script
- * spends no time on figures, and the reply carries none.
+ * The reply holds the states that the script read, not its verdicts: the policy in TypeScript decides alike,
+ * on the same states at the same time. So the script spends no time on figures.
  */
 export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
   const [[first] = []] = charges
@@ -22,11 +21,11 @@ export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict
   const { params, script } = encodePolicy(policy)
 
   function read(numbers: DataView, { foreign, refusal }: Trouble) {
-    const atMs = timeIn(numbers)
-    const states: State[] = [] // by key: what the charges before have left
+    const atMs = decodeTime(numbers)
+    const states: State[] = [] // by key, as the charges before have left them
     return parts.map(({ key, cost }, i) => {
       const index = indexes[i] as number
-      if (foreign.includes(index)) return foreignKey(key)
+      if (foreign.includes(index)) return foreignKeyError(key)
       const state = states[index] ?? decodeState(numbers, index * width, width)
       const step = policy.take(state, atMs, cost)
       states[index] = refusal === undefined && step.next ? step.next : state
@@ -38,10 +37,10 @@ export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict
   return { script, keys, args: [costs, ...params], replyLength: 1 + keys.length * width, read }
 }
 
-/** Returns each key once, the index of each part's key, and the costs as the script reads them. */
+/** Returns the distinct keys, the index of each part's key, and the costs as the script reads them. */
 function indexKeys(parts: readonly Part[]): { keys: string[]; indexes: number[]; costs: string } {
   const indexOf = new Map<string, number>()
-  let isPlain = true // each charge takes 1 unit of a key of its own
+  let isPlain = true // each charge takes 1 unit from its own key
   const indexes = parts.map(({ key, cost }) => {
     const known = indexOf.get(key)
     isPlain &&= cost === 1 && known === undefined
@@ -49,14 +48,11 @@ function indexKeys(parts: readonly Part[]): { keys: string[]; indexes: number[];
     indexOf.set(key, indexOf.size)
     return indexOf.size - 1
   })
-  return {
-    keys: [...indexOf.keys()],
-    indexes,
-    costs: isPlain ? '' : JSON.stringify(costsByKey(parts, indexes)),
-  }
+  const costs = isPlain ? '' : JSON.stringify(costsByKey(parts, indexes))
+  return { keys: [...indexOf.keys()], indexes, costs }
 }
 
-/** Returns for each key its costs in order, each followed by how many charges in a row have it. */
+/** Returns the costs of each key in order, each followed by how many charges in a row have it. */
 function costsByKey(parts: readonly Part[], indexes: readonly number[]): number[][] {
   const byKey: number[][] = []
   parts.forEach(({ cost }, i) => {

@@ -1,8 +1,7 @@
 import { warnOnce } from '../../util/warn-once.js'
-import { StoreError } from '../store-error.js'
 import { connectionCheck, type RedisClient, type RedisClusterClient, rejectOnLoss } from './client.js'
 
-/** A command for the shard in which its keys live. */
+/** A command whose keys live in one shard. */
 export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
@@ -12,7 +11,7 @@ export interface Command {
 export interface Transport {
   /** Returns a key's shard, which the keys of a command share. Absent where there is only shard 0. */
   readonly shardOf?: (key: string) => number
-  /** Returns a promise of each reply. Commands for one shard keep their order. Throws when offline. */
+  /** Returns a promise of each reply. Commands for one shard keep their order. Throws while disconnected. */
   send(commands: readonly Command[]): Promise<unknown>[]
 }
 
@@ -23,7 +22,7 @@ export function serverTransport(client: RedisClient): Transport {
   if (client.options.autoResendUnfulfilledCommands !== false) {
     warnOnce(
       'HEADGATE_REDIS_RESENDS',
-      'headgate: the ioredis client sends commands again after a reconnect, which can count a request twice. Make it ' +
+      'headgate: the ioredis client resends commands after a reconnect, which can count a request twice. Create it ' +
         'with new Redis(url, { autoResendUnfulfilledCommands: false }).',
     )
   }
@@ -36,8 +35,8 @@ export function serverTransport(client: RedisClient): Transport {
 }
 
 /**
- * Sends one command. A client that makes pipelines by itself (`enableAutoPipelining`, ioredis 5 and 6) loses
- * the name of a command sent by `callBuffer`, so it gets a pipeline of one.
+ * Sends one command. With `enableAutoPipelining`, ioredis 5 and 6 lose the name of a command sent by
+ * `callBuffer`, so it goes in a pipeline of its own.
  */
 export async function sendOne(
   client: RedisClient | RedisClusterClient,
@@ -49,10 +48,4 @@ export async function sendOne(
   const [[error, reply] = []] = (await pipeline.exec()) ?? []
   if (error) throw error
   return reply
-}
-
-/** Returns the `StoreError` of a failed command. */
-export function asStoreError(cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause
-  return new StoreError('redis', cause instanceof Error ? cause.message : 'the command failed', { cause })
 }

@@ -86,7 +86,7 @@ describe.each([
   /** What lies in Redis, where a count above the limit would show. */
   const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(16))[1] as number
 
-  test('hold for a moment at most their costs too much, and refund all of that', async () => {
+  test('hold at most their costs too much for a moment, and refund all of it', async () => {
     const store = redisStore(client)
     const accounts = keysApart(client, 'account', CALLERS)
     const allowed = accounts.map(() => 0)

@@ -76,7 +76,7 @@ test.each([
   expect(await left(...keys)).toEqual(remaining)
 })
 
-test('refunds of several keys, and forgetting them, work as well', async () => {
+test('several keys are refunded and forgotten as well', async () => {
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])

@@ -117,7 +117,7 @@ describe.each([
       ])
     })
 
-    test('rejects refunds and forgetting for the node, and does the others', async () => {
+    test('rejects refunds and forgets for the node, and performs the others', async () => {
       await takeOneOfEach()
       const refunds = [first, gone, last].map((key) => ({ ...part(key, policy), takenAtMs: Date.now() }))
       await rejection(store.refund(refunds))
@@ -128,7 +128,7 @@ describe.each([
     })
   }
 
-  test('goes on where it may when the others know, and everywhere when the node is back', async () => {
+  test('works in the other slots once the cluster has noticed, and everywhere once the node is back', async () => {
     await takeOneOfEach()
     await until('the others know', async () => {
       const nodes = await Promise.all(others.map((node) => node.cli('CLUSTER', 'NODES')))

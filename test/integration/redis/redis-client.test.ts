@@ -62,7 +62,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     }
   })
 
-  test('a lazy one is connected by the first charges, however many they are', async () => {
+  test('a lazy client is connected by the first charges, however many they are', async () => {
     const client = make(QUIET)
     try {
       const store = redisStore(client)
@@ -90,7 +90,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     }
   })
 
-  test('its automatic pipelines do no harm', async () => {
+  test('automatic pipelining works', async () => {
     const client = make({ ...QUIET, enableAutoPipelining: true })
     try {
       await client.connect()
@@ -120,12 +120,12 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     }
   })
 
-  test('a client that sends commands again is warned of once', () => {
+  test('a client that resends commands causes one warning', () => {
     for (let i = 0; i < 2; i++) redisStore(make({ lazyConnect: true }))
     expect(warnings()).toEqual(['HEADGATE_REDIS_RESENDS'])
   })
 
-  test('a client that does not send commands again is not warned of', () => {
+  test('a client that does not resend commands causes no warning', () => {
     redisStore(make(QUIET))
     expect(warnings()).toEqual([])
   })

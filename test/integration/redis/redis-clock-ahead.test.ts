@@ -56,7 +56,7 @@ test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as 
   },
 )
 
-test('whatever a clock ahead left, and whatever is charged, the outcome is that of the TypeScript', async () => {
+test('charges of states from a clock ahead are decided as in TypeScript', async () => {
   const store = redisStore(client)
   const taking = fc.record({
     policy: fc.nat(POLICIES.length - 1),
@@ -122,7 +122,7 @@ function expectBetween(held: State | undefined, early: State | undefined, late: 
 
 const someHours = fc.constantFrom(0, HOUR_MS, 24 * HOUR_MS)
 
-test('a refund to whatever a clock ahead left comes out as in the TypeScript', async () => {
+test('refunds to states from a clock ahead come out as in TypeScript', async () => {
   const store = redisStore(client)
   let changed = 0
   const refunding = fc.record({

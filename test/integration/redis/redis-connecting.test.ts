@@ -53,7 +53,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
     })
 
-    test('sees charges fail at once also behind some that have waited from the start', async () => {
+    test('sees charges fail at once, even behind some that have waited from the start', async () => {
       await server.kill('SIGSTOP') // the connection is made, and nobody answers
       const { client, store } = open({ maxRetriesPerRequest: null })
       await until('it is connecting', () => client.status === 'connect', { everyMs: 1 })
@@ -87,7 +87,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect((await failureOf(charge(store))).message).toContain('not connected (end)')
     })
 
-    test('sees charges fail when the server wants a password that the client has not', async () => {
+    test('sees charges fail when the client lacks the password', async () => {
       const { client: admin } = await connected()
       await admin.config('SET', 'requirepass', 'secret')
       try {

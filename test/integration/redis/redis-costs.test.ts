@@ -77,7 +77,7 @@ async function expectAsTyped(charges: readonly Charge[]): Promise<Verdict[]> {
   return verdicts
 }
 
-describe('costs from nothing to the largest number are decided as the TypeScript does', () => {
+describe('costs from 0 to the largest number are decided as in TypeScript', () => {
   test.each(NAMED)('each on a key of its own, and all on one: %s', async (_, policy) => {
     const costs = costsFor(policy)
     const verdicts = await expectAsTyped([
@@ -101,7 +101,7 @@ describe('costs from nothing to the largest number are decided as the TypeScript
   })
 })
 
-describe('mixed batches are decided as the TypeScript does', () => {
+describe('mixed batches are decided as in TypeScript', () => {
   const sorts: readonly Policy[] = [
     ...LONG_POLICIES.map(([, make]) => make(7)),
     slidingWindow({ limit: 9, window: LONG, slices: 1 }),
@@ -143,7 +143,7 @@ describe('mixed batches are decided as the TypeScript does', () => {
   })
 })
 
-test('at 10,000 a second, what is admitted in 300 ms of greed is what was held and what came in', async () => {
+test('at 10,000 a second, 300 ms under overload admit exactly what the bucket held and its refill', async () => {
   const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }) // not full again before a whole second
   const [, intervalMs = 0] = policy.params
   const mixed = Array.from({ length: 200 }, (_, i): Charge => [part('key', policy, 1 + (i % 3))])
@@ -165,7 +165,7 @@ test('at 10,000 a second, what is admitted in 300 ms of greed is what was held a
   expect(Math.abs(admitted - expected)).toBeLessThanOrEqual(1)
 })
 
-describe('a cost that is none', () => {
+describe('an invalid cost', () => {
   const policy = fixedWindow({ limit: 5, window: LONG })
   const bucket = tokenBucket({ capacity: 5, refill: 5, every: LONG })
   const wrong = (key: string, cost: unknown): Part => ({ key, policy, cost: cost as number })
@@ -219,7 +219,7 @@ describe('a cost that is none', () => {
   )
 })
 
-test.each(LONG_POLICIES)('a fraction is counted as the TypeScript counts it: %s', async (_, make) => {
+test.each(LONG_POLICIES)('a fractional cost is counted as in TypeScript: %s', async (_, make) => {
   const policy = make(5)
   const fractions = [1.5, 0.25, 2.5, 0.75, 1.5, 0.001]
   await expectAsTyped(fractions.map((cost) => [part('key', policy, cost)]))

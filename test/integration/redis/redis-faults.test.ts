@@ -43,8 +43,8 @@ async function rejection(call: unknown): Promise<StoreError> {
   return reason as StoreError
 }
 
-describe('scripts that the server has lost', () => {
-  test.each(LONG_POLICIES)('are sent again in the same call: %s', async (_, policyOf) => {
+describe('a script that the server does not know', () => {
+  test.each(LONG_POLICIES)('is sent again within the same charge: %s', async (_, policyOf) => {
     const store = redisStore(client)
     const lasting = policyOf(5)
     const { atMs } = await chargeOne(store, part('key', lasting, 2))
@@ -55,7 +55,7 @@ describe('scripts that the server has lost', () => {
     expect(await remainingOf(store, lasting, ['key'])).toEqual([3])
   })
 
-  test('with batches in flight cost nothing and count nothing twice', async () => {
+  test('fails no charge in flight, and none counts twice', async () => {
     const store = redisStore(client)
     const large = slidingWindow({ limit: 3000, window: LONG })
     const other = await connect(server.url)
@@ -87,7 +87,7 @@ describe('a key that holds something else', () => {
     ['an empty text', () => client.set('theirs', '')],
     ['a count', () => client.set('theirs', '17')],
     ['a state of another version', () => client.set('theirs', Buffer.alloc(24))],
-  ])('such as %s spoils its own charges alone, and is left as it is', async (_, put) => {
+  ])('such as %s rejects only its own charges, and is left unchanged', async (_, put) => {
     await put()
     const store = redisStore(client)
     await takeOne(store, 'ours', policy, 1)
@@ -153,7 +153,7 @@ describe('a server that refuses', () => {
   })
 })
 
-describe('a server that goes', () => {
+describe('a server that shuts down', () => {
   test('fails the charges in flight, refuses others at once, and answers again after a restart', async () => {
     const store = redisStore(client)
     await takeOne(store, 'key', policy, 5)

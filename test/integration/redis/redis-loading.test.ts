@@ -68,7 +68,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       await until('it has loaded', async () => !(await isLoading()))
     }
 
-    test('a client that does not check for that fails charges with LOADING, and nothing is taken', async () => {
+    test('a client without a ready check fails charges with LOADING, and nothing is taken', async () => {
       const { client, store } = await connected({ enableReadyCheck: false })
       await startLoading(store)
       await until('the client is ready', () => client.status === 'ready')
@@ -107,7 +107,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     })
   })
 
-  test('a server that runs a long script of somebody else fails charges with BUSY, and nothing is taken', async () => {
+  test('while the server runs a long script of another client, charges fail with BUSY and take nothing', async () => {
     const { client, store } = await connected()
     await client.config('SET', 'busy-reply-threshold', '10')
     await takeOne(store, 'held', policy, 2)
@@ -127,7 +127,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     expect((await takeOne(store, 'held', policy)).remaining).toBe(2)
   })
 
-  test('a server that cannot save fails charges with MISCONF, and nothing is taken', async () => {
+  test('while the server cannot save, charges fail with MISCONF and take nothing', async () => {
     const { client, store } = await connected()
     await takeOne(store, 'held', policy, 2)
     const before = await everything(other)

@@ -63,7 +63,7 @@ describe.each(REFUSALS)('while the server refuses writes with %s', (code, begin,
     },
   )
 
-  test('a flood of newcomers frees nobody', async () => {
+  test('a flood of new keys frees no limited client', async () => {
     const store = redisStore(client)
     const limiter = createLimiter({ store, limit: 5, window: '1d', key: byIp(), denyCache: false })
     const charge = (ip: string) => limiter.charge({ ip })

@@ -50,7 +50,7 @@ test.each<[string, () => unknown, string]>([
   ])
 })
 
-test('policies that are made anew for each charge are the same policy, in order', async () => {
+test('policies created anew for each charge count as the same policy', async () => {
   await client.script('FLUSH')
   await client.config('RESETSTAT')
   const make = () => slidingWindow({ limit: 10, window: LONG })

@@ -41,7 +41,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
   const { connected, endAll } = connections(() => server, make)
   afterEach(endAll)
 
-  test('fails the charges in flight, and the next ones are answered', async () => {
+  test('fails the charges in flight; later ones are answered', async () => {
     const { client, store } = await connected()
     await takeOne(store, 'key', policy)
     for (let round = 0; round < 3; round++) {
@@ -55,7 +55,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     }
   })
 
-  test('fails refunds and forgetting in flight as well', async () => {
+  test('fails refunds and forgets in flight as well', async () => {
     const { client, store } = await connected()
     await takeOne(store, 'key', policy, 2)
     const lost: ReturnType<typeof failureOf>[] = []
@@ -70,7 +70,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     expect(await takenOf(store)).toBe(0)
   })
 
-  test('again and again under load leaves no charge pending, and counts none twice', async () => {
+  test('repeatedly under load leaves no charge pending and counts none twice', async () => {
     const { client, store } = await connected({ retryStrategy: () => 5 })
     const ends = { allowed: 0, refused: 0, unknown: 0 }
     let isOver = false

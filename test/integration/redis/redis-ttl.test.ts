@@ -191,7 +191,7 @@ describe('short-lived keys', () => {
     },
   )
 
-  test('are removed from memory though nobody reads them', async () => {
+  test('are removed from memory without being read', async () => {
     const policy = tokenBucket({ capacity: 5, refill: 5, every: 200 })
     const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
     await store.charge(keys.map((key) => [part(key, policy, 5)]))
@@ -199,7 +199,7 @@ describe('short-lived keys', () => {
   })
 })
 
-test('a key of a ban is kept for as long as the ban is remembered, and for no longer', async () => {
+test('a key of a ban is kept for as long as its escalation lasts, and no longer', async () => {
   const policy = ban(fixedWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: ['10m', '2d'] })
   await takeOne(store, 'key', policy)
   const { atMs, parts } = await chargeOne(store, part('key', policy))

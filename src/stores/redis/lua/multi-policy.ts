@@ -1,7 +1,7 @@
 import { LUA_POLICIES, onTables } from './policies.js'
 import { BEGIN, COMMON_HEAD, END, script, WRITE } from './prelude.js'
 
-const POLICIES_HEAD = `  ARGV[1]  JSON: a list of policies, each [kind, how many numbers its state has, params (units, ms)...].`
+const POLICIES_HEAD = `  ARGV[1]  JSON: a list of policies, each [kind, number of numbers in its state, params (units, ms)...].`
 
 const CHARGE_HEAD = `--[[
   Decides charges in order, each all or nothing.
@@ -10,10 +10,10 @@ ${POLICIES_HEAD}
 ${COMMON_HEAD}`
 
 const REFUND_HEAD = `--[[
-  Refunds units. Foreign keys are left alone; missing ones stay missing.
+  Refunds units. Missing keys stay missing.
 ${POLICIES_HEAD}
-  ARGV[2]  JSON: a list of refunds, each key, policy, cost (units), when they were taken (ms) and, where it is known, when
-           the key would have been fresh again after that (ms).
+  ARGV[2]  JSON: a list of refunds, each key, policy, cost (units), when it was taken (ms), and, where it is known, when
+           the key would have been fresh again (ms).
 ${COMMON_HEAD}`
 
 /** Decodes the policies, and defines their functions and `state_of`. */
@@ -50,7 +50,7 @@ end
 -- By number of the key.
 local states, policy_of, held, changed, is_fresh = {}, {}, {}, {}, {}
 
--- The state of a key as it stands now, or nil for a foreign key.
+-- The present state of a key, or nil for a foreign key.
 local function state_of(k, p)
   local state = states[k]
   if state ~= nil then return state or nil end
@@ -62,7 +62,7 @@ local function state_of(k, p)
     return nil
   end
   raw[k] = bytes or p.fresh
-  state = { unpack_numbers(p.format, raw[k]) } -- and, after its numbers, where unpacking stopped
+  state = { unpack_numbers(p.format, raw[k]) } -- its numbers, then the position where unpacking stopped
   states[k], policy_of[k] = state, p
   if bytes then held[k] = expiry[p[1]](p, state) end
   return state
@@ -74,7 +74,7 @@ const WRITE_CHANGED = `
 for k, p in pairs(policy_of) do
   local key, state, held_until = keys[k], states[k], held[k]
   if refused or not changed[k] then
-    -- its state stays as it is
+    -- nothing to write
   elseif is_fresh[k] then
     local reply = try('DEL', key)
     refused = type(reply) == 'table' and reply.err or nil
@@ -114,7 +114,7 @@ local function decide(charge)
   if next(denied) then
     touched = {}
     for k, state in pairs(before) do states[k] = state end
-    -- A ban counts the denial, once a key, and a state from a clock ahead is clamped.
+    -- A ban counts the denial, once per key; a state from a clock ahead is clamped.
     for i, sum in pairs(denied) do
       local k = charge[i]
       if touched[k] == nil then

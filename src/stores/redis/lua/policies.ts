@@ -1,32 +1,30 @@
 import type { Policy } from '../../../policies/policy.js'
 
-/** A policy's rules in Lua, a translation of src/policies: pieces for a function or a loop. */
+/** A policy of src/policies in Lua: pieces of code for a function or a loop. */
 export interface LuaPolicy {
   /** The locals that hold the policy's params, in order. None for a policy whose pieces read `p`. */
   readonly params: readonly string[]
   /** The locals that hold a state's numbers. None for a policy whose pieces use the table `state`. */
   readonly numbers: readonly string[]
-  /** From the params and `now`: locals of the other pieces, worked out once for many states. */
+  /** Sets the locals that depend on the params and `now` only. Runs once for many states. */
   readonly once: string
-  /** `clampToNow`. Changes the state, and sets `changed`, where a clock that is ahead wrote it. */
+  /** `clampToNow`: changes the state, and sets `changed`, where a clock that was ahead wrote it. */
   readonly clamp: string
   /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and `changed` with the state. */
   readonly take: string
   /** `refund` from `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed` and `is_fresh`. */
   readonly refund: string
   /**
-   * Sets `expires_at`, a time at which the state equals a fresh one: rounded up, to a sixteenth of a
-   * bucket's span or to the end of a slice, so that most writes can leave the key's expiry as it is, which
-   * spares Redis much work.
+   * Sets `expires_at`, a time at which the state is fresh: rounded up to a sixteenth of a bucket's span or
+   * to the end of a slice, so that most writes need not change the key's expiry.
    */
   readonly expiry: string
 }
 
 /*
- * `p` is a policy: its kind, how many numbers its state has, then its params. A state is numbers, all 0 for
- * a fresh one, and changes in place. Times are milliseconds since the Unix epoch. What runs for every key of
- * a batch avoids function calls, which cost Redis more than all else that a bucket needs: x - x % 1 is
- * floor(x), and x + -x % 1 is ceil(x).
+ * `p` is a policy: its kind, how many numbers its state has, then its params. A state is numbers, all 0 when
+ * fresh, and changes in place. Times are milliseconds since the Unix epoch. Code that runs for every key
+ * avoids function calls, which cost more than the rest: x - x % 1 is floor(x), and x + -x % 1 is ceil(x).
  */
 export const LUA_MATH = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
@@ -104,7 +102,7 @@ const SLIDING_WINDOW: LuaPolicy = {
     if state[1] > now_index + slices then state[1], changed = now_index + slices, true end`,
   take: `
     local ahead = state[1] - now_index
-    local shift = max(0, -ahead) -- so many slices have begun since the state was written
+    local shift = max(0, -ahead) -- how many slices have begun since the state was written
     local tick = ahead > 0 and 0 or ticks - now_index * window
     local used = shift > slices and 0 or floor(state[slices - shift + 2] * (window - tick) / window)
     for i = shift, slices - 1 do used = used + state[i - shift + 2] end
@@ -127,7 +125,7 @@ const SLIDING_WINDOW: LuaPolicy = {
     expires_at = (state[1] + slices + 1) * window / slices`,
 }
 
-/** Returns the pieces for a policy and a state that are the tables `p` and `state`. Each stands alone. */
+/** Returns self-contained pieces, which read the policy from the table `p` and the state from `state`. */
 export function onTables({ params, numbers, once, ...pieces }: LuaPolicy): LuaPolicy {
   const names = numbers.join(', ')
   const fields = numbers.map((_, i) => `state[${i + 1}]`).join(', ')
@@ -138,23 +136,15 @@ export function onTables({ params, numbers, once, ...pieces }: LuaPolicy): LuaPo
     once,
   ].join('\n')
   const save = numbers.length > 0 ? `${fields} = ${names}` : ''
-  const wrap = (piece: string) => [load, piece, save].join('\n')
-  const { clamp, take, refund, expiry } = pieces
-  return {
-    params: [],
-    numbers: [],
-    once: '',
-    clamp: wrap(clamp),
-    take: wrap(take),
-    refund: wrap(refund),
-    expiry: wrap(expiry),
-  }
+  const wrap = (piece: keyof typeof pieces) => [load, pieces[piece], save].join('\n')
+  const [clamp, take, refund, expiry] = [wrap('clamp'), wrap('take'), wrap('refund'), wrap('expiry')]
+  return { params: [], numbers: [], once: '', clamp, take, refund, expiry }
 }
 
 /**
- * Returns a ban from a policy. Its params stand behind those of the policy, from p[6] (after, within,
- * whether attempts restart a ban, the bans), and its record behind the policy's state (strikes, until when
- * they count, level, end of the ban), so that the policy's own pieces run as they are.
+ * Returns the ban of a policy. Its params follow those of the policy, from p[6] on (after, within, whether
+ * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
+ * count, level, end of the ban), so that the policy's own pieces run unchanged.
  */
 function banFrom(inner: LuaPolicy): LuaPolicy {
   const { clamp, take, refund, expiry } = onTables(inner)

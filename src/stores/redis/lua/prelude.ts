@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LUA_MATH } from './policies.js'
 
-/** A Lua script, and the hash by which Redis knows it. */
+/** A Lua script and its hash, which `EVALSHA` takes. */
 export interface Script {
   readonly text: string
   readonly sha1: string
@@ -12,21 +12,21 @@ export function script(...pieces: readonly string[]): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Part of the head of every script. */
-export const COMMON_HEAD = `  KEYS     every key once, at most some thousands, or none. Keys and policies are numbered from 1.
-  Returns  a string of little-endian doubles, as states are at rest: the server's time (ms since the Unix epoch), then
-           the states as they were read, in the order of KEYS, zeros for a missing one. Where there is trouble, a list:
-           that string; why the server refused to write, or ''; the numbers of foreign keys.
-  A key of another type, or of a length that no state of its policy has, is foreign: it is left alone, and nothing that
-  names it is done. A server that takes no writes (out of memory, a replica) refuses the first one or none, so nothing
-  has changed then; and what needs no write, such as a denial, is decided all the same.
+/** The part of the opening comment that all scripts share. */
+export const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or none. Keys and policies are numbered from 1.
+  Returns  a string of little-endian doubles, as states are stored: the server's time (ms since the Unix epoch), then
+           the states as they were read, in the order of KEYS, zeros for a missing one. With a foreign key or a refused
+           write, a list: that string; why the server refused to write, or ''; the numbers of foreign keys.
+  A foreign key is one of another type, or of a length that no state of its policy has. It is left alone, and so is
+  every item that names it. A server that takes no writes (out of memory, a replica) refuses the first one, so nothing
+  has changed then; what needs no write, such as a denial, is still decided.
 ]]`
 
 /** Reads the time and all states. */
 export const BEGIN = `${LUA_MATH}
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack
 local time = call('TIME')
-local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double that JavaScript makes of it
+local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double as in JavaScript
 local keys = KEYS
 local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key or one of another type
 local foreign -- numbers of foreign keys
@@ -34,10 +34,9 @@ local refused -- why the server refused to write
 `
 
 /**
- * Writes the bytes of a state to `key`, to expire at `expires_at`; `held_until` is the expiry that the key
- * has, nil for a missing one. Where that stays, the bytes replace those at rest (SETRANGE returns their
- * number), which spares Redis a new value. Expiry is absolute, however long after TIME it is set.
- * Milliseconds have too many digits for the %d of a 32-bit Redis.
+ * Writes the bytes of a state to `key`, to expire at `expires_at`. `held_until` is the key's present expiry,
+ * nil for a missing key. Where the expiry stays, SETRANGE overwrites the bytes in place and returns their
+ * number, which spares Redis a new value. Milliseconds have too many digits for the %d of a 32-bit Redis.
  */
 export const WRITE = `
     if expires_at == held_until then

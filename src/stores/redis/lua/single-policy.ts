@@ -4,7 +4,7 @@ import { BEGIN, COMMON_HEAD, END, type Script, script, WRITE } from './prelude.j
 
 const HEAD = `--[[
   Charges keys of one policy, each charge of one part.
-  ARGV[1]  '' where each charge takes 1 unit of a key of its own. Else JSON: for each key a flat list of its costs in
+  ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its costs in
            order (units), each followed by how many charges in a row have it.
   ARGV[2..] the policy's params (units, ms), in order.
 ${COMMON_HEAD}`
@@ -12,9 +12,8 @@ ${COMMON_HEAD}`
 const scripts = new Map<string, Script>()
 
 /**
- * Returns the script for charges of one part each, all of one policy: by far the most common batch, so it
- * does nothing that only others need. Its text depends on the policy's kind, and on how many numbers its
- * state and params have.
+ * Returns the script for charges of one part each, all of one policy: by far the most common batch. Its text
+ * depends on the policy's kind, and on how many numbers its state and params have.
  */
 export function singlePolicyScript({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
@@ -66,7 +65,7 @@ for k = 1, #keys do
           ${clamp}
           ${take}
         end
-        if not changed then break end -- nor will the others of this cost
+        if not changed then break end -- so the next ones of this cost change nothing either
         is_changed = true
       end
     end
