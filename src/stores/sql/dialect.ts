@@ -24,19 +24,19 @@ export interface Changes {
   readonly deleted: readonly string[]
 }
 
-/** What the store needs of a kind of database. Rejects with what the driver throws. */
+/** What the store needs of a kind of database. Its methods reject with what the driver throws. */
 export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres'
-  /** Takes a connection out of the user's pool. */
+  /** Takes a connection from the user's pool. */
   acquire(): Promise<Connection>
   release(connection: Connection): void
-  /** Closes a connection, so that the pool opens another one. */
+  /** Closes a connection, so that the pool opens a new one. */
   destroy(connection: Connection): void
   /** Ends a transaction that may be open. */
   rollback(connection: Connection): Promise<unknown>
   /**
-   * Locks the rows of these keys, calls `decide`, and commits what it returns. Nothing is changed when this
-   * rejects, unless the connection was lost during the commit: then the outcome is unknown.
+   * Locks the rows of these keys, calls `decide`, and commits what it returns. Changes nothing when it
+   * rejects; only if the connection was lost during the commit, the outcome is unknown.
    */
   transact(
     connection: Connection,
@@ -44,16 +44,16 @@ export interface Dialect<Connection> {
     decide: (rows: LockedRows) => Changes,
   ): Promise<void>
   /**
-   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and has
-   * changed nothing, where that takes a transaction.
+   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
+   * nothing, for a charge that needs a transaction.
    */
   chargeSingle(connection: Connection, part: Part): Promise<Verdict | undefined>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
   /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */
   prepare(connection: Connection): Promise<void>
-  /** Whether the same may succeed later. Nothing has been changed. */
+  /** Whether another attempt may succeed, after an error that has changed nothing. */
   isTemporary(error: unknown): boolean
-  /** Returns what the operator can do about an error, where that is known. */
+  /** Returns the operator's fix for an error, if one is known. */
   hintFor(error: unknown): string | undefined
 }

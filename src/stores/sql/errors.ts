@@ -1,4 +1,4 @@
-/** Rejects an operation whose row something other than a store has written. */
+/** Rejects an operation on a row that something other than a store has written. */
 export class CorruptRowError extends Error {
   constructor() {
     super('a row holds no valid state: something other than headgate writes to the table')
@@ -8,19 +8,19 @@ export class CorruptRowError extends Error {
 /** Rejects `prepare()` where the existing table is not the one that it creates. */
 export class SchemaMismatchError extends Error {}
 
-/** Rejects the use of a connection whose transaction the store did not begin. */
+/** Rejects the use of a connection in a transaction that the store did not begin. */
 export class OpenTransactionError extends Error {
   constructor() {
     super('a connection was released to the pool in the middle of a transaction')
   }
 }
 
-/** A failure with the same fix on every database. */
+/** The failures whose fix is the same on every database. */
 export type Failure = 'missing table' | 'schema mismatch' | 'permission denied' | 'read only'
 
 export const OWN_POOL = 'or give the store a pool of its own.'
 
-/** Returns the fix for a failure of the quoted table; `schema` is the function that gives its SQL. */
+/** Returns the fix for a failure. `schema` is the function that returns the SQL; `table` is quoted. */
 export function fixFor(
   error: unknown,
   failure: Failure | undefined,

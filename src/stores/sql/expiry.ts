@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 
 const MINUTE_MS = 60_000
-/** Rows are kept for a little longer than needed, since each new expiry costs a write to the index. */
+/** Rows are kept a little longer than needed, since each new expiry costs a write to the index. */
 const STEPS_PER_WINDOW = 8
 /** The expiry of a state that never expires: the end of the year 9999. */
 export const NEVER_S = 253_402_300_799

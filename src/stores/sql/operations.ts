@@ -11,27 +11,24 @@ export type Operation =
   | { readonly refund: Refund }
   | { readonly forget: KeyedPolicy }
 
-/** The verdict of a charge, `undefined` for the rest; an error if the operation was not done at all. */
+/** The verdict of a charge, `undefined` for other operations; an error if the operation changed nothing. */
 export type Result = Verdict | Error | undefined
 
-/** Returns the keys that an operation needs for itself. */
+/** Returns the keys that an operation reads or writes. */
 export function lockKeys(operation: Operation): readonly string[] {
   if ('charge' in operation) return operation.charge.map(({ key }) => key)
   return [('refund' in operation ? operation.refund : operation.forget).key]
 }
 
-/**
- * Returns the keys of all rows that the operations need, in one order for all processes, which prevents
- * deadlocks.
- */
+/** Returns the keys of all rows to lock, in one order for all processes, which prevents deadlocks. */
 export function rowKeysOf(operations: readonly Operation[]): string[] {
   return [...new Set(operations.flatMap(lockKeys).map(rowKey))].sort()
 }
 
-/** A state that operations lead to, and the policy that reads it. */
+/** By row: the state to write, and the policy that reads it. `undefined` removes the row. */
 type Writes = Map<string, { readonly policy: Policy; readonly state: State | undefined }>
 
-/** Applies the operations to the rows, in order. One that fails changes nothing, and the others go on. */
+/** Applies the operations to the rows, in order. One that fails changes nothing; the others still apply. */
 export function applyOperations(
   operations: readonly Operation[],
   rows: LockedRows,

@@ -1,26 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { warnOnce } from '../../util/warn-once.js'
+import { messageOf } from '../store-error.js'
 
-/** How often expired rows are looked for while there are charges. */
+/** How often a purge starts while there are charges. */
 const INTERVAL_MS = 60_000
-/** Small batches with pauses, so that charges wait for few row locks and briefly. */
+/** Small batches with pauses, so that charges wait briefly for few row locks. */
 const BATCH = 100
 const PAUSE_MS = 20
 
 /** Removes expired rows in the background. */
 export interface Purger {
-  /** Starts a purge when one is due. To be called with each batch of charges: it only looks at the clock. */
+  /** Starts a purge if one is due. Cheap enough for each batch of charges: it only looks at the clock. */
   runIfDue(): void
-  /** Stops purging, and resolves when the batch under way is done. */
+  /** Stops purging, and resolves when the current batch is done. */
   close(): Promise<void>
 }
 
 /**
  * Creates a purger that removes expired rows in small batches, about once a minute while there are charges.
- * It keeps no process alive. A failure is reported once, and the next purge tries again.
+ * It keeps no process alive. It warns of a failure once, and tries again at the next purge.
  */
 export function purger(removeExpired: (limit: number) => Promise<number>): Purger {
-  let nextMs = performance.now() + Math.random() * INTERVAL_MS // processes that start together take turns
+  let nextMs = performance.now() + Math.random() * INTERVAL_MS // spreads processes that start together
   let removing: Promise<number> | undefined
   let isRunning = false
   let isClosed = false
@@ -36,7 +37,7 @@ export function purger(removeExpired: (limit: number) => Promise<number>): Purge
     } catch (error) {
       warnOnce(
         'HEADGATE_PURGE_FAILED',
-        `headgate: expired rows could not be removed (${error instanceof Error ? error.message : error}). Charges go on.`,
+        `headgate: expired rows could not be removed (${messageOf(error)}). Charges go on.`,
       )
     }
     nextMs = performance.now() + (0.5 + Math.random()) * INTERVAL_MS

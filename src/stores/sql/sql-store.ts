@@ -2,30 +2,30 @@ import { retry } from '../../util/retry.js'
 import { batcher } from '../shared/batcher.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
-import { StoreError } from '../store-error.js'
+import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { applyOperations, lockKeys, type Operation, type Result, rowKeysOf } from './operations.js'
 import { purger } from './purge.js'
 import { withConnection } from './with-connection.js'
 
-/** Rows in one transaction: enough to spread its cost, and few enough to hold their locks briefly. */
+/** Rows in one transaction: enough to spread its cost, few enough to hold their locks briefly. */
 const MAX_ROWS = 256
 /** While the server decides one batch, this process prepares the next one. They share no rows. */
 const MAX_IN_FLIGHT = 2
-/** Each batch that waits for rows which somebody else has locked keeps a connection of the user's pool. */
-const MAX_STUCK = 3
+/** A batch that waits for a row which somebody else has locked holds a connection of the user's pool. */
+const MAX_UNANSWERED = 3
 /**
- * A single charge waits for a locked row as long as the server allows, even when its connection is gone.
- * Once one has failed, all go by transactions, which wait briefly, for so long.
+ * How long all charges use transactions, which wait briefly for a locked row, after a single charge has
+ * failed. A single charge waits as long as the server allows, even when its connection is gone.
  */
-const NO_SINGLE_CHARGES_MS = 60_000
+const SINGLE_CHARGE_PAUSE_MS = 60_000
 
-/** A store in a database, whose table has to exist before it is used. */
+/** A store in a database, whose table must exist before its first charge. */
 export interface SqlStore extends Store {
   /**
-   * Creates the table if it does not exist, for applications that do not run the SQL. Await it before
-   * the first request. Rejects with `StoreError` if the user of the pool lacks the permission.
+   * Creates the table if it does not exist, for applications that do not run the SQL themselves. Await it
+   * before the first request. Rejects with `StoreError` if the pool's user lacks the permission.
    */
   prepare(): Promise<void>
   close(): Promise<void>
@@ -38,7 +38,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const retried = <T>(use: (connection: Connection) => Promise<T>) =>
     retry(() => connected(use), { isTemporary: dialect.isTemporary })
   const purge = purger((limit) => retried((connection) => dialect.removeExpired(connection, limit)))
-  let singleFromMs = 0
+  let singleChargesFromMs = 0
 
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {
     const keys = rowKeysOf(operations)
@@ -55,21 +55,26 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   }
 
   async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {
-    const part = performance.now() < singleFromMs ? undefined : singlePart(operations)
+    const part = performance.now() < singleChargesFromMs ? undefined : singlePart(operations)
     try {
       const verdict = part && (await connected((connection) => dialect.chargeSingle(connection, part)))
       if (verdict) return [verdict]
     } catch (error) {
       if (!dialect.isTemporary(error)) {
-        singleFromMs = performance.now() + NO_SINGLE_CHARGES_MS
+        singleChargesFromMs = performance.now() + SINGLE_CHARGE_PAUSE_MS
         throw error
       }
     }
     return transact(operations)
   }
 
-  function fail(cause: unknown): never {
-    throw asStoreError(dialect, cause)
+  const failure = (cause: unknown) =>
+    asStoreError(dialect.name, cause, {
+      hint: dialect.hintFor(cause),
+      answered: cause instanceof CorruptRowError,
+    })
+  const fail = (cause: unknown): never => {
+    throw failure(cause)
   }
 
   const submit = batcher<Operation, Result>(
@@ -77,13 +82,13 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
       purge.runIfDue()
       const results = await decide(operations).catch(fail)
       for (const [i, result] of results.entries()) {
-        answer(i, result instanceof Error ? asStoreError(dialect, result) : result)
+        answer(i, result instanceof Error ? failure(result) : result)
       }
     },
     {
       maxWeight: MAX_ROWS,
       maxInFlight: MAX_IN_FLIGHT,
-      maxUnanswered: MAX_STUCK,
+      maxUnanswered: MAX_UNANSWERED,
       weigh: (operation) => ('charge' in operation ? operation.charge.length : 1),
       lockKeys,
     },
@@ -107,20 +112,8 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   }
 }
 
-/** Returns the part if there is one charge, and it has one part. */
+/** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
 function singlePart([operation, ...others]: readonly Operation[]): Part | undefined {
   if (operation === undefined || others.length > 0 || !('charge' in operation)) return undefined
   return operation.charge.length === 1 ? operation.charge[0] : undefined
-}
-
-function asStoreError(
-  { name, hintFor }: Pick<Dialect<never>, 'name' | 'hintFor'>,
-  cause: unknown,
-): StoreError {
-  // An error of several addresses of a host has one for each.
-  const [first = cause] = (cause as { errors?: readonly unknown[] } | null)?.errors ?? []
-  const message = first instanceof Error ? first.message : String(first)
-  const hint = hintFor(cause)
-  const answered = cause instanceof CorruptRowError
-  return new StoreError(name, hint ? `${message}. ${hint}` : message, { cause, answered })
 }

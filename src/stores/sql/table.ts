@@ -5,7 +5,7 @@ import { hashKey } from '../shared/hash-key.js'
 /** Valid as an identifier on both servers when quoted: MySQL allows 64 characters, PostgreSQL 63. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]{0,50}$/
 export const DEFAULT_TABLE = 'headgate'
-/** The width of the key column. Keys at rest are usually shorter. */
+/** The width of the key column. Storage keys are usually shorter. */
 export const MAX_KEY_BYTES = 255
 
 /** The options of a store in a database. */
@@ -13,7 +13,7 @@ export const TABLE_OPTIONS = {
   rows: { table: withDefault(DEFAULT_TABLE, (owner, _option, value) => tableNames(owner, value)) },
 } satisfies { rows: Rows }
 
-/** Returns the table, after its schema (in MySQL: its database) if that is named. Throws a `TypeError`. */
+/** Returns the parts of a table's name: perhaps its schema (in MySQL: its database), and the table. */
 export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
@@ -21,7 +21,7 @@ export function tableNames(owner: string, table: unknown): readonly string[] {
   throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
 }
 
-/** Returns the key of a row: the key at rest, or its hash if that is too long or not well-formed Unicode. */
+/** Returns the key of a row: the storage key, or its hash if that is too long or not well-formed Unicode. */
 export function rowKey(key: string): string {
   return key.isWellFormed() && Buffer.byteLength(key) <= MAX_KEY_BYTES ? key : hashKey(key)
 }

@@ -1,32 +1,30 @@
-import { timeout } from '../../util/timeout.js'
+import { TimeoutError, timeout } from '../../util/timeout.js'
 import type { Dialect } from './dialect.js'
 
 type Pool<Connection> = Pick<Dialect<Connection>, 'acquire' | 'release' | 'destroy' | 'rollback'>
 
-/** How long the store waits for a connection, and then for what it does with it. */
+/** How long the store waits for a connection, for its use, and for the rollback after a failure. */
 const DEADLINE_MS = 5000
 const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: raise the pool's limit, or give the store a pool of its own`
 
 const inTime = timeout(DEADLINE_MS)
 
 /**
- * Runs `use` with a connection of the pool and releases it: after a failure rolled back, or destroyed where
- * that fails or takes too long. Rejects with what `use` rejects with, or when a deadline is over.
+ * Runs `use` with a connection of the pool and releases it. A connection whose use failed is rolled back
+ * first, and destroyed if that fails. Rejects with what `use` rejects with, or when a deadline is over.
  */
 export async function withConnection<Connection, T>(
   pool: Pool<Connection>,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await acquire(pool)
-  let isLate = false
   try {
-    const result = await inTime(use(connection), () => {
-      isLate = true
-    })
+    const result = await inTime(use(connection))
     pool.release(connection)
     return result
   } catch (error) {
-    if (!isLate && (await canRollBack(pool, connection))) pool.release(connection)
+    const isUsable = !(error instanceof TimeoutError) && (await canRollBack(pool, connection))
+    if (isUsable) pool.release(connection)
     else pool.destroy(connection)
     throw error
   }
@@ -34,13 +32,10 @@ export async function withConnection<Connection, T>(
 
 async function acquire<Connection>(pool: Pool<Connection>): Promise<Connection> {
   const acquiring = pool.acquire()
-  let isLate = false
   try {
-    return await inTime(acquiring, () => {
-      isLate = true
-    })
+    return await inTime(acquiring)
   } catch (error) {
-    if (!isLate) throw error
+    if (!(error instanceof TimeoutError)) throw error
     acquiring.then(pool.release, () => undefined)
     throw new Error(NO_CONNECTION)
   }

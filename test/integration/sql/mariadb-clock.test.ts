@@ -1,4 +1,4 @@
-import { BEGUN, CLOCK } from '../../../src/stores/sql/mysql/statements.js'
+import { CLOCK, STATEMENT_START } from '../../../src/stores/sql/mysql/statements.js'
 import { type Session, surroundings } from './kit.js'
 import { mariadb } from './mariadb-kind.js'
 
@@ -42,7 +42,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
 
   test.each(SHIFTS)('a time that is shifted by %d s means a wait of %d s', async (shiftS, waitedS) => {
     await session.run(`SET timestamp = UNIX_TIMESTAMP(SYSDATE(6)) + (${shiftS})`)
-    const [row] = await session.run(`SELECT (${CLOCK} - ${BEGUN}) / 1000000 AS waited`)
+    const [row] = await session.run(`SELECT (${CLOCK} - ${STATEMENT_START}) / 1000000 AS waited`)
     await session.run('SET timestamp = DEFAULT')
     const waited = Number(row?.waited)
     expect(waited).toBeGreaterThanOrEqual(waitedS)
@@ -51,7 +51,9 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
 
   test('both are the time, in microseconds', async () => {
     const beforeMs = Date.now()
-    const [row] = await session.run(`SELECT ${BEGUN} AS begun, ${CLOCK} AS clock, SLEEP(1) AS slept`)
+    const [row] = await session.run(
+      `SELECT ${STATEMENT_START} AS begun, ${CLOCK} AS clock, SLEEP(1) AS slept`,
+    )
     const afterMs = Date.now()
     for (const micros of [row?.begun, row?.clock].map(Number)) {
       expect(micros / 1000).toBeGreaterThanOrEqual(beforeMs)
@@ -61,7 +63,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
 
   test('one is the time when the statement began, and the other that of its moment', async () => {
     const [row] = await session.run(
-      `SELECT ${CLOCK} - ${BEGUN} AS first, SLEEP(0.5) AS slept, ${CLOCK} - ${BEGUN} AS second`,
+      `SELECT ${CLOCK} - ${STATEMENT_START} AS first, SLEEP(0.5) AS slept, ${CLOCK} - ${STATEMENT_START} AS second`,
     )
     expect(Number(row?.first)).toBeLessThan(100_000)
     expect(Number(row?.second)).toBeGreaterThanOrEqual(500_000)

@@ -13,9 +13,9 @@ type Callback<T> = (error: Error | null, result: T) => void
 
 /** A connection of a pool. */
 export interface MysqlConnection {
-  /** Sends text. */
+  /** Sends a statement as text. */
   query(query: MysqlQuery, callback: Callback<unknown>): unknown
-  /** Sends a prepared statement, which mysql2 caches for the connection. */
+  /** Sends a prepared statement, which mysql2 caches per connection. */
   execute(query: MysqlQuery, callback: Callback<unknown>): unknown
   release(): void
   destroy(): void
@@ -26,12 +26,12 @@ export interface MysqlCallbackPool {
   getConnection(callback: Callback<MysqlConnection>): unknown
 }
 
-/** A pool of `mysql2`, or one of `mysql2/promise`, which wraps the other. */
+/** A pool of `mysql2`, or of `mysql2/promise`, which wraps one of `mysql2`. */
 export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
 /**
- * Returns the pool with callbacks: one with promises captures a stack for each call (mysql2 3.24), which
- * takes longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
+ * Returns the pool with callbacks: the one with promises captures a stack per call (mysql2 3.24), which takes
+ * longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
  */
 export function readPool(value: unknown): MysqlCallbackPool {
   const pool = [value, (value as { pool?: unknown } | null | undefined)?.pool].find(isCallbackPool)
@@ -41,9 +41,8 @@ export function readPool(value: unknown): MysqlCallbackPool {
 
 function isCallbackPool(value: unknown): value is MysqlCallbackPool {
   if (typeof value !== 'object' || value === null) return false
-  const { promise, getConnection, of } = value as Record<string, unknown>
-  const isCluster = of !== undefined
-  return typeof getConnection === 'function' && typeof promise === 'function' && !isCluster
+  const { promise, getConnection, of } = value as Record<string, unknown> // a cluster of pools has `of`
+  return typeof getConnection === 'function' && typeof promise === 'function' && of === undefined
 }
 
 export function acquire(pool: MysqlCallbackPool): Promise<MysqlConnection> {
@@ -59,14 +58,14 @@ export type MysqlReply = readonly (readonly unknown[])[] & {
   readonly serverStatus?: number
 }
 
-/** Rows come as arrays of plain values, whatever the options of the pool are. */
+/** Makes rows arrays of plain values, whatever the pool's options are. */
 const PLAIN = {
   rowsAsArray: true,
   nestTables: false,
   typeCast: (_field: unknown, next: () => unknown) => next(),
 } as const
 
-/** Sends a statement: as a prepared one if it has values. */
+/** Sends a statement, as a prepared one if it has values. */
 export function run(connection: MysqlConnection, sql: string, values?: unknown[]): Promise<MysqlReply> {
   return new Promise((resolve, reject) => {
     const callback: Callback<unknown> = (error, reply) =>

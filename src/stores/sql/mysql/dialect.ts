@@ -4,12 +4,12 @@ import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './cl
 import { hintFor, isTemporary } from './errors.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
-import { BEGUN, begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK } from './statements.js'
+import { begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK, STATEMENT_START } from './statements.js'
 
 /** In MariaDB a transaction waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
 const LOCK_WAIT = '/*M!100301 WAIT 1 */'
 
-/** Keeps the server from using the index of `expires_at`, where it would lock the first living row. */
+/** Keeps the server off the index of `expires_at`, where it would lock the first live row. */
 const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
 /** Creates the dialect of MySQL and MariaDB. */
@@ -20,7 +20,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${LOCK_WAIT}`
     const rows = await run(connection, sql)
     const states = new Map(rows.map(([key, state]) => [String(key), decodeState(state)]))
-    const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${BEGUN}`)
+    const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${STATEMENT_START}`)
     const lastLockUs = Math.max(...clocks.map(([, , micros]) => Number(micros)))
     return { states, nowMs: lastLockUs / 1000 }
   }
@@ -42,7 +42,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     async transact(connection, keys, decide) {
       await begin(connection)
       const { updated, inserted, deleted } = decide(await lock(connection, keys))
-      // One by one: a deadlock ends the transaction, and a statement sent behind it would be outside.
+      // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
       const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
       await write(connection, updated, update)
       await write(connection, inserted)
@@ -50,14 +50,14 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       await run(connection, COMMIT)
     },
     chargeSingle: singleCharge(table),
-    // Of processes that purge the same rows, all but one find nothing and stop.
+    // Of processes that purge the same rows, all but one delete nothing and stop.
     async removeExpired(connection, limit) {
       await begin(connection)
       const expired = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${limit}`
       const keys = (await run(connection, expired)).map(([key]) => key as Buffer)
       const deleted = await deleteRows(connection, table, keys, STILL_EXPIRED) // locks in order
       await run(connection, COMMIT)
-      return deleted > 0 ? keys.length : 0 // a full batch, though some of its rows live again
+      return deleted > 0 ? keys.length : 0 // a full batch, even if some rows were charged again
     },
     prepare: (connection) => prepareTable(connection, names),
     isTemporary,

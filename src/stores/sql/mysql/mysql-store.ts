@@ -16,14 +16,14 @@ export interface MysqlStoreOptions {
  * of charges.
  *
  * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
- *   decides, writes and commits. A charge of one limit that comes alone is a compare-and-swap in two round
- *   trips, and a transaction if that fails. Deadlocks and lock waits are retried, thirty times and for two
- *   seconds at most, then `StoreError`.
+ *   decides, writes and commits. A single charge of one limit is a compare-and-swap in two round trips, and
+ *   a transaction if that fails. Deadlocks and lock waits are retried for two seconds, at most thirty times;
+ *   then it rejects with `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and returns
- *   connections as they were.
- * - The table has to exist: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
+ * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and leaves no
+ *   setting changed on its connections.
+ * - The table must exist: `await store.prepare()`, or run the SQL of `mysqlSchema()`.
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */

@@ -1,18 +1,18 @@
 import { SchemaMismatchError } from '../errors.js'
 import { DEFAULT_TABLE, MAX_KEY_BYTES, tableNames } from '../table.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
-import { isNoTable } from './errors.js'
+import { isMissingTable } from './errors.js'
 
-/** The longest state: a ban from a sliding window of 100 slices has 106 numbers of 8 bytes. */
+/** Room for the longest state: a ban over a sliding window of 100 slices has 106 numbers of 8 bytes. */
 const MAX_STATE_BYTES = 1024
 
 /**
  * Returns the SQL that creates the table of `mysqlStore`, one statement, for applications with their own
  * migrations. It changes nothing if the table exists.
  *
- * - `table` is the table's name, perhaps after its database's. Default: `headgate`.
+ * - `table` is the table's name, perhaps with its database's: `limits.headgate`. Default: `headgate`.
  *
- * Throws a `TypeError` if that is no such name.
+ * Throws a `TypeError` for an invalid name.
  */
 export function mysqlSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('mysqlSchema', table)
@@ -31,12 +31,12 @@ export function quoted(names: readonly string[]): string {
 }
 
 /**
- * Creates the table if it does not exist. Rejects if the existing one has no unique keys: the database
- * would add rows in place of changing them.
+ * Creates the table if it does not exist. Rejects if the existing one has no unique keys: an upsert would
+ * add rows instead of changing them.
  */
 export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
   const indexes = await run(connection, `SHOW INDEX FROM ${quoted(names)}`).catch((error: unknown) => {
-    if (!isNoTable(error)) throw error
+    if (!isMissingTable(error)) throw error
   })
   if (indexes === undefined) await run(connection, mysqlSchema(names.join('.')))
   else if (!hasUniqueKeys(indexes)) throw new SchemaMismatchError('its keys are not unique')

@@ -7,20 +7,20 @@ import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
 import { isDuplicate } from './errors.js'
-import { BEGUN, ROLLBACK } from './statements.js'
+import { ROLLBACK, STATEMENT_START } from './statements.js'
 
 /** In MariaDB a statement waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
 const LOCK_WAIT = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ '
-/** The flag SERVER_STATUS_IN_TRANS. */
+/** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 const IN_TRANSACTION = 1
 
 /**
  * Creates a function that decides a charge of one part by compare-and-swap: reads the row, and writes it if
- * it is unchanged. It returns `undefined`, and has changed nothing, if the row has changed, or if the
- * connection begins transactions by itself.
+ * it is unchanged. Returns `undefined`, and changes nothing, if the row has changed, or if `autocommit` is
+ * off on the connection.
  */
 export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSingle'] {
-  const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${BEGUN}, @@autocommit`
+  const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${STATEMENT_START}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
   const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`
 

@@ -2,26 +2,26 @@ import { OpenTransactionError } from '../errors.js'
 import { type MysqlConnection, run } from './client.js'
 import { isInTransaction } from './errors.js'
 
-/** Whatever `completion_type` is. */
+/** The additions override `completion_type`. */
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE'
 export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE'
 
-/** Microseconds since the Unix epoch when the statement began, in any time zone of the connection. */
-export const BEGUN = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+/** When the statement began, in µs since the Unix epoch, whatever the connection's time zone is. */
+export const STATEMENT_START = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 
 const MINUTE_US = 60_000_000
 const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
 
 /**
- * The same at this moment: a statement may have waited for a lock, though not for nearly half an hour. The
- * wait is measured in local time, which may have been shifted by an hour or half an hour (daylight saving),
- * and the clock by up to a minute.
+ * The present, in µs since the Unix epoch: a statement may have waited for a lock, for much less than half an
+ * hour. The wait is measured in local time, so a shift by hours or half hours (daylight saving) is removed;
+ * a clock adjusted by up to a minute is tolerated.
  */
-export const CLOCK = `${BEGUN} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
+export const CLOCK = `${STATEMENT_START} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
 /**
- * Begins a transaction at READ COMMITTED, and leaves the level of later ones as it is. Rejects in a
- * transaction: as temporary where `autocommit` is off, since there any statement begins one.
+ * Begins a transaction at READ COMMITTED, without changing the level of later ones. Rejects in an open
+ * transaction: as temporary where `autocommit` is off, since any statement begins one there.
  */
 export async function begin(connection: MysqlConnection): Promise<void> {
   try {
@@ -33,14 +33,14 @@ export async function begin(connection: MysqlConnection): Promise<void> {
   await run(connection, 'START TRANSACTION')
 }
 
-/** Bytes as a literal, whatever `sql_mode` says about quotes. */
+/** Returns bytes as a literal that is valid in every `sql_mode`. */
 export function hex(bytes: string | Buffer): string {
   return `x'${Buffer.from(bytes as string).toString('hex')}'`
 }
 
 /**
- * Deletes rows by their keys, and returns how many. With order and limit the server does not scan a small
- * table, which would wait for locks on other rows.
+ * Deletes rows by their keys, and returns how many. Order and limit keep the server from scanning a small
+ * table, which would wait for other rows' locks.
  */
 export async function deleteRows(
   connection: MysqlConnection,

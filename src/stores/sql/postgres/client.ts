@@ -11,7 +11,7 @@ export interface PostgresQuery {
   readonly types: { getTypeParser(): (text: string) => string }
 }
 
-/** A reply; several statements in one query have as many. */
+/** The reply to one statement. */
 export interface PostgresReply {
   readonly rows: readonly (readonly (string | null)[])[]
 }
@@ -31,7 +31,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>
 }
 
-/** Returns the pool. Throws a `TypeError` for other values, also for a client, which is one connection. */
+/** Returns the pool. Throws a `TypeError` for anything else, such as a client, which is one connection. */
 export function readPool(value: unknown): PostgresPool {
   const { connect, query, processID } = (value ?? {}) as Record<string, unknown>
   const isPool = typeof connect === 'function' && typeof query === 'function' && processID === undefined
@@ -40,10 +40,10 @@ export function readPool(value: unknown): PostgresPool {
   throw wrongKind('postgresStore', 'pool', 'a pg pool', value, fix)
 }
 
-/** Every value comes as the text that the server sends, whatever parsers the user has set. */
+/** Makes every value the text that the server sends, whatever parsers the user has set. */
 const PLAIN = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } } as const
 
-/** Creates queries of a statement that each connection prepares once. */
+/** Returns a query of a statement that each connection prepares once. */
 export type PreparedStatement = (values: unknown[]) => PostgresQuery
 
 export function preparedStatement(text: string): PreparedStatement {
@@ -51,7 +51,7 @@ export function preparedStatement(text: string): PreparedStatement {
   return (values) => ({ ...PLAIN, name, text, values })
 }
 
-/** Sends statements in one query, and returns a reply to each. */
+/** Sends statements in one query, and returns their replies. */
 export async function run(
   connection: PostgresConnection,
   ...statements: readonly string[]

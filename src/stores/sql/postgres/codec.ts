@@ -1,14 +1,14 @@
 import type { State } from '../../../policies/policy.js'
 import type { Row } from '../dialect.js'
 
-/** Milliseconds since the Unix epoch when the transaction began, with microseconds as the fraction. */
+/** When the transaction began, in ms since the Unix epoch, to the microsecond. */
 export const NOW = "(date_part('epoch', now()) * 1000)"
-/** The same at this moment. */
+/** The present, likewise. */
 export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
 
 /**
- * Returns the expression that encodes a time, and the state in a column or expression: the hexadecimal
- * digits of their bytes, since how the server writes a number as text depends on `extra_float_digits`.
+ * Returns SQL that encodes a time, and perhaps a state, as the hexadecimal digits of their bytes: as text,
+ * numbers would depend on `extra_float_digits`.
  */
 export function encoded(time: string, state?: string): string {
   const bytes = state === undefined ? '' : ` || coalesce(array_send(${state}), '')`
@@ -23,11 +23,11 @@ export interface Decoded {
 }
 
 const TIME_BYTES = 8
-/** The header of an array begins with the number of its dimensions. Each number follows its length. */
+/** An array's header begins with its number of dimensions. Each element follows its length (4 bytes). */
 const HEADER_BYTES = 20
 const NUMBER_BYTES = 4 + 8
 
-/** Decodes what an `encoded` expression returns. */
+/** Decodes what the SQL of `encoded` returns. */
 export function decode(hexadecimal: string | null | undefined): Decoded {
   const bytes = Buffer.from(hexadecimal ?? '', 'hex')
   const array = bytes.subarray(TIME_BYTES)
@@ -41,18 +41,18 @@ function stateIn(array: Buffer): State | undefined {
   return state.every(Number.isFinite) ? state : undefined
 }
 
-/** Characters that need no escape in an array in a string: ASCII without quotes and backslashes. */
-const PLAIN = /^[ !#-&(-[\]-~]*$/
+/** Keys that need no escapes in an array literal: ASCII without quotes and backslashes. */
+const UNESCAPED = /^[ !#-&(-[\]-~]*$/
 
-/** Returns keys as a literal array, which the server parses faster than a list of values. */
+/** Returns keys as an array literal, which the server parses faster than a list of values. */
 export function keyArray(keys: readonly string[]): string {
   const elements = keys.map((key) =>
-    PLAIN.test(key) ? `"${key}"` : `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`,
+    UNESCAPED.test(key) ? `"${key}"` : `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`,
   )
   return `E'{${elements}}'::bytea[]`
 }
 
-/** Returns rows as `r (key, state, expires_at)`: states as text, since nested arrays need one length. */
+/** Returns rows as the table `r`. States are text, since nested arrays must have equal lengths. */
 export function rowTable(rows: readonly Row[]): string {
   const keys = keyArray(rows.map(({ key }) => key))
   const states = `'{${rows.map(({ state }) => `"{${state}}"`)}}'::text[]`

@@ -10,7 +10,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** How long a transaction waits for a row that somebody else has locked. */
 const LOCK_TIMEOUT_MS = 1000
 
-/** Creates the dialect of PostgreSQL. Statements that need no reply in between go together in one query. */
+/** Creates the dialect of PostgreSQL. It sends statements that need no reply in between in one query. */
 export function postgresDialect(pool: PostgresPool, names: readonly string[]): Dialect<PostgresConnection> {
   const table = quoted(names)
   const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
@@ -26,7 +26,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
       `SELECT ${encoded(CLOCK)}, now() = statement_timestamp()`,
     )
     const [time, hasBegun] = clock?.rows[0] ?? []
-    if (hasBegun !== 't') throw new OpenTransactionError() // which pg before 8.21 does not tell
+    if (hasBegun !== 't') throw new OpenTransactionError() // which pg before 8.21 does not report
     const rows = locked?.rows ?? []
     const states = rows.map(
       ([number, row]) => [keys[Number(number) - 1] as string, decode(row).state] as const,
@@ -42,7 +42,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
         connection.release(true) // the server rolls it back
         throw new OpenTransactionError()
       }
-      connection.on('error', ignore) // the query under way rejects with it as well
+      connection.on('error', ignore) // the current query rejects with it, too
       return connection
     },
     release(connection) {
@@ -61,7 +61,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)
-      if (isInTransaction(connection)) throw new OpenTransactionError() // by a query not awaited
+      if (isInTransaction(connection)) throw new OpenTransactionError() // left by a query that was not awaited
       return verdict
     },
     async removeExpired(connection, limit) {
@@ -82,8 +82,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
 }
 
 function isInTransaction(connection: PostgresConnection): boolean {
-  const status = connection.getTransactionStatus?.() ?? 'I'
-  return status !== 'I'
+  return (connection.getTransactionStatus?.() ?? 'I') !== 'I'
 }
 
 function ignore(): void {}

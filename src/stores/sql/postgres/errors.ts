@@ -1,24 +1,22 @@
 import { type Failure, fixFor, OWN_POOL } from '../errors.js'
 
-/*
- * Codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+// Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCK_NOT_AVAILABLE = '55P03'
 const DUPLICATE = '23505'
-/** The prepared statements of a connection were discarded, or are another connection's behind a pooler. */
+/** A connection's prepared statements were discarded, or a pooler changed the connection behind it. */
 const STATEMENT_LOST = ['26000', '42P05']
 const TEMPORARY = [SERIALIZATION_FAILURE, DEADLOCK, LOCK_NOT_AVAILABLE, DUPLICATE, ...STATEMENT_LOST]
 
 const FAILURES: readonly (readonly [Failure, codes: readonly string[]])[] = [
   ['missing table', ['42P01']],
-  ['schema mismatch', ['42703', '42804', '42883', '22P02', '42P10', '23502']], // another column, type or key
+  ['schema mismatch', ['42703', '42804', '42883', '22P02', '42P10', '23502']], // other columns, types or keys
   ['permission denied', ['42501']],
   ['read only', ['25006']],
 ]
 
-/** What to do beyond `fixFor`: by the code, or by the message where a pool or a pooler has no codes. */
+/** Fixes beyond `fixFor`, by code, or by message for errors of a pool or pooler, which have no code. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^42P01/, "If connections change search_path, name the schema too: table: 'public.headgate'."],
   [/^25006/, 'Reset default_transaction_read_only if connections set it.'],
@@ -40,7 +38,7 @@ function codeOf(error: unknown): string {
 export const isTemporary = (error: unknown) => TEMPORARY.includes(codeOf(error))
 export const isStatementLost = (error: unknown) => STATEMENT_LOST.includes(codeOf(error))
 
-/** Returns what the operator can do. */
+/** Returns the operator's fix for an error, if one is known. */
 export function hintFor(error: unknown, table: string): string | undefined {
   const code = codeOf(error)
   const [failure] = FAILURES.find(([, codes]) => codes.includes(code)) ?? []

@@ -16,21 +16,22 @@ export interface PostgresStoreOptions {
  * charges.
  *
  * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
- *   decides, writes and commits, in two round trips. A charge of one limit that comes alone is one
- *   statement if it is allowed. Deadlocks and serialization failures are retried, thirty times and for two
- *   seconds at most, then `StoreError`.
+ *   decides, writes and commits, in two round trips. A single charge of one limit is one statement if it is
+ *   allowed. Deadlocks and serialization failures are retried for two seconds, at most thirty times; then it
+ *   rejects with `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `pool` is the user's `pg` pool. The store never closes it, and returns connections as they were.
- * - The table has to exist: `await store.prepare()`, or run the SQL of `postgresSchema()`.
+ * - `pool` is the user's `pg` pool. The store never closes it, and leaves no setting changed on its
+ *   connections.
+ * - The table must exist: `await store.prepare()`, or run the SQL of `postgresSchema()`.
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
-  const [usersPool, { table }] = readTogether(
+  const [pgPool, { table }] = readTogether(
     'postgresStore',
     () => readPool(pool),
     () => readOptions('postgresStore', options, TABLE_OPTIONS),
   )
-  return sqlStore(postgresDialect(usersPool, table))
+  return sqlStore(postgresDialect(pgPool, table))
 }

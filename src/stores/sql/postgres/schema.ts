@@ -5,9 +5,9 @@ import { type PostgresConnection, run } from './client.js'
  * Returns the SQL that creates the table of `postgresStore` and its index, two statements, for applications
  * with their own migrations. It changes nothing if they exist.
  *
- * - `table` is the table's name, perhaps after its schema's. Default: `headgate`.
+ * - `table` is the table's name, perhaps with its schema's: `limits.headgate`. Default: `headgate`.
  *
- * Throws a `TypeError` if that is no such name.
+ * Throws a `TypeError` for an invalid name.
  */
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('postgresSchema', table)
@@ -26,8 +26,8 @@ export function quoted(names: readonly string[]): string {
 }
 
 /**
- * Creates the table and its index if the table does not exist. The lock is needed since `IF NOT EXISTS`
- * fails in a race, and the look since only the owner of a table may say `CREATE INDEX IF NOT EXISTS`.
+ * Creates the table and its index if the table does not exist. Takes a lock, since `IF NOT EXISTS` fails in
+ * a race, and checks first, since only a table's owner may run `CREATE INDEX IF NOT EXISTS`.
  */
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
   const name = names.join('.')

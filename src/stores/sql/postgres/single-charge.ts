@@ -13,25 +13,25 @@ import { isStatementLost } from './errors.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
- * Creates a function that decides a charge of one part by a statement that takes the units, and, where it
- * may not, by one that reads the row. It returns `undefined`, and has changed nothing, if neither will do.
- * (The compare-and-swap of MySQL would cost each allowed charge a second round trip.)
+ * Creates a function that decides a charge of one part by a statement that takes the units, and, if that
+ * refuses, by one that reads the row. Returns `undefined`, and changes nothing, if neither can decide.
+ * (MySQL's compare-and-swap would cost each allowed charge a second round trip.)
  */
 export function singleCharge(table: string): Dialect<PostgresConnection>['chargeSingle'] {
   const take = takeStatements(table)
   const read = preparedStatement(`SELECT ${encoded(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
-  let areNamesKept = true
+  let hasNames = true
 
-  /** Sends statements without names once a connection has lost one: by `DISCARD ALL`, or behind a pooler. */
+  /** Sends a statement; without a name once any connection has lost one (`DISCARD ALL`, or a pooler). */
   async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
-    if (!areNamesKept) query.name = undefined
+    if (!hasNames) query.name = undefined
     try {
       const { rows } = (await connection.query(query)) as PostgresReply
       const decoded = rows[0] && decode(rows[0][0])
       if (decoded?.exists && decoded.state === undefined) throw new CorruptRowError()
       return decoded
     } catch (error) {
-      if (isStatementLost(error)) areNamesKept = false
+      if (isStatementLost(error)) hasNames = false
       throw error
     }
   }

@@ -4,27 +4,27 @@ import { type PostgresQuery, type PreparedStatement, preparedStatement } from '.
 import { encoded, NOW } from './codec.js'
 
 /**
- * How a kind of policy takes units in SQL: a translation of `take` for the common case. `take` itself
- * decides what this refuses, so it may only be too strict. What depends on the charge alone is computed
- * here: the fewer operators, the sooner the statement is planned.
+ * How a kind of policy takes units in SQL: a translation of `take` for the common case. `take` decides what
+ * this refuses, so this may only be too strict. What depends on the charge alone is computed in TypeScript:
+ * the fewer operators, the faster the server plans the statement.
  */
-interface Taking {
-  /** Returns the values of its parameters from $4 on. */
+interface TakeSql {
+  /** Returns the values of the SQL parameters from $4 on. */
   valuesOf(params: readonly number[], cost: number): readonly number[]
-  /** Returns how long a state may take to become fresh. */
+  /** Returns the longest time until a state is fresh. */
   resetMs(params: readonly number[]): number
-  /** The state of a new row, and then `excluded.state`. */
+  /** SQL: the state of a new row, which the other two call `excluded.state`. */
   readonly first: string
-  /** The state that follows that of a row `t`. */
+  /** SQL: the next state of the existing row `t`. */
   readonly next: string
-  /** Refuses a state whose index is ahead: a clock has gone back. */
+  /** SQL: whether to take. Refuses a state from the future, written before the clock went back. */
   readonly isAllowed: string
 }
 
 const GRID = 4096
 
 /** State: when the bucket will be full. $4 is how long the cost takes to refill, $5 how long the rest. */
-const TOKEN_BUCKET: Taking = {
+const TOKEN_BUCKET: TakeSql = {
   valuesOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
   resetMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
   first: `ARRAY[floor(${NOW} * ${GRID}) / ${GRID} + $4::float8]`,
@@ -35,7 +35,7 @@ const TOKEN_BUCKET: Taking = {
 const WINDOW_COUNT = '(CASE WHEN t.state[1] = excluded.state[1] THEN t.state[2] ELSE 0 END)'
 
 /** State: the window's index, and the count. $4 is the cost, $5 the window, $6 the limit less the cost. */
-const FIXED_WINDOW: Taking = {
+const FIXED_WINDOW: TakeSql = {
   valuesOf: ([limit = 0, windowMs = 0], cost) => [cost, windowMs, limit - cost],
   resetMs: ([, windowMs = 0]) => windowMs,
   first: `ARRAY[floor(${NOW} / $5::float8), $4::float8]`,
@@ -44,10 +44,10 @@ const FIXED_WINDOW: Taking = {
 }
 
 /** State: the newest slice's index, its counter and older ones. $4 to $6 as above, $7 the slices. */
-function slidingWindow(): Taking {
+function slidingWindow(): TakeSql {
   const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
   const ticks = `floor(${NOW}) * ${slices}`
-  // Slices since the row was written.
+  // the slices since the row was written
   const shift = `least(excluded.state[1] - t.state[1], ${slices} + 1)::int`
   const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[2 : ${slices} + 1 - ${shift}]) AS c)`
   const oldest = `coalesce((t.state[2 : ${slices} + 2])[${slices} + 1 - ${shift}], 0)`
@@ -64,7 +64,7 @@ function slidingWindow(): Taking {
 }
 
 /** State: the count. $4 is the cost, $5 the limit less the cost. */
-const CONSECUTIVE: Taking = {
+const CONSECUTIVE: TakeSql = {
   valuesOf: ([limit = 0], cost) => [cost, limit - cost],
   resetMs: () => NEVER_S * 1000,
   first: 'ARRAY[$4::float8]',
@@ -72,33 +72,33 @@ const CONSECUTIVE: Taking = {
   isAllowed: 't.state[1] <= $5::float8',
 }
 
-const KINDS: Readonly<Record<BaseKind, Taking>> = {
+const KINDS: Readonly<Record<BaseKind, TakeSql>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
   'sliding-window': slidingWindow(),
   consecutive: CONSECUTIVE,
 }
 
-/** Whether one statement can take units of a policy. A ban also writes when it denies, which needs more. */
+/** Whether one statement can take units of a policy. Not of a ban, which also writes when it denies. */
 export function canTake({ kind }: Policy): boolean {
   return kind in KINDS
 }
 
-/** Creates queries that take units and return the time and the next state, or no row where they may not. */
+/** Returns a function that creates queries, which take units and return the time and state, or no row. */
 export function takeStatements(table: string): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
-  const statements = new Map<string, [Taking, PreparedStatement]>(
+  const statements = new Map<string, [TakeSql, PreparedStatement]>(
     Object.entries(KINDS).map(([kind, taking]) => [kind, [taking, preparedStatement(sqlOf(table, taking))]]),
   )
   return (policy, key, cost) => {
-    const [{ valuesOf, resetMs }, statement] = statements.get(policy.kind) as [Taking, PreparedStatement]
+    const [{ valuesOf, resetMs }, statement] = statements.get(policy.kind) as [TakeSql, PreparedStatement]
     const stepS = expiryStepS(policy)
     const steps = Math.ceil(resetMs(policy.params) / (stepS * 1000)) + 1
     return statement([key, stepS, steps, ...valuesOf(policy.params, cost)])
   }
 }
 
-/** Each write keeps the row for $3 steps of $2 seconds, from the present step on. */
-function sqlOf(table: string, { first, next, isAllowed }: Taking): string {
+/** Each write keeps the row for $3 steps of $2 seconds, counted from the present step. */
+function sqlOf(table: string, { first, next, isAllowed }: TakeSql): string {
   const expiry = "(floor(date_part('epoch', now()) / $2::float8) + $3::float8) * $2::float8"
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) VALUES ($1, ${first}, ${expiry})`,
