@@ -5,14 +5,14 @@ import { emit } from '../limiter/events.js'
 import { denyDisconnected, type Limiter, limiterFrom } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import { denialHeaders, type HeaderList, rateLimitHeaders } from './headers.js'
+import { denialHeaders, rateLimitHeaders } from './headers.js'
 import {
   type MiddlewareSettings,
   type Next,
   type RateLimitOptions,
   readMiddlewareOptions,
 } from './options.js'
-import { abort, refuse, send, setAll } from './respond.js'
+import { abort, refuse, respondLimited, setAll } from './respond.js'
 
 declare global {
   namespace Express {
@@ -56,13 +56,13 @@ export function rateLimit<
 
 /**
  * Creates middleware from settings that were read; `owner` is the function that errors name. The steps of a
- * request stand below in order: each returns whether the request goes on, and has answered it where not.
+ * request stand below in order: each returns whether the request is let through, and has answered it if not.
  */
 export function middlewareFrom<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   settings: MiddlewareSettings<Req, Res>,
 ): RateLimitMiddleware<Req, Res> {
-  const { skip, addressRule, isMalformed, onAllowed, onLimited, enforce, statusCode, message } = settings
+  const { skip, addressRule, isMalformed, onAllowed, enforce } = settings
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat)
   const limiter = limiterFrom<Req>(owner, settings.limiter)
   const seen = new WeakSet<Req>()
@@ -80,7 +80,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   function checkSkip(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     try {
       if (skip === undefined) return checkAddress(req, res, next)
-      return afterAnswer(req, skip(req, res), (skips) => (skips ? true : checkAddress(req, res, next)))
+      return withResult(req, skip(req, res), (skips) => (skips ? true : checkAddress(req, res, next)))
     } catch (error) {
       next(asError(owner, error))
       return false
@@ -105,7 +105,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (seen.has(req)) return true // mounted twice on a path, and charged once
     seen.add(req)
     if (!enforce || isMalformed === undefined) return charge(req, res, next)
-    return afterAnswer(req, isMalformed(req), (malformed) =>
+    return withResult(req, isMalformed(req), (malformed) =>
       malformed ? refuse(req, res, 'malformed', 400) : charge(req, res, next),
     )
   }
@@ -123,34 +123,28 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (!passes && res.headersSent) return abort(res)
     if (enforce && !res.headersSent) {
       const quota = headersOf(res, decision, isFirst)
-      if (!passes) return deny(req, res, next, decision, [...quota, ...denialHeaders(decision)])
+      if (!passes) {
+        const headers = [...quota, ...denialHeaders(decision)]
+        if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, headers, decision)
+        return respondLimited(settings, [req, res, next], decision, headers)
+      }
       setAll(res, quota)
     }
     if (passes) onAllowed?.(limiter, req, res, decision)
     return passes
   }
 
-  function deny(req: Req, res: Res, next: Next, decision: Decision, list: HeaderList): MaybePromise<boolean> {
-    if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, list, decision)
-    if (onLimited !== undefined) {
-      setAll(res, list)
-      return thenMaybe(onLimited(req, res, next, decision), () => false)
-    }
-    if (message !== undefined) return send(res, statusCode, list, message)
-    return refuse(req, res, 'limited', statusCode, list, decision)
-  }
-
   return Object.assign(rateLimitMiddleware, { limiter })
 }
 
-/** Goes on when an option's function has answered. A request that is aborted meanwhile keeps its address. */
-function afterAnswer(
+/** Calls `use` with the result of an option's function. A request that is aborted meanwhile keeps its address. */
+function withResult(
   req: IncomingMessage,
-  answer: MaybePromise<boolean>,
-  goOn: (answer: boolean) => MaybePromise<boolean>,
+  result: MaybePromise<boolean>,
+  use: (result: boolean) => MaybePromise<boolean>,
 ): MaybePromise<boolean> {
-  if (isPromise(answer)) rememberPeerAddress(req)
-  return thenMaybe(answer, goOn)
+  if (isPromise(result)) rememberPeerAddress(req)
+  return thenMaybe(result, use)
 }
 
 /** Returns an error for `next`. Express takes a falsy value, `'route'` and `'router'` for something else. */

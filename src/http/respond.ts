@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
+import type { Decision } from '../limiter/decision.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { type DenialBody, type DenialFigures, type DenialReason, denialBody } from './denial-body.js'
 import type { HeaderList } from './headers.js'
+import type { MiddlewareSettings, Next } from './options.js'
 
 /** Sets headers on a response that the application will send. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** Sends a whole answer in one go. Returns false: the request does not go on. */
+/** Sends a whole response in one call. Returns false: the request is not let through. */
 export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
   const byName: Record<string, string> = {} // on-headers before 1.1 reads a list as one of pairs
   for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string
@@ -20,10 +23,29 @@ export function send(res: ServerResponse, status: number, headers: HeaderList, b
   return false
 }
 
+/** The options that say how a limited request is answered. */
+type LimitedResponse<Req, Res> = Pick<MiddlewareSettings<Req, Res>, 'onLimited' | 'statusCode' | 'message'>
+
 /**
- * Answers a request that does not go on, or aborts its response where the application has sent the headers.
- * Returns false.
+ * Answers a limited request: by `onLimited`, else with `message`, else with the default body, which shows
+ * `figures`. Returns false.
  */
+export function respondLimited<Req extends IncomingMessage, Res extends ServerResponse>(
+  { onLimited, statusCode, message }: LimitedResponse<Req, Res>,
+  [req, res, next]: readonly [Req, Res, Next],
+  decision: Decision,
+  headers: HeaderList,
+  figures: DenialFigures = decision,
+): MaybePromise<false> {
+  if (onLimited !== undefined) {
+    setAll(res, headers)
+    return thenMaybe(onLimited(req, res, next, decision), () => false as const)
+  }
+  if (message !== undefined) return send(res, statusCode, headers, message)
+  return refuse(req, res, 'limited', statusCode, headers, figures)
+}
+
+/** Refuses a request, or aborts its response where the application has sent the headers. Returns false. */
 export function refuse(
   req: IncomingMessage,
   res: ServerResponse,
@@ -36,7 +58,7 @@ export function refuse(
   return send(res, status, headers, denialBody(reason, status, figures, headerOf(req, 'accept')))
 }
 
-/** What Node.js' HTTP/2 compatibility response has in place of `closed`, `destroyed` and a socket. */
+/** Node.js' HTTP/2 compatibility response, which has no `closed`, `destroyed` or socket. */
 interface OnHttp2 {
   readonly stream?: { readonly destroyed: boolean; close(code: number): void }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type HeaderList, wholeSeconds } from '../http/headers.js'
+import { denialHeaders } from '../http/headers.js'
 import type { MiddlewareSettings, OnLimited } from '../http/options.js'
-import { refuse, send, setAll } from '../http/respond.js'
+import { respondLimited } from '../http/respond.js'
 import type { LoginSettings } from './options.js'
 
 /** `'coarse'` where the account's limit has no window. */
@@ -14,7 +14,7 @@ const DEFAULT_COARSE_MS = 3_600_000
  */
 export function uniformRefusal<Req extends IncomingMessage, Res extends ServerResponse>(
   { retryAfter, policies }: LoginSettings<Req, Res>,
-  { statusCode, message, onLimited }: MiddlewareSettings<Req, Res>,
+  settings: MiddlewareSettings<Req, Res>,
 ): OnLimited<Req, Res> {
   const { windowMs } = policies.account
   const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
@@ -22,14 +22,8 @@ export function uniformRefusal<Req extends IncomingMessage, Res extends ServerRe
 
   return function refuseAttempt(req, res, next, decision) {
     const retryAfterMs = retryAfter === 'exact' ? decision.retryAfterMs : fixedMs
-    const headers: HeaderList = ['Cache-Control', 'no-store']
-    if (Number.isFinite(retryAfterMs)) headers.push('Retry-After', String(wholeSeconds(retryAfterMs)))
+    const figures = { retryAfterMs, parts: [] }
     res.removeHeader('Retry-After')
-    if (onLimited !== undefined) {
-      setAll(res, headers)
-      return onLimited(req, res, next, decision)
-    }
-    if (message !== undefined) return send(res, statusCode, headers, message)
-    return refuse(req, res, 'limited', statusCode, headers, { retryAfterMs, parts: [] })
+    return respondLimited(settings, [req, res, next], decision, denialHeaders(figures), figures)
   }
 }
