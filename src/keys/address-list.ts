@@ -67,10 +67,7 @@ function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: Embeddin
   return ipv4 === undefined ? [address, prefix] : [ipv4, ipv4Prefix]
 }
 
-/**
- * Compares by `kind()`: the address may come from a second copy of ipaddr.js, of whose classes it is no
- * instance here.
- */
+/** Compares by `kind()`: with a second copy of ipaddr.js, `instanceof` would not hold. */
 function contains([network, prefix]: Range, address: Address): boolean {
   return address.kind() === network.kind() && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, prefix)
 }

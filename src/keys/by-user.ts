@@ -51,7 +51,7 @@ export function byUser<Subject>(
   return readsAddressLike(userKey, anonymous)
 }
 
-/** Returns a key that sets users and anonymous clients apart; what can be no key as it is. */
+/** Returns a key that tells users from anonymous clients; a value that cannot be a key is returned as it is. */
 function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
   const isName = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
   return isName ? `${kind}:${key}` : key
@@ -61,5 +61,5 @@ function userOf(subject: unknown): unknown {
   const { user } = asRequest(subject)
   if (typeof user !== 'object' || user === null) return undefined
   const { id, sub, username } = user as { id?: unknown; sub?: unknown; username?: unknown }
-  return id ?? sub ?? username ?? { noIdentity: true } // can be no key, and is not anonymous
+  return id ?? sub ?? username ?? { noIdentity: true } // cannot be a key, and is not anonymous
 }

@@ -50,15 +50,7 @@ export function embeddingOf(address: ipaddr.IPv6, embeddings: readonly Embedding
   return embeddings.find(({ network: [first, prefix] }) => address.match(first, prefix))
 }
 
-const NOT_GLOBAL: readonly string[] = [
-  'unspecified',
-  'loopback',
-  'private',
-  'carrierGradeNat',
-  'linkLocal',
-  'multicast',
-  'broadcast',
-]
+const NOT_GLOBAL = /^(unspecified|loopback|private|carrierGradeNat|linkLocal|multicast|broadcast)$/
 
 /**
  * Returns the IPv4 address that an address of this network stands for; `undefined` where a public network
@@ -71,5 +63,5 @@ export function embeddedIpv4(
 ): ipaddr.IPv4 | undefined {
   const octets = address.toByteArray().slice(ipv4At / 8, ipv4At / 8 + 4)
   const ipv4 = new ipaddr.IPv4(isInverted ? octets.map((octet) => octet ^ 0xff) : octets)
-  return isPublic && NOT_GLOBAL.includes(ipv4.range()) ? undefined : ipv4
+  return isPublic && NOT_GLOBAL.test(ipv4.range()) ? undefined : ipv4
 }

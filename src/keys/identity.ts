@@ -1,5 +1,6 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
 import { isAddressKey } from './address-key.js'
 import type { KeyFunction } from './key.js'
@@ -67,9 +68,7 @@ export function isKey(value: unknown): value is string | number | bigint {
   return typeof value === 'bigint' || Number.isFinite(value)
 }
 
-/**
- * Emits a process warning, once, where a key function returned an object, which is probably a mistake in it.
- */
+/** Emits a process warning, once, where a key function returned an object: probably a mistake in it. */
 export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(
@@ -86,13 +85,9 @@ interface HashMemo {
   hash: string
 }
 
-const memos = new WeakMap<KeyFunction<unknown>, HashMemo>()
-
-function memoOf(key: KeyFunction<unknown>): HashMemo {
-  const memo = memos.get(key) ?? { value: undefined, secret: undefined, hash: '' }
-  memos.set(key, memo)
-  return memo
-}
+const memoOf = weakMemo(
+  (_key: KeyFunction<unknown>): HashMemo => ({ value: undefined, secret: undefined, hash: '' }),
+)
 
 function hashOnce(memo: HashMemo, value: string | number | bigint, secret: string | undefined): string {
   if (value !== memo.value || secret !== memo.secret) {
@@ -103,7 +98,7 @@ function hashOnce(memo: HashMemo, value: string | number | bigint, secret: strin
   return memo.hash
 }
 
-/** Returns what stands in keys for a value that a key function returned. */
+/** Returns the hash that storage keys hold in place of a value that a key function returned. */
 export function hashedValue(value: string | number | bigint, secret: string | undefined): string {
   return hash(`value:${value}`, secret)
 }

@@ -1,7 +1,7 @@
 import { RecentMap } from '../util/recent-map.js'
 
-/** A limit remembers 4096 to 8192 keys: at 100 bytes each, less than a megabyte. */
-const REMEMBERED = 4096
+/** Each limit remembers up to twice as many: at 100 bytes a key, less than a megabyte. */
+const MIN_REMEMBERED = 4096
 
 /**
  * Creates the function that returns a client's key in a store: `<head>:{<identity>}`, the braces being a
@@ -9,7 +9,7 @@ const REMEMBERED = 4096
  * every look-up would flatten and hash again.
  */
 export function storageKeys(head: string): (identity: string) => string {
-  const remembered = new RecentMap<string>(REMEMBERED)
+  const remembered = new RecentMap<string>(MIN_REMEMBERED)
   return function keyAtRest(identity) {
     const known = remembered.get(identity)
     if (known !== undefined) return known
