@@ -3,10 +3,7 @@ import { type FindHint, type Given, rename } from './hints/hint.js'
 import { collectProblems } from './problems.js'
 import { describeUnknown } from './unknown-options.js'
 
-/**
- * Checks one option and returns its setting; `value` is `undefined` where it was left out. Throws a
- * `TypeError`.
- */
+/** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
 
 /** The options of a factory: one row for each, with how it is read. */
@@ -82,13 +79,13 @@ function readGiven(owner: string, options: unknown, known: readonly string[]): G
   throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
 }
 
-/** Makes a row for an option that may be left out. */
+/** Creates a row for an option that may be left out. */
 export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
   return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
 }
 
 /**
- * Makes a row for an option with a default, which is read as if it had been given. `null` is not left out;
+ * Creates a row for an option with a default, which is read as if it had been given. `null` is not left out;
  * it is wrong.
  */
 export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {

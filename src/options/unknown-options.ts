@@ -9,11 +9,7 @@ export interface UnknownOptions {
   readonly meant: readonly string[]
 }
 
-interface Unknown {
-  readonly name: string
-  readonly fix: string
-  readonly meant: readonly string[]
-}
+type Unknown = Pick<UnknownOptions, 'meant'> & { readonly name: string; readonly fix: string }
 
 /** Describes the options that are none of `known`; one that is `undefined` was left out. */
 export function describeUnknown(
@@ -31,9 +27,8 @@ export function describeUnknown(
 function findFix(name: string, known: readonly string[], hint: Hint | undefined): Unknown {
   if (hint !== undefined) return { name, fix: textOf(hint), meant: Object.keys(hint.write) }
   const near = findNearest(name, known)
-  return near === undefined
-    ? { name, fix: `Known options: ${known.join(', ')}.`, meant: [] }
-    : { name, fix: `Did you mean ${near}?`, meant: [near] }
+  if (near !== undefined) return { name, fix: `Did you mean ${near}?`, meant: [near] }
+  return { name, fix: `Known options: ${known.join(', ')}.`, meant: [] }
 }
 
 function describe(owner: string, group: readonly Unknown[]): UnknownOptions {

@@ -28,10 +28,8 @@ export function foreignHintWithin(known: readonly string[], elsewhere: string): 
   }
 }
 
-const entryHintWithin = foreignHintWithin(
-  ['name', 'policy', 'key', 'cost', 'limit', 'window'],
-  'beside limits',
-)
+const ENTRY_OPTIONS = ['name', 'policy', 'key', 'cost', 'limit', 'window']
+const entryHintWithin = foreignHintWithin(ENTRY_OPTIONS, 'beside limits')
 
 /** Finds hints for one of several limits, which takes a policy in place of `limit` and `window`. */
 export function entryHint(option: string, given: Given): Hint | undefined {
