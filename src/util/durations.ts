@@ -7,7 +7,7 @@ export type Duration = number | string
 /** Ten years. Beyond it, timestamps in double precision lose the grid that makes token buckets exact. */
 export const MAX_DURATION_MS = 10 * 365.25 * 24 * 3600 * 1000
 
-/** Reads a duration as whole milliseconds, from 1 ms to 10 years. Throws a `TypeError` with a fix. */
+/** Returns a duration in whole milliseconds, from 1 ms to 10 years. Throws a `TypeError` with a fix. */
 export function durationMs(owner: string, option: string, value: unknown): number {
   const parsed = typeof value === 'string' ? parse(value) : value
   if (typeof parsed === 'number' && Number.isInteger(parsed) && parsed >= 1 && parsed <= MAX_DURATION_MS)
@@ -29,7 +29,7 @@ function parse(value: string): number | undefined {
 const LEAST_PLAIN_MS = 1000
 
 /**
- * Reads a duration as `durationMs` does, but rejects numbers below 1,000, and all numbers in strings: some
+ * Returns a duration as `durationMs` does, but rejects numbers below 1,000, and all numbers in strings: some
  * packages count seconds, and 60 of them must not become a window of 60 ms.
  */
 export function windowMs(owner: string, option: string, value: unknown): number {

@@ -1,7 +1,7 @@
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** Whether a value is a promise. Any thenable counts, not only native promises. */
+/** Returns whether a value is a promise. Any thenable counts, not only native promises. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<T>).then === 'function'
 }

@@ -1,4 +1,4 @@
-/** Returns `make` with a memory: it makes one value for each key, which lives as long as the key. */
+/** Returns `make` memoized: it runs once for each key, and its value lives as long as the key. */
 export function weakMemo<Key extends object, Value extends NonNullable<unknown>>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {

@@ -1,4 +1,4 @@
-/** Rejects a promise that has not settled in time. */
+/** The rejection of a promise that has not settled in time. */
 export class TimeoutError extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`)

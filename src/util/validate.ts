@@ -1,15 +1,12 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Whether a text looks like `scheme://…` or `user:password@…`. */
+/** Returns whether a text looks like `scheme://…` or `user:password@…`. */
 function looksLikeCredential(text: string): boolean {
   const colonAt = text.indexOf(':')
   return text.includes('://') || (colonAt >= 0 && text.includes('@', colonAt))
 }
 
-/**
- * Returns how an error message shows a value: strings quoted, everything short and on one line. Of what looks
- * like a credential only the kind.
- */
+/** Returns how an error message shows a value: short, on one line; of a likely credential only the kind. */
 export function show(value: unknown): string {
   const text = spell(value)
   return looksLikeCredential(typeof value === 'string' ? value : text) ? showKind(value) : text
@@ -40,36 +37,18 @@ export function showName(name: string): string {
   return looksLikeCredential(name) ? '"…"' : show(name)
 }
 
-/**
- * Returns a `TypeError` in the form that all errors about options have: who, which option, what it must be,
- * what it was, the fix.
- */
-export function wrongOption(
-  owner: string,
-  option: string,
-  must: string,
-  value: unknown,
-  fix?: string,
-): TypeError {
-  return wrong(owner, option, must, show(value), fix)
+function errorWith(spelled: (value: unknown) => string) {
+  return (owner: string, option: string, must: string, value: unknown, fix?: string): TypeError =>
+    new TypeError(`${owner}: ${option} must be ${must}, got ${spelled(value)}.${fix ? ` ${fix}` : ''}`)
 }
+
+/** Returns the error about a wrong option: whose it is, what it must be, what it was, the fix. */
+export const wrongOption = errorWith(show)
 
 /** Returns the error of `wrongOption` for an option whose value may hold a credential. */
-export function wrongKind(
-  owner: string,
-  option: string,
-  must: string,
-  value: unknown,
-  fix?: string,
-): TypeError {
-  return wrong(owner, option, must, showKind(value), fix)
-}
+export const wrongKind = errorWith(showKind)
 
-function wrong(owner: string, option: string, must: string, got: string, fix?: string): TypeError {
-  return new TypeError(`${owner}: ${option} must be ${must}, got ${got}.${fix ? ` ${fix}` : ''}`)
-}
-
-/** Checks a whole number from `min` to `max`. Suggests the nearest one, or else the `example`. */
+/** Returns a whole number from `min` to `max`. Its error suggests the nearest one, or else the `example`. */
 export function wholeNumber(
   owner: string,
   option: string,
@@ -86,13 +65,13 @@ export function wholeNumber(
   throw wrongOption(owner, option, `a whole number ${range}`, value, fix)
 }
 
-/** Makes a row of an option table: a whole number between `min` and `max`. */
+/** Creates a row of an option table: a whole number from `min` to `max`. */
 export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
   return (owner: string, option: string, value: unknown): number =>
     wholeNumber(owner, option, value, min, max, example)
 }
 
-/** Makes a row of an option table: one of a few fixed strings. Suggests the nearest. */
+/** Creates a row of an option table: one of a few fixed strings. Its error suggests the nearest. */
 export function choice<const T extends string>(...allowed: readonly T[]) {
   const list = allowed.map((word) => `'${word}'`).join(', ')
   return (owner: string, option: string, value: unknown): T => {
@@ -115,7 +94,7 @@ export function findNearest<T extends string>(word: string, candidates: readonly
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
- * Checks a name that needs no escaping in a key or a header: 1 to 64 letters, digits, dots, dashes or
+ * Returns a name that needs no escaping in a key or a header: 1 to 64 letters, digits, dots, dashes or
  * underscores (memcached keys have no blanks, structured fields are printable ASCII: RFC 9651 §3.3.3).
  */
 export function keyName(owner: string, option: string, value: unknown): string {
@@ -131,7 +110,7 @@ export function suggestName(value: unknown): string {
   return plain.slice(0, 64) || 'api'
 }
 
-/** Checks a function, or `undefined` where the option was left out. */
+/** Throws a `TypeError` unless a value is a function, or `undefined`: the option was left out. */
 export function optionalFunction(owner: string, option: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
 }

@@ -1,9 +1,6 @@
 const emitted = new Set<string>()
 
-/**
- * Emits a Node.js process warning with a stable code (`process.on('warning', (w) => w.code)`), once per
- * process, so that a busy server does not fill its log.
- */
+/** Emits a process warning with a stable code, once per process: a busy server must not fill its log. */
 export function warnOnce(code: `HEADGATE_${string}`, message: string): void {
   if (emitted.has(code)) return
   emitted.add(code)
