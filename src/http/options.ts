@@ -18,7 +18,7 @@ import { type DenialBody, messageBody } from './denial-body.js'
 import type { HeaderStyle, ResetFormat } from './headers.js'
 import { type Count, type OnAllowed, refundUncounted } from './refund-uncounted.js'
 
-/** What goes on after a middleware; with an error, Express' and Connect's error handlers. */
+/** Continues with the next handler; with an error, with the error handlers of Express or Connect. */
 export type Next = (error?: unknown) => void
 
 /** Answers a limited request. */
@@ -128,7 +128,7 @@ function readMessage(owner: string, option: string, message: unknown): DenialBod
   throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
 }
 
-/** Checks a list of addresses. `addressRule` compiles it, for the networks that the key reads as IPv4. */
+/** Returns a checked list. `addressRule` compiles it, for the networks that the key reads as IPv4. */
 function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
   addressList(owner, option, entries)
   return entries as readonly string[]

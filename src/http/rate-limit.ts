@@ -137,7 +137,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   return Object.assign(rateLimitMiddleware, { limiter })
 }
 
-/** Calls `use` with the result of an option's function. A request that is aborted meanwhile keeps its address. */
+/** Calls `use` with the result of an option's function. A request aborted meanwhile keeps its address. */
 function withResult(
   req: IncomingMessage,
   result: MaybePromise<boolean>,

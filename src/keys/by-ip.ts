@@ -39,8 +39,8 @@ const OPTIONS = {
  * that trusted proxies report (`trustProxy`), or a header of theirs (`header` and `from`). All spellings of
  * an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A forwarded "address" that is none falls back to the socket's. Where a connection has no address (a Unix
- * socket) requests share the identity `unknown`, and the process warning `HEADGATE_NO_ADDRESS` says so once.
+ * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
+ * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.
  * Where it is closed and the address was not read before, a limiter refuses the request and charges nothing.
  * Subjects that are no requests (they have neither `ip` nor `socket`) share another.
  *

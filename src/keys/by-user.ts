@@ -51,7 +51,7 @@ export function byUser<Subject>(
   return readsAddressLike(userKey, anonymous)
 }
 
-/** Returns a key that tells users from anonymous clients; a value that cannot be a key is returned as it is. */
+/** Returns a key that tells users from anonymous clients; a value that cannot be a key as it is. */
 function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
   const isName = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
   return isName ? `${kind}:${key}` : key

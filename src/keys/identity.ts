@@ -1,5 +1,5 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
-import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
 import { isAddressKey } from './address-key.js'
@@ -15,7 +15,7 @@ export type IdentityReader = (subject: unknown) => MaybePromise<string | undefin
  * Creates the reader that joins key functions into one identity. What they return is hashed (SHA-256, or
  * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
  * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
- * that is `undefined` makes the whole `undefined`. Values that can be no key share a bucket per source
+ * that is `undefined` makes the whole `undefined`. Values that cannot be keys share a bucket per source
  * address, which `source` returns.
  */
 export function identityReader(
@@ -26,11 +26,10 @@ export function identityReader(
   const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
-  return (subject) =>
-    thenMaybe(
-      readAll(readers, (read) => read(subject)),
-      join,
-    )
+  return (subject) => {
+    const parts = readAll(readers, (read) => read(subject))
+    return isPromise(parts) ? parts.then(join) : join(parts)
+  }
 }
 
 function join(parts: readonly (string | undefined)[]): string | undefined {

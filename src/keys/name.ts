@@ -34,7 +34,7 @@ export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined
 }
 
-/** Returns the result of `normalize`; `undefined` where the name as it came or the result can be no name. */
+/** Returns the result of `normalize`; `undefined` where either is not a name. */
 export function normalizeName(name: string, normalize: (name: string) => string): string | undefined {
   if (!isName(name)) return undefined
   const normalized = normalize(name)

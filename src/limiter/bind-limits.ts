@@ -18,7 +18,7 @@ export interface LimitContext {
   readonly share: number
 }
 
-/** Returns limits that know the key head and name of their limiter. Malformed input counts by its address. */
+/** Returns limits that know the key head and name of their limiter. Malformed keys count by address. */
 export function bindLimits(context: LimitContext, entries: readonly Entry[]): Limit[] {
   const keys = entries.flatMap((entry) => entry.keys)
   const source = addressKey(addressReaderAmong(context.owner, keys))

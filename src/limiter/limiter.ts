@@ -175,7 +175,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 }
 
-/** Returns the denial of a request whose connection was gone before its address was read. Rethrows others. */
+/** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
 export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error

@@ -135,7 +135,7 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
   throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
-/** Returns a policy that was checked, or a function that returns one: its result is checked at each charge. */
+/** Returns a checked policy, or a function whose result is checked at each charge. */
 function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
   return typeof value === 'function' ? (value as GivenPolicy) : checkPolicy(owner, value)
 }

@@ -6,7 +6,7 @@ function looksLikeCredential(text: string): boolean {
   return text.includes('://') || (colonAt >= 0 && text.includes('@', colonAt))
 }
 
-/** Returns how an error message shows a value: short, on one line; of a likely credential only the kind. */
+/** Returns how an error message shows a value: short, in one line; of a likely credential its kind. */
 export function show(value: unknown): string {
   const text = spell(value)
   return looksLikeCredential(typeof value === 'string' ? value : text) ? showKind(value) : text
