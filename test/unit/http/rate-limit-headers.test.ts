@@ -41,7 +41,7 @@ test('a decision without a store sets nothing', () => {
   expect(headersAfter('both', { ...loose, parts: [], source: 'open' })).toEqual({})
 })
 
-test('a reset as a time of day counts from now', () => {
+test('an epoch reset is now plus the time until the reset', () => {
   const res = response()
   jest.spyOn(Date, 'now').mockReturnValue(1_790_000_000_500)
   setAll(res, rateLimitHeaders('legacy', 'epoch-seconds')(res, loose, true))
@@ -82,7 +82,7 @@ test('the reset of one limiter is never shown beside the figures of another that
   expect(headersAfter('legacy', loose, inARow)).toEqual(headers)
 })
 
-test('draft headers of several limiters add up to one valid list', () => {
+test('draft headers of several limiters merge into one valid list', () => {
   const headers = headersAfter('draft', loose, tight)
   const names = DRAFT.map((header) => parseList(headers[header] as string).map(([name]) => name))
   expect(names).toEqual([
@@ -91,7 +91,7 @@ test('draft headers of several limiters add up to one valid list', () => {
   ])
 })
 
-test('draft headers add up with what a handler has set', () => {
+test('draft headers are appended to those that a handler has set', () => {
   const res = response()
   res.setHeader('RateLimit', ['"a";r=1', '"b";r=2'])
   setAll(res, rateLimitHeaders('draft', 'delta-seconds')(res, tight, false))

@@ -37,7 +37,7 @@ test('with a store that returns a promise next is called once, later', async () 
   expect(next.mock.calls).toEqual([[]])
 })
 
-test('an error that next itself throws is thrown on, and does not come back through next', () => {
+test('an error that next itself throws is rethrown, and is not passed to next', () => {
   const next = jest.fn(() => {
     throw new Error('broken page')
   })
@@ -58,7 +58,7 @@ test('the request carries its decision, as plain data', () => {
   })
 })
 
-test('a request that nothing limits carries a decision that says so, and gets no headers', () => {
+test('a request without a limit carries a decision with source none, and gets no headers', () => {
   const { req, res, next } = run(rateLimit({ policy: () => undefined }))
   expect(req.rateLimit).toMatchObject({
     allowed: true,
@@ -84,7 +84,7 @@ test('the middleware carries its limiter', async () => {
   expect(limiter.limiter.peek(req)).toMatchObject({ remaining: 1 })
 })
 
-test('the window in draft headers is the one that was written, whatever the limit', () => {
+test('draft headers show the configured window, whatever the limit', () => {
   for (const limit of [1, 3, 7, 9, 11, 100, 999]) {
     const { res } = run(rateLimit({ limit, window: '1m', headers: 'draft' }))
     expect(res.getHeader('RateLimit-Policy')).toBe(`"${limit}-in-1min";q=${limit};w=60`)

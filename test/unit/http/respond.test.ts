@@ -12,7 +12,7 @@ test('setAll replaces headers of the same name, in any case', () => {
   expect(res.getHeaders()).toEqual({ 'cache-control': 'no-store', 'retry-after': '1' })
 })
 
-test('send answers in one go, beside what was set before, and says that the request does not go on', () => {
+test('send writes headers and body at once, keeps headers set before, and returns false', () => {
   const { res } = exchange()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]

@@ -34,7 +34,7 @@ test.each<[unknown]>([
   ['203.0.113.0/24'],
   [['203.0.113.7']],
   ['x'.repeat(100_000)],
-])('a header of %j falls back to the peer, and a warning says so once', (value) => {
+])('a header of %j falls back to the peer, and a warning is emitted once', (value) => {
   for (let i = 0; i < 2; i++) expect(through('173.245.48.1', value)).toBe('173.245.48.1')
   const isRead = typeof value === 'string' // Node.js joins duplicates of such a header in one string
   expect(warnings()).toEqual(isRead ? ['HEADGATE_UNREADABLE_ADDRESS'] : [])
@@ -54,7 +54,7 @@ test('a header on a connection that is gone is no reason to warn', () => {
 })
 
 test.each(['173.245.64.1', '::ffff:198.51.100.1', '::1'])(
-  'the header of %s, which is not in from, is not believed, and a warning says so once',
+  'the header of %s, which is not in from, is not believed, and a warning is emitted once',
   (peer) => {
     const alone = byIp()(requestFrom(peer))
     expect([through(peer, '203.0.113.7'), through(peer, '203.0.113.8')]).toEqual([alone, alone])

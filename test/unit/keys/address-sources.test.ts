@@ -68,7 +68,7 @@ describe('malformed names of two forwarded clients do not share a bucket on Conn
 
 const GARBAGE = ['garbage', 'unknown', '1.2.3', '1.2.3.4/8', '::1::2', '<script>', '203.0.113.7, garbage']
 
-describe('a forwarded address that is none leaves the socket’s address to block and allow', () => {
+describe('block and allow see the socket’s address where the forwarded one is malformed', () => {
   test.each(EXPRESSES)("on $name with 'trust proxy' 1", async ({ app }) => {
     const limiter = rateLimit({ limit: 9, window: '1h', block: ['127.0.0.0/8'] })
     const trusting = app(limiter, sayHello) as unknown as { set(name: string, value: unknown): void }
@@ -102,7 +102,7 @@ describe('a subject that has neither an address nor a socket', () => {
     },
   )
 
-  test('shares a bucket with its like', () => {
+  test('shares a bucket with all such subjects', () => {
     const limiter = createLimiter({ policy: once, key: byIp(), store: memoryStore() })
     expect([limiter.charge({}), limiter.charge({})]).toMatchObject([{ allowed: true }, { allowed: false }])
   })

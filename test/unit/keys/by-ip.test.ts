@@ -58,7 +58,7 @@ test.each<[string, unknown]>([
   ['a socket that is null', { headers: {}, socket: null }],
   ['an address that is no text', { headers: {}, socket: { remoteAddress: 16909060 } }],
   ['a socket file as its address', requestFrom('/run/app.sock')],
-])('a request with %s has the identity "unknown", and a warning says so once', (_what, subject) => {
+])('a request with %s has the identity "unknown", and a warning is emitted once', (_what, subject) => {
   const key = byIp()
   expect([key(subject), key(subject)]).toEqual(['unknown', 'unknown'])
   expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
@@ -67,7 +67,7 @@ test.each<[string, unknown]>([
 test.each([
   ['X-Forwarded-For', { 'x-forwarded-for': '203.0.113.9' }],
   ['Forwarded', { forwarded: 'for=203.0.113.9' }],
-])('%s changes nothing where no proxy is trusted, and a warning says so once', (_name, headers) => {
+])('%s changes nothing where no proxy is trusted, and a warning is emitted once', (_name, headers) => {
   const key = byIp()
   expect(key(requestFrom('192.0.2.7', headers))).toBe('192.0.2.7')
   expect(key(requestFrom('192.0.2.8', headers))).toBe('192.0.2.8')

@@ -38,7 +38,7 @@ test.each([
   expect(joined(one)).toBe(joined(other))
 })
 
-test('an identity is the first 128 bits and more of a SHA-256, or an HMAC-SHA-256 with a secret', () => {
+test('an identity is the first 22 characters of a SHA-256, or an HMAC-SHA-256 with a secret', () => {
   const plain = createHash('sha256').update('value:bob').digest('base64url')
   const keyed = createHmac('sha256', SECRET).update('value:bob').digest('base64url')
   expect(plain.startsWith(identityOf(giving('bob'), request) as string)).toBe(true)

@@ -73,7 +73,7 @@ test('a folded name is folded already, for each code point and for any text', ()
   )
 })
 
-test('byField identifies by the folded name, and where there is none the input is malformed', () => {
+test('byField identifies by the folded name; a name that cannot be folded is malformed', () => {
   const names = CODE_POINTS.filter((_, i) => i < 0x3000 || i % 37 === 0).map((character) => `A${character}`)
   const keys = names.map((username) => key({ body: { username } }))
   expect(keys).toEqual(names.map((name) => foldName(name) ?? null))

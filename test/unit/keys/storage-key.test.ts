@@ -3,7 +3,7 @@ import { storageKeys } from '../../../src/keys/storage-key.js'
 
 const HEAD = 'hg:1:login:token-bucket-5-12000'
 
-test('a key at rest is its head, and the identity as the hash tag of a cluster', () => {
+test('a storage key is its head, and the identity as a Redis Cluster hash tag', () => {
   expect(storageKeys(HEAD)('192.0.2.1')).toBe('hg:1:login:token-bucket-5-12000:{192.0.2.1}')
 })
 

@@ -188,7 +188,7 @@ test("a share without onStoreError: 'local' is a TypeError with the fix", () => 
   expect(() => createLimiter({ policy: bucket, share: 0.5, onStoreError: () => 'local' })).not.toThrow()
 })
 
-test('a share of a bucket whose rate cannot be kept is a TypeError before the store ever fails', async () => {
+test('a share that the token bucket cannot keep is a TypeError at start-up', async () => {
   const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
   const options = { onStoreError: 'local' as const, share: 0.9 }
   expect(() => createLimiter({ policy: fast, ...options })).toThrow(

@@ -93,6 +93,6 @@ test.each<[string, object]>([
   expect(error.message).toMatch(/^rateLimit: message must be a string, or an object that JSON can hold/)
 })
 
-test('a message whose toJSON gives something is sent as that', () => {
+test('a message is sent as its toJSON returns it', () => {
   expect(() => rateLimit({ ...enough, message: { toJSON: () => ({ error: 'slow down' }) } })).not.toThrow()
 })

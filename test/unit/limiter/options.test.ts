@@ -149,7 +149,7 @@ describe.each([
     )
   })
 
-  test('an option that is like no other is an error that lists them', () => {
+  test('an unknown option without a near match is an error that lists the options', () => {
     expect(making({ ...enough, zzzzzzzzzzzz: 1 })).toThrow(
       /no option "zzzzzzzzzzzz"\. Known options: limit, window, policy,/,
     )

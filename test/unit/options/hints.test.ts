@@ -185,7 +185,7 @@ test.each(['soon', fn, 0, Symbol('soon'), null, true])(
   },
 )
 
-test('beside limits go all options of rateLimit, but for those of a single limit', () => {
+test('all options of rateLimit go beside limits, except those of a single limit', () => {
   const ofOne = ['limit', 'window', 'policy', 'limits', 'key', 'cost', 'name']
   const beside = Object.keys(MIDDLEWARE_ROWS).filter((name) => !ofOne.includes(name))
   expect([...BESIDE_LIMITS].sort()).toEqual(beside.sort())

@@ -170,7 +170,7 @@ test('a factory that fails lays no claim to its store', () => {
   expect(() => rateLimit({ policy, store })).not.toThrow()
 })
 
-test('what an option throws that is no TypeError comes through as it is', () => {
+test('an error of an option other than a TypeError is rethrown as it is', () => {
   const broken = new RangeError('broken')
   const rows = {
     first: () => {

@@ -1,6 +1,6 @@
 import { weakMemo } from '../../../src/util/memo.js'
 
-test('a memo makes one value for each key, and remembers nothing that could not be made', () => {
+test('a memo makes one value for each key, and forgets a failure', () => {
   const made: object[] = []
   const memo = weakMemo((key: { fails?: boolean }) => {
     made.push(key)

@@ -22,7 +22,7 @@ test.each([1, 99, 100, 101, 199, 200, 201, 1000])(
   },
 )
 
-test('a key that is set again and again makes no other go', () => {
+test('setting one key repeatedly evicts no other', () => {
   const map = filled(150)
   const kept = keptOf(map, 150)
   for (let i = 0; i < 500; i++) map.set('key-149', 149)
@@ -32,7 +32,7 @@ test('a key that is set again and again makes no other go', () => {
   expect(keptOf(full, 200)).toHaveLength(200)
 })
 
-test('a key that is deleted is gone, however long ago it was set', () => {
+test('a deleted key is gone, however long ago it was set', () => {
   for (const key of ['key-0', 'key-99', 'key-100', 'key-149']) {
     const map = filled(150)
     expect(map.get(key)).toBeDefined()

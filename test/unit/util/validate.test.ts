@@ -74,7 +74,7 @@ test.each<[unknown, string]>([
   )
 })
 
-test('a choice returns a word that it has, and suggests the nearest for one that it has not', () => {
+test('a choice returns an allowed word, and suggests the nearest for any other', () => {
   const mode = choice('enforce', 'report')
   expect(mode('someone', 'mode', 'report')).toBe('report')
   expect(() => mode('someone', 'mode', 'REPORTS')).toThrow(
@@ -123,7 +123,7 @@ test.each<[unknown, string]>([
   expect(keyName('someone', 'name', suggested)).toBe(suggested)
 })
 
-test('a function may be left out, and nothing else stands for one', () => {
+test('an optional function is a function or undefined, and nothing else', () => {
   expect(() => optionalFunction('someone', 'skip', undefined)).not.toThrow()
   expect(() => optionalFunction('someone', 'skip', () => true)).not.toThrow()
   for (const wrong of [null, true, '/health', {}])
