@@ -6,12 +6,12 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
 export type Generation = number
 
-/** Keeps calls from a store that fails, so that an outage costs a request next to nothing. */
+/** Keeps calls away from a store that fails, so that requests do not wait for it. */
 export interface CircuitBreaker {
   readonly state: BreakerState
   /** The store's last error, while the breaker is not closed. */
   readonly cause: StoreError | undefined
-  /** Admits a call, whose outcome must be recorded; `undefined` where the store may not be called. */
+  /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
   admit(): Generation | undefined
   /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
   nextChange(): Promise<void>
@@ -23,14 +23,14 @@ export interface CircuitBreaker {
 export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefined) => void
 
 const MAX_FAILURES_IN_A_ROW = 5
-/** Time-outs within so long count as one failure in a row: they have one reason. */
+/** Time-outs this close together count as one failure in a row: they have one reason. */
 const TIMEOUT_BURST_MS = 10
-/** The failure rate is half or more of at least so many answers, in about a second. */
+/** The breaker opens when half of at least so many answers, in about a second, are failures. */
 const MIN_ANSWERS = 20
 const RATE_WINDOW_MS = 1000
-/** At most so many answers of earlier windows count, so that one burst does not decide the rate. */
+/** At most so many earlier answers count in a new window: a burst that succeeded must not hide an outage. */
 const MAX_EARLIER_ANSWERS = 100
-/** The longest pause, and twice the shortest: random, so that processes do not probe all at once. */
+/** Open for half of this at least, at random, so that processes do not all probe at once. */
 const MAX_OPEN_MS = 1000
 
 /**

@@ -6,14 +6,14 @@ import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 import type { GuardedStore } from './guarded-store.js'
 
-/** The cache holds the denials of at least so many keys, and of twice as many at most. */
+/** The cache holds the denials of at least so many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
 
 /** A charge that a store denied. */
 interface Denial {
   readonly charge: Charge
   readonly verdict: Verdict
-  /** When the charge was sent (`performance.now()`): a denial never outlives the store's own. */
+  /** When the charge was sent, by `performance.now()`: its times count from there. */
   readonly sentAtMs: number
   /** The denial is repeated until then, even where its `retryAfterMs` is over before. */
   readonly minUntilMs: number
@@ -30,9 +30,9 @@ export class DenialCache {
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
-   * Returns the verdict on a charge that one denial of less than `maxMs` ago still denies. Its figures are
-   * exact for the cost that was denied, but for `remaining` of a cost above 1; a larger cost gets the same
-   * times. Parts that were not denied have the figures of then, or of a fresh state.
+   * Returns the verdict on a charge that a denial sent less than `maxMs` ago still denies. For the denied
+   * cost its figures are exact, except `remaining` where the cost is above 1; a larger cost gets the same
+   * times. Other parts have the figures of then, or those of a fresh state.
    */
   find(charge: Charge, maxMs: number): Verdict | undefined {
     for (const { key } of charge) {
@@ -92,35 +92,28 @@ export class DenialCache {
     const figures = verdict.parts[i]
     if (figures?.allowed !== false) {
       if (isBan(part.policy)) return undefined
-      return figures ? figuresAfter(ageMs, figures) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
+      return figures ? figuresAfter(ageMs, figures, 0) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
     }
     const { policy, cost } = charge[i] as Part
     const isOver = ageMs >= Math.min(figures.retryAfterMs, maxMs) && nowMs >= minUntilMs
     if (isOver || this.#denials.get(part.key) !== denial) return undefined
     if (part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
-    const later = figuresAfter(ageMs, figures)
-    const retryAfterMs =
-      part.cost > policy.limit ? Number.POSITIVE_INFINITY : Math.max(later.retryAfterMs, minUntilMs - nowMs)
-    return { ...later, retryAfterMs }
+    const leftMs = Math.max(figures.retryAfterMs - ageMs, minUntilMs - nowMs)
+    return figuresAfter(ageMs, figures, part.cost > policy.limit ? Number.POSITIVE_INFINITY : leftMs)
   }
 }
 
 /** Returns figures `ageMs` later, if nothing else was taken. */
-function figuresAfter(ageMs: number, figures: PartVerdict): PartVerdict {
+function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number): PartVerdict {
   const { allowed, remaining } = figures
-  const left = (ms: number) => Math.max(0, ms - ageMs)
-  return {
-    allowed,
-    remaining,
-    resetAfterMs: left(figures.resetAfterMs),
-    retryAfterMs: left(figures.retryAfterMs),
-    moreAfterMs: left(figures.moreAfterMs),
-  }
+  const resetAfterMs = Math.max(0, figures.resetAfterMs - ageMs)
+  const moreAfterMs = Math.max(0, figures.moreAfterMs - ageMs)
+  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** Parts of one key are denied for their cost together. */
+/** Parts of one key are denied for their cost together, and say nothing about each alone. */
 function hasDuplicateKeys(charge: Charge): boolean {
-  return charge.some(({ key }, i) => charge.findIndex((part) => part.key === key) < i)
+  return charge.length > 1 && new Set(charge.map(({ key }) => key)).size < charge.length
 }
 
 /** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
@@ -163,7 +156,7 @@ export function repeatDenials(
 
 /** Creates a store whose refunds and `forget` invalidate denials, whoever calls them. */
 export function invalidateDenials(store: Store, cache: DenialCache): Store {
-  /** Before, for charges that are sent from now on, and after, for those decided until then. */
+  /** Invalidates before `run`, for charges sent meanwhile, and after it, for those decided meanwhile. */
   async function around(keys: readonly KeyedPolicy[], run: () => MaybePromise<void>): Promise<void> {
     cache.invalidate(keys)
     try {

@@ -1,21 +1,16 @@
 import type { Policy } from '../policies/policy.js'
-import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js'
+import { memoryStore } from '../stores/memory/memory-store.js'
 import type { Part, Store } from '../stores/store.js'
+import { weakMemo } from '../util/memo.js'
 
 const MAX_KEYS = 250_000
-
-const fallbacks = new WeakMap<Store, MemoryStore>()
 
 /**
  * Returns the memory store that decides while `store` is down. Its states live until they expire, also when
  * the store is back: a store that fails again and again grants no second quota. Limiters that share keys in
  * the store share its fallback.
  */
-export function fallbackStoreOf(store: Store): MemoryStore {
-  const fallback = fallbacks.get(store) ?? memoryStore({ maxKeys: MAX_KEYS })
-  fallbacks.set(store, fallback)
-  return fallback
-}
+export const fallbackStoreOf = weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS }))
 
 /** Returns the parts with a share of their limits. A cost above the share takes all of it. */
 export function scaleParts<P extends Part>(parts: readonly P[], share: number): readonly P[] {
@@ -27,11 +22,10 @@ export function scaleParts<P extends Part>(parts: readonly P[], share: number): 
   })
 }
 
-const scaledPolicies = new WeakMap<Policy, Map<number, Policy>>()
+const scaledPoliciesOf = weakMemo((_policy: Policy) => new Map<number, Policy>())
 
 function scaledPolicy(policy: Policy, share: number): Policy {
-  const byShare = scaledPolicies.get(policy) ?? new Map<number, Policy>()
-  scaledPolicies.set(policy, byShare)
+  const byShare = scaledPoliciesOf(policy)
   const scaled = byShare.get(share) ?? policy.scaled(share)
   byShare.set(share, scaled)
   return scaled

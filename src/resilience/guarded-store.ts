@@ -10,7 +10,7 @@ import {
 } from './circuit-breaker.js'
 import { validateVerdict } from './validate-verdict.js'
 
-/** A store that is called with one charge at a time, and throws or rejects with `StoreError` alone. */
+/** A store that decides one charge a call, and throws or rejects with `StoreError` only. */
 export interface GuardedStore {
   readonly name: string
   /** The state of its circuit breaker. */
@@ -23,7 +23,7 @@ export interface GuardedStore {
   close(): Promise<void>
 }
 
-/** The circuit breaker kept a call from the store. */
+/** Rejects a call that the circuit breaker kept away from the store. */
 export class CircuitOpenError extends StoreError {
   constructor(store: string, cause: StoreError | undefined) {
     super(store, `the circuit breaker is open after repeated failures (${cause?.message})`, { cause })
@@ -33,7 +33,7 @@ export class CircuitOpenError extends StoreError {
 /** The least share of the time-out that the store gets, however slow the key functions were. */
 const MIN_TIMEOUT_SHARE = 0.25
 
-/** One call of the store, and how its answer is read. */
+/** One call of the store. `read` validates its answer. */
 interface StoreCall<T, R> {
   readonly send: () => MaybePromise<T>
   readonly read: (answer: T) => R
@@ -71,7 +71,8 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   async function sendAfterProbe<T, R>(call: StoreCall<T, R>, budgetMs: number): Promise<R> {
     const { cause } = breaker
     const sinceMs = performance.now()
-    await within(budgetMs)(breaker.nextChange()).catch(() => {})
+    const inBudget = budgetMs === timeoutMs ? inTime : timeout(budgetMs) // a burst shares one timer
+    await inBudget(breaker.nextChange()).catch(() => {})
     const leftMs = budgetMs - Math.round(performance.now() - sinceMs)
     const generation = breaker.state === 'closed' && leftMs > 0 ? breaker.admit() : undefined
     if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause ?? cause)
@@ -87,15 +88,14 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     } catch (cause) {
       throw failure(cause, generation)
     }
-    return budgetMs === timeoutMs ? outcome : within(budgetMs)(outcome).catch(rethrow)
+    if (budgetMs === timeoutMs) return outcome
+    return timeout(budgetMs)(outcome).catch((cause) => {
+      throw asStoreError(store.name, cause)
+    })
   }
 
-  /** The breaker judges the store by all of `timeoutMs`, also where the caller has less of it left. */
-  async function outcomeOf<T, R>(
-    call: StoreCall<T, R>,
-    answer: Promise<T>,
-    generation: Generation,
-  ): Promise<R> {
+  /** The breaker gives the store all of `timeoutMs`, also where the caller has less of it left. */
+  async function outcomeOf<T, R>(call: StoreCall<T, R>, answer: Promise<T>, generation: Generation) {
     const timed = inTime(answer)
     pending.add(timed)
     try {
@@ -120,14 +120,6 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     return error
   }
 
-  function rethrow(cause: unknown): never {
-    throw asStoreError(store.name, cause)
-  }
-
-  function within(ms: number): typeof inTime {
-    return ms === timeoutMs ? inTime : timeout(ms)
-  }
-
   function budgetSince(sinceMs: number): number {
     const leftMs = timeoutMs - Math.round(performance.now() - sinceMs)
     return Math.max(Math.ceil(timeoutMs * MIN_TIMEOUT_SHARE), leftMs)
@@ -143,16 +135,14 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
       }
       return run(call, sinceMs === undefined ? timeoutMs : budgetSince(sinceMs))
     },
-    refund: (refunds) => run({ send: () => store.refund(refunds), read: ignore }),
-    forget: (keys) => run({ send: () => store.forget(keys), read: ignore }),
+    refund: (refunds) => run({ send: () => store.refund(refunds), read: () => undefined }),
+    forget: (keys) => run({ send: () => store.forget(keys), read: () => undefined }),
     async close() {
       await inTime(Promise.allSettled(pending)).catch(ignoreTimeout)
       await inTime(Promise.resolve(store.close?.())).catch(ignoreTimeout)
     },
   }
 }
-
-function ignore(): void {}
 
 function ignoreTimeout(error: unknown): void {
   if (!(error instanceof TimeoutError)) throw error

@@ -5,9 +5,8 @@ import { denialCacheOf, invalidateDenials, repeatDenials } from './denial-cache.
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
 
-/** How a store is protected. */
-export interface ProtectOptions extends GuardOptions {
-  /** 0 = the store decides every denial. */
+interface ProtectOptions extends GuardOptions {
+  /** How long a denial is repeated at most. 0 = the store decides every denial. */
   readonly denyCacheMs: number
   readonly lease: LeaseSettings | undefined
 }
@@ -24,24 +23,24 @@ const MIN_DENIAL_SHARE = 1 / 20
  */
 export function protectStore(
   store: Store,
-  { denyCacheMs, lease, ...guarding }: ProtectOptions,
+  { denyCacheMs, lease, ...guardOptions }: ProtectOptions,
 ): GuardedStore {
   if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
   const invalidating = invalidateDenials(store, denials)
   if (lease === undefined)
-    return repeatDenials(guardStore(invalidating, guarding), denials, { maxMs: denyCacheMs })
+    return repeatDenials(guardStore(invalidating, guardOptions), denials, { maxMs: denyCacheMs })
   const leasing = leasingStore(invalidating, lease)
   const maxMs = Math.min(denyCacheMs, lease.holdMs) // other processes return leased units so often
   const minMs = Math.min(maxMs, lease.holdMs * MIN_DENIAL_SHARE)
-  const guarded = repeatDenials(guardStore(leasing, guarding), denials, { maxMs, minMs })
+  const guarded = repeatDenials(guardStore(leasing, guardOptions), denials, { maxMs, minMs })
   return {
     ...guarded,
     charge: (charge, sinceMs) => leasing.consume(charge) ?? guarded.charge(charge, sinceMs),
   }
 }
 
-/** Creates the protection of memory: wraps only what a clock or a policy of the user throws. */
+/** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */
 function directStore(store: MemoryStore): GuardedStore {
   return {
     name: store.name,

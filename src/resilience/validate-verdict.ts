@@ -1,7 +1,7 @@
 import type { Charge, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
-/** Returns the verdict in a store's answer to one charge. Throws a `StoreError` for an invalid answer. */
+/** Returns the verdict in a store's answer to one charge. Throws a `StoreError` if it is invalid. */
 export function validateVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
   const verdict: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : undefined
   if (isVerdict(verdict, charge.length)) return verdict

@@ -10,38 +10,32 @@ export interface LeasedKey extends KeyedPolicy {
   readonly maxBlock: number
 }
 
-/** Prepaid units of one key. `nowMs` is by this process's clock. */
-export interface Block {
-  /** Returns how many units may still be used: 0 once the block has expired. */
-  usableAt(nowMs: number): number
-  /** Admits a charge of `cost`, if so many units may be used. */
-  consume(cost: number, nowMs: number): Verdict | undefined
-  /**
-   * Returns the refund of the units that are left, or nothing where the policy brings them back by itself.
-   */
-  refundAt(nowMs: number): Refund | undefined
-}
+/** Prepaid units of one key. */
+export type Block = ReturnType<typeof prepaidBlock>
 
 /**
- * Creates the block that `verdict` allowed. The store's time is reckoned from `sinceMs`, when the store was
- * called, which was before it took the units: so none is used later than the policy allows.
+ * Creates the block that `verdict` allowed. `nowMs` is by this process's clock. The store's time is reckoned
+ * from `sinceMs`, when the store was called: it took the units later, so none is used after the policy
+ * allows it.
  */
 export function prepaidBlock(
   { key, policy, prepaid, holdMs }: LeasedKey,
   units: number,
   sinceMs: number,
   { atMs: takenAtMs, parts }: Verdict,
-): Block {
+) {
   const figures = parts[0] as PartVerdict
   const resetAtMs = takenAtMs + figures.resetAfterMs
   let left = units
 
+  /** Returns how many units may still be used: 0 once the block has expired. */
   function usableAt(nowMs: number): number {
     const ageMs = nowMs - sinceMs
     if (left === 0 || ageMs >= holdMs) return 0
     return prepaid.usable(left, takenAtMs + ageMs, takenAtMs, resetAtMs)
   }
 
+  /** Admits a charge of `cost`, if as many units may be used. */
   function consume(cost: number, nowMs: number): Verdict | undefined {
     const usable = usableAt(nowMs)
     if (cost > usable) return undefined
@@ -57,6 +51,7 @@ export function prepaidBlock(
     return { allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
   }
 
+  /** Returns the refund of the units that are left, or nothing where the policy brings them back by itself. */
   function refundAt(nowMs: number): Refund | undefined {
     const cost = prepaid.returnable(left, takenAtMs + nowMs - sinceMs, holdMs, resetAtMs)
     return cost === 0 ? undefined : { key, policy, cost, takenAtMs, resetAtMs }

@@ -1,10 +1,7 @@
-/** A key of which as many units are charged in `holdMs` is hot. */
+/** A key that is charged so many units in `holdMs` is hot. */
 const HOT_UNITS = 8
 
-/**
- * The units of a key that were charged in a time of `holdMs`: the current one so far or the last one,
- * whichever has more.
- */
+/** How many units a key was charged in `holdMs`: in the current interval so far, or in the last one if more. */
 export class Demand {
   readonly #holdMs: number
   #sinceMs = Number.NEGATIVE_INFINITY

@@ -4,10 +4,10 @@ import { validateVerdict } from '../validate-verdict.js'
 import { type Block, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
-/** What the leases of a store have in common. */
+/** What all leases of a store share. */
 export interface LeaseContext {
   readonly store: Store
-  /** The process's clock, in milliseconds. */
+  /** This process's clock, in milliseconds. */
   readonly now: () => number
   /** Refunds unused units in the background. */
   readonly returnUnits: (refund: Refund) => void
@@ -44,7 +44,7 @@ export class KeyLease {
     this.#demand = demand
   }
 
-  /** Admits a charge of `cost`, if the units that are held are enough. */
+  /** Admits a charge of `cost`, if as many units are held. */
   consume(cost: number): Verdict | undefined {
     const nowMs = this.#context.now()
     const verdict = this.#consume(cost, nowMs)
@@ -53,9 +53,8 @@ export class KeyLease {
   }
 
   /**
-   * Decides a charge of one part. Where the units that are held are not enough, it goes to the store, and
-   * with it a request for a block. Charges that come meanwhile wait for the block, and go to the store where
-   * they get nothing of it.
+   * Decides a charge of one part. Where too few units are held, the charge goes to the store together with
+   * a request for a block. Later charges wait for that block; those that it is too small for go to the store.
    */
   charge(part: Part): MaybePromise<readonly Verdict[]> {
     const { store, now } = this.#context
@@ -129,7 +128,7 @@ export class KeyLease {
       const { retryAfterMs } = verdict.parts[0] as PartVerdict
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }
     } catch {
-      return IDLE // the charges that wait go to the store, and report what it throws
+      return IDLE // waiting charges go to the store, and reject with its error
     }
   }
 

@@ -14,41 +14,41 @@ export interface LeaseSettings {
   readonly processes: number
   /** Called when unused units could not be returned. */
   readonly onReturnFailed?: (error: unknown) => void
-  /** The process's clock, in milliseconds, for simulations and tests. */
+  /** This process's clock, in milliseconds, for simulations and tests. */
   readonly now?: () => number
 }
 
-/** A store that decides charges of hot keys in this process. */
+/** A store that decides charges of hot keys in this process, mostly without a call. */
 export interface LeasingStore extends Store {
-  /** Admits a charge from the units that are held; returns nothing where the store has to be called. */
+  /** Admits a charge from units that are held. Returns nothing where the store has to be called. */
   consume(charge: Charge): Verdict | undefined
 }
 
-/** The most keys that are leased at once; the demand of at least as many is remembered. */
+/** The most keys that are leased at once. The demand of at least as many is remembered. */
 const MAX_KEYS = 10_000
 /** The longest that `close` waits for units to be returned. */
 const CLOSING_MS = 1000
 
 /**
- * Creates a store that acquires a block of units of a hot key from `store` in one round trip, and consumes
- * them here without a promise. The rest passes through: charges of several parts, peeks, keys that are
- * charged less than 8 units in `holdMs`, limits of which a block would be a single unit, and policies
- * without prepaid units (`consecutive` and `ban`).
+ * Creates a store that acquires units of a hot key from `store` a block at a time, and consumes them here
+ * without a promise. Everything else goes to `store`: charges of several parts, peeks, keys that are charged
+ * less than 8 units in `holdMs`, limits too small for a block of two units, and policies without prepaid
+ * units (`consecutive` and `ban`).
  *
- * **Never over the limit.** Units are taken before they are used, and used only while the policy would admit
- * them then (see `Prepaid`), by this process's clock since the store was called. So the policy's bound holds
- * for all processes together. Exceptions: more processes than `processes` (two leasing stores in one
- * process, on the same keys, count as two); a `refund` to a token bucket of which units are held, after
- * which up to as many more may be admitted; and units that others hold of a key that one process forgets.
+ * **Never over the limit.** Units are taken before they are used, and used only while the policy would still
+ * admit them (see `Prepaid`). So the policy's bound holds for all processes together. Exceptions: more
+ * processes than `processes` (two leasing stores of one process, on the same keys, count as two); a `refund`
+ * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
+ * processes hold of a key that one process forgets.
  *
  * **Block size.** What the key was charged in the last `holdMs`, at most `limit / (16 × processes)` (see
  * `MAX_PREPAID_SHARE`). Where the store denies a block, charges go to the store until it should have enough
  * units, for `holdMs` at most.
  *
- * **Unused units.** At most a block a process lies unused at a time, a sixteenth of the limit in all. It
- * expires `holdMs` after the store was called for it; what is left is returned within `holdMs` more, and on
- * `close`. A token bucket's units are not, while less than an eighth of it is missing: its refill brings
- * them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
+ * **Unused units.** Each process holds one block at most, all together a sixteenth of the limit. A block
+ * expires `holdMs` after the request for it; its unused units are returned within `holdMs` more, and on
+ * `close`. Those of a token bucket are not returned while less than an eighth of the bucket is missing: its
+ * refill brings them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
@@ -108,7 +108,7 @@ export function leasingStore(store: Store, settings: LeaseSettings): LeasingStor
     expiryTimer = undefined
   }
 
-  /** Calls the store at once, so that the units are back before what is charged next. */
+  /** Calls the store at once, so that the next charge finds the units there. */
   function returnUnits(refund: Refund): void {
     const returned = (async () => store.refund([refund]))()
       .catch(onReturnFailed)
