@@ -13,7 +13,7 @@ const decide = ATTACKED[name as AttackedName](url, limit)
 const draws = Array.from(shuffled(16 * clients), (i) => keyText(i % clients))
 let drawn = 0
 
-/** Callers that ask for the next decision when they have the last, until the time is over. */
+/** Callers that each request a decision once they have the last one, until the time is over. */
 async function round(): Promise<AttackRound> {
   const used = measure()
   const endMs = performance.now() + roundMs

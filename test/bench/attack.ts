@@ -31,7 +31,7 @@ const HEAP_MB = 500
 /** Of one decision, with denials that are known. */
 const MOST_ROUND_TRIPS = 0.01
 
-/** Clients over their limit that go on asking, on Redis: each contender in a process of its own, in turns. */
+/** Clients over their limit that keep sending, on Redis: each contender in its own process, in turns. */
 export async function benchAttack(): Promise<void> {
   const server = await startRedis({ own: true })
   const watcher = new Redis(server.url)

@@ -42,7 +42,10 @@ const CONTENDERS = {
 
 type Name = keyof typeof CONTENDERS
 
-/** What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also validates the verdict. */
+/**
+ * What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also validates
+ * the verdict.
+ */
 export async function benchBreaker(): Promise<void> {
   const rounds = Object.entries(CONTENDERS).map(([name, decide]) => [name, () => round(decide)])
   for (const [, run] of rounds as [Name, () => Promise<unknown>][]) await run() // for the compiler

@@ -4,7 +4,7 @@ import { STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage } from './harness/usage.js'
 
-/** Bytes that a store took per key. The keys' own strings are there before, and so left out for everybody. */
+/** Bytes that a store took per key, without the keys' own strings, which exist before. */
 export interface BytesPerKey {
   readonly heap: number
   readonly resident: number

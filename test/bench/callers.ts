@@ -6,7 +6,7 @@ import { measure, type Usage } from './harness/usage.js'
 import { countWrites } from './harness/writes.js'
 import type { Workload } from './workloads.js'
 
-/** What the parent asks: one round, or a look at what was counted in all rounds. */
+/** The parent's questions: one round, or the counts of all rounds. */
 export type Question = { readonly do: 'round' | 'check' }
 
 /** What a round took in this process, and how long a caller waited for a decision. */
@@ -19,10 +19,13 @@ export interface CallerUsage extends Usage {
 
 const CHECKED_KEYS = 100
 const LAST_UNITS = 100
-/** Of many callers every seventh decision is timed, so that the clock costs next to nothing; of a lone one, all. */
+/**
+ * Of many callers every seventh decision is timed, so that the clock costs next to nothing; of a lone one,
+ * all.
+ */
 const TIMED_OF_MANY = 7
 
-/** In a child whose arguments are a contender's name, its server's address and a workload: calls it as the parent asks. */
+/** Runs rounds of a contender, in a child. Arguments: the contender, its server's address and a workload. */
 export async function callAsAsked(makers: Readonly<Record<string, MakeContender>>): Promise<void> {
   const [name = '', url = '', json = ''] = process.argv.slice(2)
   const workload = JSON.parse(json) as Workload
@@ -65,7 +68,7 @@ class Callers {
     return { ...used, writes, medianNs: quantileNs(0.5), p99Ns: quantileNs(0.99) }
   }
 
-  /** Each caller asks for its next decision when it has the last; they share what is drawn. */
+  /** Each caller requests a decision once it has the last one. All of them share one sequence of keys. */
   async #call() {
     const { callers, decisions } = this.workload
     const end = this.#drawn + decisions
@@ -87,7 +90,10 @@ class Callers {
     return this.#draws[this.#drawn++ % this.#draws.length] as string
   }
 
-  /** That keys hold exactly what they were charged, and that one that is charged on stops exactly at its limit. */
+  /**
+   * That keys hold exactly what they were charged, and that one that is charged on stops exactly at its
+   * limit.
+   */
   async check(): Promise<void> {
     const { name, contender } = this
     assert.equal(this.#drawn % this.#draws.length, 0, 'Some keys were drawn more often than others.')

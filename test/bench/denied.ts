@@ -16,7 +16,10 @@ const HEAP_MB = 500
 const NAMES = Object.keys(DENIALS) as DenialName[]
 const HELLO = 'a route that says hello'
 
-/** What a denial costs a server, over sockets: each server in a process of its own, in turns. CPU is the server's alone. */
+/**
+ * What a denial costs a server, over sockets: each server in a process of its own, in turns. CPU is the
+ * server's alone.
+ */
 export async function benchDenied(): Promise<void> {
   const module = new URL('./denied-child.ts', import.meta.url)
   const children = NAMES.map((name): [DenialName, Child] => [name, startChild(module, [name], HEAP_MB)])

@@ -6,7 +6,7 @@ import { collectGarbage } from './harness/usage.js'
 const [addresses = 0, maxKeys = 0, limit = 0] = process.argv.slice(2).map(Number)
 const LIMITED = 100
 const NORMAL = 2_000
-/** Between two addresses of the flood that are so far apart comes one normal client, and one that is limited. */
+/** After this many addresses of the flood come one normal client, and one that is limited. */
 const FLOOD_PER_CLIENT = 100
 
 /** Requests, median, p99, p99.9 and the longest, in microseconds. */
@@ -36,7 +36,9 @@ const limitedIp = (i: number) => `203.0.113.${i}`
 /** Each in a /48 of its own. */
 const floodIp = (i: number) => `2a02:${(i >>> 12).toString(16)}:${(i & 4095).toString(16)}::1`
 
-/** Charges normal clients, and gives how long each request took; between two of them comes something else. */
+/**
+ * Charges normal clients, and gives how long each request took; between two of them comes something else.
+ */
 function charged(requests: number, between: (i: number) => void): Latency {
   const micros = new Float64Array(requests)
   for (let i = 0; i < requests; i++) {

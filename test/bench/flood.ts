@@ -12,7 +12,9 @@ const MEBIBYTE = 2 ** 20
 /** What a full store may take, and the garbage of requests between two collections. */
 const MOST_BYTES = 60 * MAX_KEYS + 64 * MEBIBYTE
 
-/** Addresses that never come twice, against a memory store: what becomes of memory, and of everybody else. */
+/**
+ * Addresses that never come twice, against a memory store: what becomes of memory, and of everybody else.
+ */
 export async function benchFlood(): Promise<void> {
   const child = startChild(
     new URL('./flood-child.ts', import.meta.url),

@@ -24,7 +24,7 @@ const TINY_COOKIES = 'a=b; '.repeat(3_000).slice(0, -2)
 type Requests = Readonly<Record<string, { readonly text: string; readonly normal: string }>>
 type Servers = Readonly<Record<RefuserName, { readonly child: Child; readonly port: number }>>
 
-/** Compares the CPU that a server needs to refuse requests with hostile headers, and normal ones. */
+/** Compares the CPU that a server needs to deny requests with hostile headers, and normal ones. */
 export async function benchHostileHeaders(): Promise<void> {
   const module = new URL('./hostile-headers-child.ts', import.meta.url)
   const children = SERVERS.map((name) => [name, startChild(module, [name], HEAP_MB)] as const)

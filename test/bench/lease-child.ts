@@ -23,7 +23,7 @@ const make = HOT_KEY_CONTENDERS[name as HotKeyName]
 assert.ok(make, `There is no contender ${name}.`)
 const contender = await make(url, JSON.parse(json) as Limit)
 
-/** Runs so many callers, each of which awaits a decision before its next one. */
+/** Runs callers, each of which awaits a decision before its next one. */
 async function runCallers(callers: number, isLast: () => boolean): Promise<Counts> {
   const counts = { allowed: 0, denied: 0 }
   const usage = measure()

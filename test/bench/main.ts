@@ -47,8 +47,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
 }
 
 /**
- * Runs the benchmarks named on the command line, or all. With `--plots`, those that draw their results write them to docs/plots.
- * A wrong count ends it with a message and code 1.
+ * Runs the benchmarks named on the command line, or all. With `--plots`, those that draw their results
+ * write them to docs/plots. A wrong count ends it with a message and code 1.
  */
 async function main(): Promise<void> {
   const { positionals: names, values } = parseArgs({

@@ -18,7 +18,7 @@ const POLICIES: Readonly<Record<string, Policy>> = {
 
 interface Case {
   readonly name: string
-  /** memcached runs with `-M`: it evicts nothing, and refuses what it has no room for. */
+  /** memcached runs with `-M`: it evicts nothing, and answers "out of memory" when it is full. */
   readonly isKept: boolean
   readonly isAsking: boolean
 }

@@ -6,10 +6,10 @@ import { headgateOn, type ServerContender } from './contenders/server-contender.
 
 export const CLIENTS = 100
 export const OTHERS = 400_000
-/** Others that are charged at once; then each of the clients asks, if they go on asking. */
+/** How many others are charged at once, before each client that keeps sending is charged again. */
 export const TOGETHER = 1000
 
-/** `refused`: the store failed, since memcached was out of memory. */
+/** `refused`: charges that failed because memcached was out of memory. */
 type Answer = 'allowed' | 'denied' | 'refused'
 export type Tally = Record<Answer, number>
 
@@ -22,8 +22,8 @@ export interface Flood {
 }
 
 /**
- * Takes clients to their limit, charges others once each, and tells how many of the clients are still
- * limited. Each client asks at the end, or again and again until then.
+ * Takes clients to their limit, and charges others once each. Returns how many of the clients are still
+ * limited. Each client is charged at the end, or all the time until then.
  */
 export async function flood(url: string, policy: Policy, isAsking: boolean): Promise<Flood> {
   const client = Client.create(url)

@@ -3,7 +3,7 @@ import { Client } from 'memjs'
 import { answerQuestions } from './harness/child.js'
 import { bucketOf, type Storm, type StormCounts } from './memcached-storm-counts.js'
 
-/** What the parent asks: a storm on a key, which may be fresh. */
+/** The parent's question: a storm on a key, which may be fresh. */
 export interface StormQuestion extends Storm {
   readonly key: string
 }

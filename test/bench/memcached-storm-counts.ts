@@ -39,7 +39,7 @@ export function decisionsIn({ allowed, denied, ranOut }: StormCounts): number {
   return allowed + denied + ranOut
 }
 
-/** What a bucket promises not to exceed: what it held at the start, and what came in. */
+/** The bound of a bucket: its units at the start, and those refilled since. */
 export function mostAllowed(storm: Storm, { firstMs, lastMs }: StormCounts): number {
   const [capacity = 0, intervalMs = 0] = bucketOf(storm).params
   return capacity + Math.floor((lastMs - firstMs) / intervalMs)

@@ -9,7 +9,7 @@ const PROCESSES = 8
 const HEAP_MB = 200
 const MOST_RAN_OUT = 0.01
 
-/** Below what is asked for, and so high that the bucket is written without end. */
+/** Below the demand, and high enough that the bucket is written all the time. */
 const STORMS: Readonly<Record<string, Storm>> = {
   'a token each 0.1 ms': { capacity: 1000, refill: 10_000, everyMs: 1000, callers: 50, forMs: 10_000 },
   'a token each 10 ms': { capacity: 100, refill: 100, everyMs: 1000, callers: 50, forMs: 10_000 },

@@ -4,7 +4,7 @@ import { LIMIT, STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage, measure, type Usage } from './harness/usage.js'
 
-/** What the parent asks: a state with all keys in it, a round of so many decisions, a look at what was counted. */
+/** The parent's questions: a store with all keys in it, a round of decisions, or the counts so far. */
 export type Question =
   | { readonly do: 'fill' | 'check' }
   | { readonly do: 'round'; readonly decisions: number }
@@ -16,7 +16,7 @@ const keys = Array.from(shuffled(count), keyText)
 let drawn = 0
 
 async function fill(): Promise<void> {
-  // In another order, and with strings of its own: what is drawn later is near in memory to nothing that is held.
+  // In another order, and with its own strings, so that keys drawn later are not near stored ones in memory.
   const allowed = await store.charge(
     Array.from({ length: count }, (_, i) => keyText(i)),
     0,
@@ -35,7 +35,10 @@ async function round(decisions: number): Promise<Usage> {
   return used
 }
 
-/** That keys hold exactly what they were charged, and that one that is charged on stops exactly at its limit. */
+/**
+ * That keys hold exactly what they were charged, and that one that is charged on stops exactly at its
+ * limit.
+ */
 async function check(): Promise<void> {
   for (let at = 0; at < count; at += Math.ceil(count / 1000)) {
     const expected = 1 + Math.ceil((drawn - at) / count)

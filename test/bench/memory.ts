@@ -14,7 +14,9 @@ const NAMES = (Object.keys(STORES) as StoreName[]).filter((name) => name !== 'he
 
 const GOAL = { keys: 100_000, times: 4 }
 
-/** The memory stores alone: each in a process of its own, in turns; all keys are held before the first round. */
+/**
+ * The memory stores alone: each in its own process, in turns, with all keys charged before the first round.
+ */
 export async function benchMemory(): Promise<void> {
   const results: [keys: number, usages: Record<StoreName, Usage>][] = []
   for (const keys of KEY_COUNTS) results.push([keys, await compare(keys)])

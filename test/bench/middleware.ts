@@ -18,9 +18,9 @@ const LIMITS = { allowed: 10_000_000, denied: 1 }
 type Outcome = keyof typeof LIMITS
 
 /**
- * Each middleware on real requests and responses without a connection, less what the same costs around one that only
- * calls `next`, or only answers 429. A promise that a middleware gives is awaited. No garbage collection is forced between
- * rounds: it would throw away compiled code.
+ * Each middleware on real requests and responses without a connection, less what the same costs around one
+ * that only calls `next`, or only answers 429. A promise that a middleware gives is awaited. No garbage
+ * collection is forced between rounds: it would throw away compiled code.
  */
 export async function benchMiddleware(): Promise<void> {
   const rows: string[][] = []
@@ -88,7 +88,10 @@ async function measuredRound(
   return used
 }
 
-/** What was made last. A compiler that sees that an object is not kept makes none, and the empty run would be too cheap. */
+/**
+ * What was made last. A compiler that sees that an object is not kept makes none, and the empty run would
+ * be too cheap.
+ */
 const kept: [BenchRequest, BenchResponse][] = []
 
 /** Sends requests one after the other; a middleware that gives a promise is waited for. */

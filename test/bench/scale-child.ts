@@ -5,7 +5,10 @@ import { LIMIT, STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage, measure, type Usage } from './harness/usage.js'
 
-/** What the parent asks: a store with all keys in it, a round, a look at what was counted; or how long single calls take. */
+/**
+ * The parent's questions: a store with all keys in it, a round, the counts so far, or times of single
+ * calls.
+ */
 export type Question =
   | { readonly do: 'fill' | 'check' | 'grow and shrink' }
   | { readonly do: 'round'; readonly decisions: number }
@@ -70,7 +73,10 @@ function growAndShrink(keys: number): Pauses {
   return { growingMs, shrinkingMs }
 }
 
-/** The longest call of all. One that the machine interrupted counts as no longer than the CPU time of this process, looked at now and then. */
+/**
+ * The longest call of all. One that the machine interrupted counts as no longer than the CPU time of this
+ * process, looked at now and then.
+ */
 function longest(keys: number, call: (key: string) => unknown): number {
   let longestMs = 0
   let cpu = process.cpuUsage()

@@ -43,7 +43,7 @@ export async function benchScale(): Promise<void> {
   )
 }
 
-/** By how many keys are held; or why a peer could not be measured. */
+/** Results by the number of keys, or why a peer could not be measured. */
 async function cpuNsByKeys(name: StoreName): Promise<Map<number, number> | string> {
   const children = new Map<string, Child>()
   const rounds: Record<string, () => Promise<Usage>> = {}
@@ -77,7 +77,7 @@ function rowOf(name: StoreName, figures: Map<number, number> | string): string[]
   return [name, ...all.map(whole), told]
 }
 
-/** A collection of garbage, which others make, may fall into any call: what the store itself needs is there in each run. */
+/** A garbage collection may hit any call: only what recurs in each run is the store's own. */
 async function showPauses(): Promise<void> {
   const keys = KEY_COUNTS.at(-1) as number
   const runs: Pauses[] = []

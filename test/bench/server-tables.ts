@@ -12,7 +12,7 @@ export interface Goal<Name extends string> {
   readonly figure: keyof Figures
   /** How many times less than the better peer's the figure must be. */
   readonly times: number
-  /** Whose figure must be; all of ours, unless told. */
+  /** Which rows must reach the goal. Default: all of headgate. */
   readonly of?: readonly Name[]
 }
 

@@ -7,7 +7,7 @@ import { keyText, shuffled } from './contenders/keys.js'
 import { longWindow } from './contenders/server-contender.js'
 import { answerQuestions } from './harness/child.js'
 
-/** What the parent asks. Charging gives how long each charge took, in milliseconds. */
+/** The parent's questions. Charging returns how long each charge took, in milliseconds. */
 export type PurgeQuestion =
   | { readonly do: 'prepare' | 'charge each key' | 'begin purging' | 'end purging' | 'check' }
   | { readonly do: 'charge'; readonly forMs: number }

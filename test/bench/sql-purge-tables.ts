@@ -4,7 +4,7 @@ import type { Phase } from './sql-purge-phase.js'
 
 /** Short, so that a moment in which the machine stands still spoils few. */
 export const SLICE_MS = 1_000
-/** Over so many slices the pace at first and at last is taken. */
+/** The first and the last pace are means over this many slices. */
 const PACE_SLICES = 10
 const MOST_TIMES = 2
 

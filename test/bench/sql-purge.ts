@@ -20,8 +20,8 @@ const QUIET_SLICES = 15
 const MOST_SLICES = 50
 
 /**
- * With memory for the whole table: reading and writing pages would be most of the work otherwise. MariaDB writes its log as all
- * others do, not past the kernel's cache, where each commit would wait for the disk.
+ * With memory for the whole table: reading and writing pages would be most of the work otherwise. MariaDB
+ * writes its log as all others do, not past the kernel's cache, where each commit would wait for the disk.
  */
 const MARIADB_ARGS = [
   '--innodb-buffer-pool-size=2G',

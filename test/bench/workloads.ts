@@ -1,4 +1,4 @@
-/** Who asks for what, in one round. Rounds go on with the keys where the last one stopped. */
+/** The charges of one round. A round goes on with the keys where the last one stopped. */
 export interface Workload {
   readonly callers: number
   readonly keys: number

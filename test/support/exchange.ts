@@ -14,7 +14,7 @@ export function exchange(method = 'GET'): {
   return { req, res: new ServerResponse(req) }
 }
 
-/** Waits for one turn of the event loop: time enough for all promises that wait for nothing else. */
+/** Waits for one turn of the event loop, in which all promise callbacks that are due have run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

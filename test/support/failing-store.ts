@@ -1,7 +1,10 @@
 import { type Charge, memoryStore, type Store } from 'headgate'
 import { nextTurn } from './exchange.js'
 
-/** A correct store that can be down: then each charge fails, or stays without an answer until the store is back. */
+/**
+ * A correct store that can be down: then each charge fails, or stays without an answer until the store is
+ * back.
+ */
 export interface FailingStore extends Store {
   mode: 'up' | 'failing' | 'hanging'
   /** Lets the store answer again, and the charges that hang as well. */

@@ -38,7 +38,7 @@ export function lateStore(): Store & { answerAll(): void; failAll(error: unknown
   }
 }
 
-/** A correct store that answers with promises, as a remote one does, and keeps what it was asked. */
+/** A correct store that answers with promises, as a remote one does, and records its calls. */
 export function promisingStore(): Store & { charges: Charge[]; refunds: Refund[] } {
   const memory = memoryStore()
   const charges: Charge[] = []

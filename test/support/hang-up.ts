@@ -21,11 +21,13 @@ export async function sendAndHangUp(
 /** A handler that holds requests back. */
 export interface Gate {
   readonly handler: Handler
-  /** Passes on all requests that are held. Returns how many. */
+  /** Forwards all held requests. Returns how many. */
   open(): number
 }
 
-/** Creates a gate in front of other handlers, so that a client can hang up before its request reaches them. */
+/**
+ * Creates a gate in front of other handlers, so that a client can hang up before its request reaches them.
+ */
 export function gate(): Gate {
   const held: (() => void)[] = []
   return {

@@ -29,7 +29,10 @@ export async function serve(listener: RequestListener): Promise<Served> {
   return { port: (server.address() as AddressInfo).port, server }
 }
 
-/** Closes all servers with their connections, the last first: what was opened on a server is closed before it. */
+/**
+ * Closes all servers with their connections, the last first: what was opened on a server is closed before
+ * it.
+ */
 export async function closeServers(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close()
 }

@@ -11,7 +11,7 @@ import { type Answer, closeWithServers, type Sent, send, serve } from './http.js
 export interface Endpoint {
   readonly server: EventEmitter
   send(sent?: Sent): Promise<Answer>
-  /** Sends a request without a body whose answer nobody waits for. Returns a function that hangs up. */
+  /** Sends a request without a body and reads no answer. Returns a function that hangs up. */
   start(sent?: Sent): () => void
 }
 

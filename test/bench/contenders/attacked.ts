@@ -4,7 +4,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { REDIS_STORES } from './redis-stores.js'
 import { flexibleLimiter, longWindow } from './server-contender.js'
 
-/** Charges a client one unit, and tells whether that was allowed: at once, where no server has to be asked. */
+/** Charges a client one unit. Returns whether that was allowed, without a promise if no server is called. */
 export type Decide = (client: string) => boolean | Promise<boolean>
 
 const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })

@@ -6,12 +6,12 @@ export const CLIENTS = 1_000
 
 const addresses = Array.from({ length: CLIENTS }, (_, i) => `203.0.${i >> 8}.${i & 255}`)
 
-/** The application, as far as middleware asks it. */
+/** The part of an Express application that middleware reads. */
 const app = Object.assign(() => {}, { get: (): unknown => 1 }) // 'trust proxy': one proxy
 
 /**
- * A request as Express hands it on, without a connection. What Express would compute (`ip`) is there already: the
- * cheapest case for everybody.
+ * A request as Express hands it on, without a connection. What Express would compute (`ip`) is there
+ * already: the cheapest case for everybody.
  */
 export class BenchRequest extends IncomingMessage {
   readonly app = app
@@ -27,7 +27,10 @@ export class BenchRequest extends IncomingMessage {
   }
 }
 
-/** A response with the three methods of Express that express-rate-limit calls, in the least that they can be. */
+/**
+ * A response with the three methods of Express that express-rate-limit calls, in the least that they can
+ * be.
+ */
 export class BenchResponse extends ServerResponse {
   status(code: number): this {
     this.statusCode = code

@@ -7,7 +7,9 @@ import { MemcachedStore } from 'rate-limit-memcached'
 import { RateLimiterMemcache } from 'rate-limiter-flexible'
 import { expressStore, flexibleLimiter, headgateOn, type MakeContender, ours } from './server-contender.js'
 
-/** The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970. */
+/**
+ * The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970.
+ */
 const WINDOW_S = 30 * 24 * 60 * 60
 
 const headgate = (url: string, policy: Policy) => headgateOn(memcachedStore(Client.create(url)), policy)

@@ -17,7 +17,7 @@ const guard = () =>
 
 const limiter = () => rateLimit({ limit: 1, window: '1d' }) as unknown as RequestHandler
 
-/** Refuses as headgate does, with a body of the same size. */
+/** Denies as headgate does, with a body of the same size. */
 const refuse: RequestHandler = (_req, res) => {
   res
     .status(429)
@@ -37,7 +37,7 @@ function app(limiting: RequestHandler, guarding: RequestHandler): Express {
   return made
 }
 
-/** Servers by name: one whose limits headgate holds, and one that refuses every request without it. */
+/** Servers by name: one that headgate limits, and one that denies every request without it. */
 export const REFUSERS = {
   headgate: () => createServer(app(limiter(), guard())),
   'without headgate': () => createServer(app(refuse, refuse)),

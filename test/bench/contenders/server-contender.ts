@@ -2,7 +2,10 @@ import type { Store as ExpressStore } from 'express-rate-limit'
 import { fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 
-/** The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as can be. */
+/**
+ * The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as
+ * can be.
+ */
 const WINDOW = '3650d'
 
 export const slowBucket = (limit: number) => tokenBucket({ capacity: limit, refill: limit, every: WINDOW })
@@ -13,11 +16,11 @@ const longSlidingWindow = (limit: number) => slidingWindow({ limit, window: WIND
 export interface ServerContender {
   /** The key of a client, as it is handed to the store. */
   keyOf(address: string): string
-  /** Takes one unit, and tells whether that was allowed. */
+  /** Takes one unit. Returns whether that was allowed. */
   decide(key: string): Promise<boolean>
   /** How many units of a key are used. */
   used(key: string): Promise<number>
-  /** Takes all that is left of a key but so many units. */
+  /** Takes units of a key until only this many are left. */
   leave?(key: string, units: number): Promise<void>
 }
 

@@ -2,15 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 
 /** A fresh process with a contender in it. */
 export interface Child {
-  /** Sends a question and waits for its answer. One at a time. */
+  /** Sends a question. Resolves with its answer. One at a time. */
   ask<Answer>(question: unknown): Promise<Answer>
-  /** Ends it, and waits until its connections are gone. */
+  /** Ends it. Resolves when it has exited, and its connections are closed. */
   end(): Promise<void>
 }
 
 type Reply = { readonly answer: unknown } | { readonly error: string }
 
-/** Starts a module of this folder in a process of its own, with this process's flags; it is ended after `timeoutMs`, where given. */
+/** Starts a module in a process of its own, with this process's flags. `timeoutMs` ends it; 0 never does. */
 export function startChild(module: URL, args: readonly string[], heapMb: number, timeoutMs = 0): Child {
   const execArgv = [...process.execArgv, `--max-old-space-size=${heapMb}`]
   const child = fork(module, args, { execArgv, timeout: timeoutMs, killSignal: 'SIGKILL' })
@@ -35,7 +35,9 @@ function ask<Answer>(child: ChildProcess, question: unknown): Promise<Answer> {
   })
 }
 
-/** In the child: answers questions until the parent is done. What `reply` throws reaches the parent. */
+/**
+ * Answers the parent's questions, in the child, until the parent is done. What `reply` throws reaches it.
+ */
 export function answerQuestions<Question>(reply: (question: Question) => unknown): void {
   process.on('message', async (question) => {
     try {

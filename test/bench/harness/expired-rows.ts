@@ -8,7 +8,7 @@ const STEPS = 20
 export interface ExpiredRows {
   /** Adds rows whose keys are in another order than their expiries, which fill a day's minutes. */
   fill(): Promise<void>
-  /** How many have been removed, as far as the server's counters tell; they may be a second behind. */
+  /** How many have been removed, by the server's counters, which may be a second behind. */
   removed(): Promise<number>
   /** How many are left. Reads all of the table. */
   left(): Promise<number>

@@ -6,8 +6,9 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n'
 export type Statuses = Readonly<Record<number, number>>
 
 /**
- * Sends so many requests to a server on this machine over kept connections, one after the other on each, and counts how they
- * are answered. It does little more than to look at the status and the length, so that the server is what is busy.
+ * Sends so many requests to a server on this machine over kept connections, one after the other on each,
+ * and counts how they are answered. It does little more than to look at the status and the length, so that
+ * the server is what is busy.
  */
 export async function sendRequests(
   port: number,

@@ -37,7 +37,10 @@ export interface LinePlot {
   readonly series: readonly Series[]
 }
 
-/** The text of an SVG: bars from top to bottom, each with its value at its end. A value that is no number rejects. */
+/**
+ * The text of an SVG: bars from top to bottom, each with its value at its end. A value that is no number
+ * rejects.
+ */
 export async function barPlot({ title, unit, bars }: BarPlot): Promise<string> {
   const rows = bars.flatMap((bar, i) => {
     const isFirst = bar.group !== undefined && bar.group !== bars[i - 1]?.group
@@ -75,7 +78,10 @@ function rowOf({ label, value }: Bar) {
   return { name: label, bar: { value, itemStyle: { color }, label: shown } }
 }
 
-/** The text of an SVG: lines over a logarithmic x axis, ours solid and the others dashed. A y that is no number rejects. */
+/**
+ * The text of an SVG: lines over a logarithmic x axis, ours solid and the others dashed. A y that is no
+ * number rejects.
+ */
 export async function linePlot({ title, xLabel, yLabel, series }: LinePlot): Promise<string> {
   const names = series.map(({ name }) => name)
   const words = series.map(({ name, points }) => {

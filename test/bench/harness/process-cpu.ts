@@ -6,7 +6,10 @@ const PARENT = 1
 const ENDED_USER = 13
 const ENDED_SYSTEM = 14
 
-/** CPU of a process and of all its children, those that have ended too. Threads that have ended are left out. */
+/**
+ * CPU of a process and of all its children, those that have ended too. Threads that have ended are left
+ * out.
+ */
 export function cpuNsOfTree(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + threadsNs(each), endedChildrenNs(pid))
 }

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis'
 import type { ServerUsage } from './server-usage.js'
 
 /**
- * Asks a server what it has done so far, over a connection that does nothing else. Requests are calls of scripts: what a client
- * sends and waits for, other than the commands inside of them.
+ * Asks a server what it has done so far, over a connection that does nothing else. Requests are calls of
+ * scripts: what a client sends and waits for, other than the commands inside of them.
  */
 export async function readRedisUsage(watcher: Redis): Promise<ServerUsage> {
   const info = await watcher.info('cpu', 'commandstats')

@@ -6,7 +6,10 @@ type Figures<F> = { readonly [Name in keyof F]: number }
 /** Runs one round of a contender. */
 export type Round<F = Usage> = () => Promise<F>
 
-/** Lets contenders take turns, so that whatever else the machine does hits all of them; medians over the rounds. */
+/**
+ * Lets contenders take turns, so that whatever else the machine does hits all of them; medians over the
+ * rounds.
+ */
 export async function takeTurns<Name extends string, F extends Figures<F> = Usage>(
   contenders: Readonly<Record<Name, Round<F>>>,
   rounds: number,

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerQuestions } from './child.js'
 
-/** What the parent asks: the port of the server, or the CPU that this process has used. */
+/** The parent's questions: the port of the server, or the CPU that this process has used. */
 export type Question = 'port' | 'cpuNs'
 
 /** In the child: serves on a free port of this machine until the parent is done. */

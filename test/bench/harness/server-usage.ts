@@ -6,7 +6,7 @@ export interface ServerUsage {
   readonly requests: number
 }
 
-/** Starts measuring from what a server tells of all that it has done; the function that comes back tells what was used. */
+/** Starts measuring by a server's own counters. Returns a function that returns what was used since. */
 export async function measureServer(read: () => Promise<ServerUsage>): Promise<() => Promise<ServerUsage>> {
   const before = await read()
   return async () => {

@@ -34,8 +34,8 @@ export async function watchMariadb(server: SqlServer): Promise<SqlWatcher> {
 }
 
 /**
- * Requests are transactions that wrote something: each takes one number. The counters in pg_stat_database are behind by seconds. The
- * server's own work, such as removing dead rows, takes some numbers too.
+ * Requests are transactions that wrote something: each takes one number. The counters in pg_stat_database
+ * are behind by seconds. The server's own work, such as removing dead rows, takes some numbers too.
  */
 export async function watchPostgres(server: SqlServer): Promise<SqlWatcher> {
   const client = new Client(server.url)

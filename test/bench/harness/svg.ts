@@ -42,8 +42,8 @@ export async function svgOf({ title, description, height, option }: Picture): Pr
 }
 
 /**
- * Who looks has fonts of their own. DejaVu Sans, which many a Linux shows, is among the widest: in bold 0.58 em a letter, and 0.64 a
- * digit in either.
+ * Who looks has fonts of their own. DejaVu Sans, which many a Linux shows, is among the widest: in bold
+ * 0.58 em a letter, and 0.64 a digit in either.
  */
 function widest(text: string, font = ''): number {
   const size = Number(/(\d+)px/.exec(font)?.[1] ?? 12)
@@ -51,7 +51,10 @@ function widest(text: string, font = ''): number {
   return size * (0.64 * digits + 0.58 * (text.length - digits))
 }
 
-/** ECharts 6 adds styles for a pointer above the chart, and numbers its names through all charts of a process. */
+/**
+ * ECharts 6 adds styles for a pointer above the chart, and numbers its names through all charts of a
+ * process.
+ */
 function still(svg: string): string {
   return svg
     .replace(/<style.*?<\/style>\n*/gs, '')

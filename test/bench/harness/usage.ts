@@ -4,7 +4,9 @@ export interface Usage {
   readonly cpuNs: number
 }
 
-/** Starts measuring; the function that comes back tells what was used since. CPU is that of the whole process. */
+/**
+ * Starts measuring. Returns a function that returns what was used since. CPU is that of the whole process.
+ */
 export function measure(): () => Usage {
   const cpu = process.cpuUsage()
   const start = process.hrtime.bigint()

@@ -3,7 +3,7 @@ import { startMemcached } from './memcached.js'
 import { startPostgres } from './postgres.js'
 import { startRedis } from './redis.js'
 
-// Starts a server, tells its port, and never stops it. The arguments say which, and how this process ends.
+// Starts a server, prints its port, and never stops it. Arguments: which server, and how this process ends.
 const STARTERS = {
   mariadb: startMariadb,
   memcached: startMemcached,

@@ -16,14 +16,14 @@ const __dirname = import.meta.dirname`
 /** A program in one file. */
 export interface Bundle {
   readonly path: string
-  /** The folder that it lies in alone. */
+  /** The folder of that one file. */
   readonly folder: string
   remove(): Promise<void>
 }
 
 /**
- * Puts a program of this checkout, with all that it imports, into one file. A process that runs it is there in a third of
- * a second, and one that compiles each import, as tsx does, in one and a half.
+ * Puts a program of this checkout, with all that it imports, into one file. A process that runs it is there
+ * in a third of a second, and one that compiles each import, as tsx does, in one and a half.
  */
 export async function bundle(entry: string): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-bundle-'))

@@ -6,15 +6,15 @@ const HEAP_MB = 1024
 
 /** Processes of one program. */
 export interface Children {
-  /** Asks each of them, and waits for all answers. */
+  /** Sends each of them a question. Resolves with all answers. */
   ask<Answer>(questionOf: (i: number) => object): Promise<Answer[]>
-  /** Lets them end. */
+  /** Ends them. Resolves when they have exited. */
   end(): Promise<void>
 }
 
 /**
- * Starts so many processes of a module that answers by `answerQuestions`, with these arguments. Those that have answered a
- * first question are there.
+ * Starts `count` processes of a module that answers by `answerQuestions`. A process is ready once it has
+ * answered a first question.
  */
 export async function startChildren(
   module: string,

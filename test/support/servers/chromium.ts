@@ -13,7 +13,10 @@ const ARGS = [
   '--disable-sync',
 ]
 
-/** Starts headless Chromium: the one that `CHROMIUM_PATH` names, or one on this machine, or Debian's package. */
+/**
+ * Starts headless Chromium: the one that `CHROMIUM_PATH` names, or one on this machine, or Debian's
+ * package.
+ */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: await chromiumPath(), args: ARGS })
 }

@@ -28,8 +28,8 @@ export async function ownerOf(nodes: readonly ClusterNode[], slot: number): Prom
 }
 
 /**
- * Waits until every slot has a master that runs, every replica is in step with its master, and every node knows of
- * all that.
+ * Waits until every slot has a master that runs, every replica is in step with its master, and every node
+ * knows of all that.
  */
 export async function settled(nodes: readonly ClusterNode[]): Promise<void> {
   const check = async () => {
@@ -48,7 +48,7 @@ function running(nodes: readonly ClusterNode[]): ClusterNode[] {
 interface View {
   /** The node's line about itself. */
   readonly own: string
-  /** How many replicas it tells clients of. */
+  /** How many replicas it announces to clients. */
   readonly replicas: number
   /** Whether it finds all slots served, and has its master's data where it is a replica. */
   readonly content: boolean

@@ -38,7 +38,7 @@ export async function useGivenSql(
   return withQuery(givenServer({ url: url.href, stop }, giver), run)
 }
 
-/** A password for a server that lives as long as a test: nobody else on this machine should know it. */
+/** A random password for a server that runs as long as a test, unknown to other users of the computer. */
 export function freshPassword(): string {
   return randomBytes(16).toString('hex')
 }

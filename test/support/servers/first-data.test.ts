@@ -73,7 +73,7 @@ test('what cannot be made, or not be kept, is no archive', async () => {
   expect(await archives()).toHaveLength(1)
 })
 
-test('a folder that others can write to, or that somebody has put a link to, is refused', async () => {
+test('a folder that others can write to, or that is a symbolic link, is refused', async () => {
   await lay()
   const name = (await readdir(beside)).find((each) => each.startsWith('headgate-data-')) ?? ''
   await chmod(join(beside, name), 0o770)

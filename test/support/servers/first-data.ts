@@ -21,10 +21,10 @@ export interface FirstData {
 }
 
 /**
- * Puts a server's first files into its folder. The first server of its kind on this machine makes them, which takes a
- * second or two, and keeps an archive, from which the others unpack theirs. The archive gets its name when it is whole,
- * so it does not matter who else makes one at the same time, nor how a process that makes one ends. It lies `beside` what
- * else is temporary.
+ * Puts a server's first files into its folder. The first server of its kind on this machine makes them,
+ * which takes a second or two, and keeps an archive, from which the others unpack theirs. The archive gets
+ * its name when it is whole, so it does not matter who else makes one at the same time, nor how a process
+ * that makes one ends. It lies `beside` what else is temporary.
  */
 export async function layFirstData(folder: string, data: FirstData, beside = tmpdir()): Promise<void> {
   const archive = join(await archivesOfThisUser(beside), `${await keyOf(data)}.tar`)
@@ -42,7 +42,7 @@ export async function layFirstData(folder: string, data: FirstData, beside = tmp
   }
 }
 
-/** A folder that nobody else can read or write: what lies here becomes the settings of a server. */
+/** A folder that no other user can read or write: its files become the settings of a server. */
 async function archivesOfThisUser(beside: string): Promise<string> {
   const uid = process.getuid?.()
   const folder = join(beside, `headgate-data-${uid ?? 'here'}`)

@@ -43,7 +43,7 @@ test('a program that is on the machine is used, the first name before the second
   expect(await findOrInstall(wanted, machine)).toBe(first)
 })
 
-test('further folders come before those of PATH, and are asked for again after an installation', async () => {
+test('extra folders come before those of PATH, and are looked up again after an installation', async () => {
   const folders = async () => ((await exists('further')) ? [join(folder, 'further')] : [])
   await fakeAptGet('mkdir further && cp apt-get further/no-such-server')
   const further = join(folder, 'further', 'no-such-server')

@@ -21,7 +21,7 @@ export interface Machine {
   /** Folders joined as in `PATH`. */
   readonly path: string
   readonly root: boolean
-  /** The script that Debian's packages ask before they start a service. */
+  /** The script that Debian's packages call before they start a service. */
   readonly policy: string
 }
 
@@ -29,8 +29,9 @@ export interface Machine {
 export const INSTALL_TIMEOUT_MS = 600_000
 
 /**
- * Installs a package unless another test process, which held the lock before, already has. While it works, packages
- * are told to start no service (101 is "forbidden by policy"): the tests start their own, with their own data.
+ * Installs a package unless another test process, which held the lock before, already has. While it works,
+ * packages are told to start no service (101 is "forbidden by policy"): the tests start their own, with
+ * their own data.
  */
 const INSTALL = `
 set -u
@@ -45,7 +46,10 @@ fi
 install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$package"; }
 install || { apt-get update && install; }`
 
-/** The path of a program: one that is on this machine, or else one that apt-get installs, where that is possible. */
+/**
+ * The path of a program: one that is on this machine, or else one that apt-get installs, where that is
+ * possible.
+ */
 export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachine()): Promise<string> {
   const programs = [wanted.program].flat()
   const found = await find(wanted, machine)

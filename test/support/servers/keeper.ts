@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Reads process ids, one a line, until the pipe closes; then ends the last one with its children, and removes the
- * folder.
+ * Reads process ids, one a line, until the pipe closes; then ends the last one with its children, and
+ * removes the folder.
  */
 const KEEP = `
 pid=
@@ -19,14 +19,14 @@ export interface Keeper {
   readonly folder: string
   /** Names the process that must not outlive this one; `undefined` once it has ended. */
   guard(pid: number | undefined): void
-  /** Ends the process that is guarded, removes the folder, and returns when both are gone. */
+  /** Ends the guarded process and removes the folder. Resolves when both are gone. */
   release(): Promise<void>
 }
 
 /**
- * Makes an empty folder and a shell that outlives this process by a moment: however this process ends, even by
- * SIGKILL, its end of the pipe closes, and the shell ends the server and removes the folder. Handlers of `exit` would
- * not do: they do not run after a signal, and inside jest they do not run at all.
+ * Makes an empty folder and a shell that outlives this process by a moment: however this process ends, even
+ * by SIGKILL, its end of the pipe closes, and the shell ends the server and removes the folder. Handlers of
+ * `exit` would not do: they do not run after a signal, and inside jest they do not run at all.
  */
 export async function keepFolder(name: string): Promise<Keeper> {
   const folder = await mkdtemp(join(tmpdir(), `headgate-${name}-`))

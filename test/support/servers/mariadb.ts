@@ -22,8 +22,8 @@ const GIVER = { variable: 'MYSQL_URL', starter: 'startMariadb', defaultPort: 330
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * Small, and without the waits for the disk that a machine's failure would need; what was committed outlives SIGKILL.
- * Some containers forbid the kernel's asynchronous I/O.
+ * Small, and without the waits for the disk that a machine's failure would need; what was committed
+ * outlives SIGKILL. Some containers forbid the kernel's asynchronous I/O.
  */
 const OPTIONS = [
   '--innodb-buffer-pool-size=64M',
@@ -39,8 +39,9 @@ const INSTALL_OPTIONS = ['--skip-test-db', ...OPTIONS]
 const DATA = 'data'
 
 /**
- * Starts a MariaDB server with an empty database and a user who may do everything. Where the environment variable
- * `MYSQL_URL` names a server, a database is made there instead, unless the test needs options or a server of its own.
+ * Starts a MariaDB server with an empty database and a user who may do everything. Where the environment
+ * variable `MYSQL_URL` names a server, a database is made there instead, unless the test needs options or a
+ * server of its own.
  */
 export async function startMariadb({
   args = [],

@@ -19,17 +19,18 @@ export interface MemcachedOptions {
 /** Its `url` is `host:port`, as memjs and memcached take it. A restart loses all that it held. */
 export interface MemcachedServer extends Server {
   /**
-   * Sends a command of the text protocol, such as `stats` or `set key 0 0 5\r\nvalue`, on a connection of its own and
-   * returns the reply, which may have several lines. An error reply rejects.
+   * Sends a command of the text protocol, such as `stats` or `set key 0 0 5\r\nvalue`, on a connection of
+   * its own and returns the reply, which may have several lines. An error reply rejects.
    */
   command(command: string): Promise<string>
 }
 
 /**
- * Starts a memcached server that listens on TCP only. Where the environment variable `MEMCACHED_URL` names one
- * (`host:port`), that is used instead, unless the test needs options or a server of its own. memcached has no
- * databases: others may use the same server at the same time, and nothing is removed from it. So a test that runs on
- * a server that may be given must use keys of its own, and must not flush or count what is there.
+ * Starts a memcached server that listens on TCP only. Where the environment variable `MEMCACHED_URL` names
+ * one (`host:port`), that is used instead, unless the test needs options or a server of its own. memcached
+ * has no databases: others may use the same server at the same time, and nothing is removed from it. So a
+ * test that runs on a server that may be given must use keys of its own, and must not flush or count what
+ * is there.
  */
 export async function startMemcached({
   args = [],
@@ -69,7 +70,10 @@ function withCommand(server: Server): MemcachedServer {
   return Object.assign(server, { command })
 }
 
-/** The server answers `quit`, the second command, by closing: so the reply to the first is all that was read. */
+/**
+ * The server answers `quit`, the second command, by closing: so the reply to the first is all that was
+ * read.
+ */
 async function ask(host: string, port: number, command: string): Promise<string> {
   const socket = connect({ host, port })
   socket.setTimeout(COMMAND_TIMEOUT_MS, () => socket.destroy(new Error(`No answer to: ${command}`)))

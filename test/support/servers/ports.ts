@@ -5,9 +5,9 @@ const LOWEST = 11_000
 const HIGHEST = 21_000
 
 /**
- * A port of 127.0.0.1 that nobody listens on, and neither on the ports that lie `offsets` above it. All are below
- * 32768, where Linux begins to hand out ports to clients: so a server that was killed finds its port free when it comes
- * back, and a client that tries to reconnect meanwhile cannot connect to itself.
+ * A port of 127.0.0.1 that nobody listens on, and neither on the ports that lie `offsets` above it. All are
+ * below 32768, where Linux begins to hand out ports to clients: so a server that was killed finds its port
+ * free when it comes back, and a client that tries to reconnect meanwhile cannot connect to itself.
  */
 export async function freePort(offsets: readonly number[] = []): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {

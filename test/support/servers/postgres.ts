@@ -30,7 +30,9 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Debian has the programs of each version here, and not on `PATH`. */
 const VERSIONS = '/usr/lib/postgresql'
 
-/** Without the waits for the disk that a machine's failure would need; what was committed outlives SIGKILL. */
+/**
+ * Without the waits for the disk that a machine's failure would need; what was committed outlives SIGKILL.
+ */
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'shared_buffers=64MB', `listen_addresses=${HOST}`]
 
 const INITDB_OPTIONS = [
@@ -42,14 +44,14 @@ const INITDB_OPTIONS = [
   '--no-instructions',
 ]
 
-/** The password is made with the data: nobody but the user who runs the tests can read either. */
+/** The password is created with the data: only the user who runs the tests can read either. */
 const DATA = 'data'
 const PASSWORD = 'password'
 
 /**
- * Starts a PostgreSQL server with an empty database and a user who may do everything. Where the environment variable
- * `POSTGRES_URL` names a server, a database is made there instead, unless the test needs options (such as
- * `['-c', 'lock_timeout=1s']`) or a server of its own.
+ * Starts a PostgreSQL server with an empty database and a user who may do everything. Where the environment
+ * variable `POSTGRES_URL` names a server, a database is made there instead, unless the test needs options
+ * (such as `['-c', 'lock_timeout=1s']`) or a server of its own.
  */
 export async function startPostgres({
   args = [],
@@ -96,7 +98,9 @@ async function startOwn(args: readonly string[]): Promise<SqlServer> {
   return withQuery(Object.assign(own, { restart: () => restart(server) }), runSql)
 }
 
-/** After SIGKILL the processes of its connections take a moment to end, and it does not start beside them. */
+/**
+ * After SIGKILL the processes of its connections take a moment to end, and it does not start beside them.
+ */
 async function restart(server: ServerProcess): Promise<void> {
   await until('postgres starts again', () => server.restart().then(() => true))
 }

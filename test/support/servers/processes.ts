@@ -14,7 +14,10 @@ const ATTEMPTS = 5
 const GRACE_MS = 3000
 const CLOSING_MS = 1000
 
-/** Where a server lives: a free port of 127.0.0.1 and an empty folder of its own, which is also its working folder. */
+/**
+ * Where a server lives: a free port of 127.0.0.1 and an empty folder of its own, which is also its working
+ * folder.
+ */
 export interface Place {
   readonly port: number
   readonly folder: string
@@ -31,19 +34,25 @@ export interface Recipe {
   /** Writes what the server needs to find in its folder before its first start. */
   readonly prepare?: (place: Place) => Promise<unknown>
   /**
-   * Whether the server answers. It must be sure that the process `pid` answers, and not a stranger that took the port
-   * a moment before. A rejection is "not yet".
+   * Whether the server answers. It must be sure that the process `pid` answers, and not a stranger that
+   * took the port a moment before. A rejection is "not yet".
    */
   readonly ready: (place: Place, pid: number) => Promise<boolean>
   /** Further ports that it listens on, as distances from the first. */
   readonly portOffsets?: readonly number[]
-  /** What ends it: SIGTERM unless told, and SIGKILL when that does not help. */
+  /** The signal that ends it: SIGTERM by default, then SIGKILL if it goes on. */
   readonly endSignal?: NodeJS.Signals
-  /** What `stop` sends a second before that, where it makes the server end as soon as its last client has left. */
+  /**
+   * What `stop` sends a second before that, where it makes the server end as soon as its last client has
+   * left.
+   */
   readonly closingSignal?: NodeJS.Signals
 }
 
-/** Starts a server and waits until it answers. When another program takes its port first, it tries another port. */
+/**
+ * Starts a server and waits until it answers. When another program takes its port first, it tries another
+ * port.
+ */
 export async function startProcess(recipe: Recipe): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort(recipe.portOffsets)
@@ -83,7 +92,7 @@ export class ServerProcess implements Place {
     return this.#child?.pid
   }
 
-  /** Sends a signal and returns when the process is gone; for SIGSTOP and SIGCONT, at once. */
+  /** Sends a signal. Resolves when the process has exited; for SIGSTOP and SIGCONT, at once. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child
     if (child === undefined) return

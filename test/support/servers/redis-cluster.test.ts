@@ -40,7 +40,7 @@ test('a client reads and writes on every node', async () => {
   expect(sizes.reduce((sum, size) => sum + Number(size), 0)).toBe(100)
 })
 
-test('a slot on its way answers ASK, a moved slot MOVED, and the client follows', async () => {
+test('a migrating slot answers ASK, a moved slot MOVED, and the client follows', async () => {
   const key = 'a key that\nmoves'
   const slot = await slotOf(key)
   const { from, to } = await ownerAndOther(slot)

@@ -6,10 +6,13 @@ import { startAll, stopAll } from './wait.js'
 export { type ClusterNode, SLOTS } from './cluster-state.js'
 export type { SlotMove } from './slot-move.js'
 
-/** Redis' nodes talk to each other on the port that lies this far above the clients' port. */
+/** Redis' cluster bus uses the clients' port plus this. */
 const BUS_OFFSET = 10_000
 
-/** CLUSTER SLOTS (Redis 7.0) hides a replica until its master has sent it something, which is a ping every 10 s else. */
+/**
+ * CLUSTER SLOTS (Redis 7.0) hides a replica until its master has sent it something, which is a ping every
+ * 10 s else.
+ */
 const SHOW_REPLICAS = ['--repl-ping-replica-period', '1']
 
 export interface ClusterOptions {
@@ -28,8 +31,8 @@ export interface RedisCluster {
   /** The master that serves a slot now. */
   ownerOf(slot: number): Promise<ClusterNode>
   /**
-   * Begins to move a slot to another master, and leaves it between the two: the old one answers ASK for keys that it
-   * does not have. The move's `migrateKeys` and `finish` do the rest.
+   * Begins to move a slot to another master, and leaves it between the two: the old one answers ASK for
+   * keys that it does not have. The move's `migrateKeys` and `finish` do the rest.
    */
   startMove(slot: number, to: ClusterNode): Promise<SlotMove>
   /** Moves a slot with its keys to another master; the old one answers MOVED from then on. */
@@ -39,7 +42,7 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-/** Starts a Redis Cluster on loopback: 3 masters without replicas unless told. */
+/** Starts a Redis Cluster on loopback, by default of 3 masters without replicas. */
 export async function startRedisCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   const { nodes: masters = 3, replicasPerNode = 0, nodeTimeoutMs = 2000, args = [] } = options
   const timeout = ['--cluster-node-timeout', String(nodeTimeoutMs)]

@@ -5,9 +5,9 @@ import type { GivenPlace } from './server.js'
 const CLAIM_SECONDS = 3600
 
 /**
- * Claims a database of an existing server: the first of 1 to 15 that is empty and that no other test file has claimed.
- * Only an empty one is taken, so that nobody's data is flushed afterwards. The claims are keys of database 0.
- * At `stop` the database is emptied and given back.
+ * Claims a database of an existing server: the first of 1 to 15 that is empty and that no other test file
+ * has claimed. Only an empty one is taken, so that no data of others is flushed. The claims are keys of
+ * database 0. `stop` empties and releases the database.
  */
 export async function claimDatabase(serverUrl: string): Promise<GivenPlace> {
   const server = databaseOf(serverUrl, 0)

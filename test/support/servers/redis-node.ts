@@ -8,11 +8,16 @@ const run = promisify(execFile)
 
 /** A Redis server, or a Sentinel, that listens on loopback only. A restart loses its data and scripts. */
 export interface RedisServer extends Server {
-  /** Runs a command with redis-cli and returns the reply's text, one line per element; an error reply rejects. */
+  /**
+   * Runs a command with redis-cli and returns the reply's text, one line per element; an error reply
+   * rejects.
+   */
   cli(...args: readonly (string | number)[]): Promise<string>
 }
 
-/** Redis keeps nothing on disk here, and a replica gets its first copy without the usual wait of 5 seconds. */
+/**
+ * Redis keeps nothing on disk here, and a replica gets its first copy without the usual wait of 5 seconds.
+ */
 const OPTIONS = '--daemonize no --appendonly no --repl-diskless-sync yes --repl-diskless-sync-delay 0'.split(
   ' ',
 )

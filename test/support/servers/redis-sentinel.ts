@@ -66,8 +66,8 @@ function configuration(
 }
 
 /**
- * Makes a Sentinel (Redis 7) look around ten times as often as it does by itself. It must also not fall into its tilt
- * mode, in which it takes no part for 30 seconds, because a busy machine kept it waiting.
+ * Makes a Sentinel (Redis 7) look around ten times as often as it does by itself. It must also not fall
+ * into its tilt mode, in which it takes no part for 30 seconds, because a busy machine kept it waiting.
  */
 async function hurry(sentinel: RedisServer): Promise<void> {
   const periods = { 'info-period': 500, 'publish-period': 200, 'ping-period': 200, 'ask-period': 200 }

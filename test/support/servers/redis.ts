@@ -12,9 +12,9 @@ export interface RedisOptions {
 }
 
 /**
- * Starts a Redis server that keeps nothing on disk. Where the environment variable `REDIS_URL` names a server, it is
- * used instead, with a database of its own, unless the test needs options or a server of its own; `url` names the
- * database.
+ * Starts a Redis server that keeps nothing on disk. Where the environment variable `REDIS_URL` names a
+ * server, it is used instead, with a database of its own, unless the test needs options or a server of its
+ * own; `url` names the database.
  */
 export async function startRedis({
   args = [],

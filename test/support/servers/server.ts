@@ -8,7 +8,10 @@ export interface Server {
   readonly url: string
   /** Its process; `undefined` while it does not run. */
   readonly pid: number | undefined
-  /** Sends a signal, SIGKILL unless told, and returns when the process is gone; for SIGSTOP and SIGCONT, at once. */
+  /**
+   * Sends a signal, by default SIGKILL. Resolves when the process has exited; for SIGSTOP and SIGCONT, at
+   * once.
+   */
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Starts it again on the same port, ending it before where it still runs. */
   restart(): Promise<void>

@@ -15,7 +15,7 @@ export function send(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** As Linux tells it; elsewhere there are none. */
+/** From /proc on Linux; empty elsewhere. */
 function childrenOf({ pid }: ChildProcess): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)

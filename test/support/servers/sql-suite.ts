@@ -49,7 +49,7 @@ export function describeSqlServer(suite: SqlSuite): () => SqlServer {
     await server.query('DROP TABLE kept')
   })
 
-  test('a wrong option is told', async () => {
+  test('a wrong option is named in the error', async () => {
     await expect(start({ args: wrongArgs })).rejects.toThrow(complaint)
   })
 

@@ -10,8 +10,8 @@ export interface User {
 }
 
 /**
- * The user that a server's Debian package made for it, where this process is root's: these servers refuse to be root.
- * `undefined` where anybody else runs the tests, and so the server.
+ * The user that a server's Debian package made for it, where this process is root's: these servers refuse
+ * to be root. `undefined` where anybody else runs the tests, and so the server.
  */
 export async function serviceUser(name: string): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined

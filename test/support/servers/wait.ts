@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 interface Patience {
-  /** 20 seconds unless told: servers start on machines that are busy with other tests. */
+  /** Default: 20 seconds, since servers start on computers that are busy with other tests. */
   readonly timeoutMs?: number
   readonly everyMs?: number
 }
 
 /**
- * Asks again and again until the answer is truthy, and returns it. A check that throws counts as "not yet"; when the
- * time is up, the error names what was waited for, and its cause is what the last check threw.
+ * Asks again and again until the answer is truthy, and returns it. A check that throws counts as "not yet";
+ * when the time is up, the error names what was waited for, and its cause is what the last check threw.
  */
 export async function until<T>(
   what: string,

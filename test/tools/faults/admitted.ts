@@ -11,7 +11,9 @@ export interface Admitted {
   readonly bySource: Readonly<Record<string, number>>
 }
 
-/** The hot client that was let through most, of what the choice bounds: `'open'` decisions are not bounded. */
+/**
+ * The hot client that was let through most, of what the choice bounds: `'open'` decisions are not bounded.
+ */
 export function mostAdmitted(seen: readonly Seen[], choice: Choice): Admitted {
   const times = seen.map(({ decidedAtMs }) => decidedAtMs)
   const [fromMs, toMs] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]

@@ -6,7 +6,10 @@ import type { Bundle } from '../../support/servers/bundle.js'
 import type { Target } from './target.js'
 import type { WaitSummary } from './waits.js'
 
-/** What the application does where the store cannot decide: `'function'` denies POST requests, and decides others locally. */
+/**
+ * What the application does where the store cannot decide: `'function'` denies POST requests, and decides
+ * others locally.
+ */
 export type Choice = 'allow' | 'deny' | 'local' | 'function'
 
 export interface AppSettings {
@@ -14,7 +17,7 @@ export interface AppSettings {
   readonly choice: Choice
 }
 
-/** What an application is asked, and what it answers. */
+/** The questions to an application, and its answers. */
 export interface Answers {
   /** Forgets how long requests waited before. */
   readonly startCounting: object
@@ -48,7 +51,7 @@ export interface AppReport {
 export interface App {
   readonly port: number
   ask<Q extends Question>(question: Q): Promise<Answers[Q]>
-  /** Whether it has ended by itself soon after it was closed. */
+  /** Whether it exited soon after it was closed, without a signal. */
   hasEnded(): Promise<boolean>
   kill(): void
 }

@@ -19,7 +19,10 @@ const SOURCES: { readonly [Each in Choice]: readonly string[] } = {
   function: ['store', 'local', 'closed'],
 }
 
-/** The bounds that an outcome breaks. So much later may waits end on a machine that is busy with other things. */
+/**
+ * The bounds that an outcome breaks. So much later may waits end on a machine that is busy with other
+ * things.
+ */
 export function brokenBounds(outcome: Outcome, forgivenMs = 0): string[] {
   return [
     ...waited(outcome, forgivenMs),
@@ -30,7 +33,10 @@ export function brokenBounds(outcome: Outcome, forgivenMs = 0): string[] {
   ]
 }
 
-/** The most that a client may be admitted: its policy's bound, once more for each loss of counts, and the fallback's share of it. */
+/**
+ * The most that a client may be admitted: its policy's bound, once more for each loss of counts, and the
+ * fallback's share of it.
+ */
 export function mostAllowed({ admitted: { promise }, choice, fault }: Outcome): number {
   const local = choice === 'local' || choice === 'function' ? PROCESSES_TIMES_SHARE : 0
   return promise * (1 + (fault.losses ?? 0) + local)

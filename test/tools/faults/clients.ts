@@ -13,13 +13,16 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
 const KINDS = Object.keys(POLICIES)
 const HOT_PER_POLICY = 10
 
-/** Says who asks next. */
+/** The clients that send requests, in turn. */
 export interface Clients {
   next(): string
   isHot(client: string): boolean
 }
 
-/** Half of the requests are of 30 hot clients, the first ones of each policy by far the busiest; the others come once. */
+/**
+ * Half of the requests are of 30 hot clients, the first ones of each policy by far the busiest; the others
+ * come once.
+ */
 export function clients(run: string): Clients {
   let asked = 0
   return {
@@ -41,8 +44,9 @@ export function policyOf(client: string): Policy {
 }
 
 /**
- * What a client that was not known before may be let through by its policy between two times of the wall clock, less than a
- * window apart: the whole limit; the bucket's refill beside it; the limit of a second fixed window where one begins meanwhile.
+ * What a client that was not known before may be let through by its policy between two times of the wall
+ * clock, less than a window apart: the whole limit; the bucket's refill beside it; the limit of a second
+ * fixed window where one begins meanwhile.
  */
 export function promiseTo(client: string, fromMs: number, toMs: number): number {
   const { kind } = policyOf(client)

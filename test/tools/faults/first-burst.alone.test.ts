@@ -122,7 +122,7 @@ function watch(
   return { limiter, title, burst, states, storeErrors }
 }
 
-/** Where the decisions of so many charges at once come from. */
+/** The sources of the decisions on this many charges made at once. */
 async function sourcesOf({ limiter }: Watched, count: number): Promise<Record<string, number>> {
   const charges = Array.from({ length: count }, async (_, i) => limiter.charge(`client-${i}`))
   const sources: Record<string, number> = {}

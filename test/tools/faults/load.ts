@@ -39,7 +39,7 @@ export interface LoadOptions {
   readonly posts: boolean
 }
 
-/** Workers that ask one after the other; half of the requests are of few clients. It ends after a minute at the latest. */
+/** Workers that each send one request at a time, half of them for a few clients; at most for a minute. */
 export function startLoad({ port, run, posts }: LoadOptions): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: WORKERS })
   const { next } = clients(run)

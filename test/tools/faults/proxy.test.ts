@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { until } from '../../support/servers/wait.js'
 import { type FaultyProxy, startProxy } from './proxy.js'
 
-/** A server that gives back what it hears, in capitals. */
+/** A server that echoes what it receives, in capitals. */
 let server: Server
 let proxy: FaultyProxy
 let heard = ''
@@ -166,7 +166,7 @@ test('ends one half of a connection', async () => {
   await until('the server has ended it', () => second.got.text === 'THREEBYE')
 })
 
-test('refuses connections until it accepts them again, and leaves those that are there', async () => {
+test('refuses connections until it accepts them again, and keeps existing ones', async () => {
   const { ask } = await open()
   await ask('one')
   await proxy.refuse()

@@ -15,9 +15,9 @@ export interface Behaviour {
   readonly msPerByte?: number
   /** Which way bytes are swallowed. The connections stay open. */
   readonly swallow?: 'requests' | 'replies' | 'both'
-  /** So many bytes of the next reply pass, and then the connection is closed in good order. */
+  /** Forwards this many bytes of the next reply, then closes the connection with FIN. */
   readonly cutReplyAt?: number
-  /** Asked of each request: the server hears it, or the connection is reset or closed in good order instead. */
+  /** Called for each request: forwards it, or resets the connection, or closes it with FIN. */
   readonly onRequest?: (bytes: Buffer) => 'pass' | 'reset' | 'close'
 }
 
@@ -33,9 +33,12 @@ export interface FaultyProxy {
   behave(behaviour: Behaviour): void
   /** Closes all connections: at once, by a reset, or in good order. */
   cut(how?: 'reset' | 'end'): void
-  /** Ends one half of all connections: no more replies come to the clients, or no more requests to the server. */
+  /**
+   * Ends one half of all connections: no more replies come to the clients, or no more requests to the
+   * server.
+   */
   halfClose(whose: 'replies' | 'requests'): void
-  /** Refuses connections until it accepts them again on the same port. Those that are there stay. */
+  /** Refuses connections until it accepts them again on the same port. Existing ones stay open. */
   refuse(): Promise<void>
   accept(): Promise<void>
   /** All passes again, and connections are accepted. */

@@ -7,13 +7,14 @@ const ATTEMPTS = 3
 const DISTURBED_MS = 20
 
 export interface UndisturbedOptions extends RunOptions {
-  /** Bounds that are broken by no more than the application was held up are kept: it is not run again for them. */
+  /** Bounds exceeded by no more than the application was held up count as kept: they cause no second run. */
   readonly forgives?: boolean
 }
 
 /**
- * Runs a fault once more where a bound was broken while the application was held up for longer than the bounds leave room for:
- * that says nothing on a machine that is busy with other things. What the application does to itself, it does again.
+ * Runs a fault once more where a bound was broken while the application was held up for longer than the
+ * bounds leave room for: that says nothing on a machine that is busy with other things. What the
+ * application does to itself, it does again.
  */
 export async function runUndisturbed(
   stage: Stage,

@@ -10,7 +10,7 @@ import { openTarget } from './target.js'
 const WORKERS = 200
 const WORK_MS = 200
 const AFTER_ERROR_MS = 250
-/** Nothing comes back in the time of a run, and nobody is denied. */
+/** Restores nothing within a run, and denies nobody. */
 const [LIMIT, LONG] = [100_000, '3000d']
 const POLICIES: readonly Policy[] = [
   tokenBucket({ capacity: LIMIT, refill: LIMIT, every: LONG }),

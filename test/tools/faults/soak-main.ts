@@ -4,7 +4,7 @@ import type { Scene } from './stage.js'
 
 const STORES = ['redis', 'memcached', 'mariadb', 'postgres']
 
-/** Soaks each store in turn, or the one that is named, for so many minutes in all. */
+/** Soaks each store in turn, or only the named one. The minutes are the total. */
 async function main(minutes: number, only: string | undefined): Promise<boolean> {
   const stores = STORES.filter((name) => only === undefined || name === only)
   if (!(minutes > 0) || stores.length === 0) throw new Error('npm run soak [-- <minutes> [<store>]]')

@@ -15,7 +15,10 @@ export interface SoakSettings {
   readonly run: string
 }
 
-/** What an application counted itself, and what the store has counted for it, in units. What the fallback admits counts in neither. */
+/**
+ * What an application counted itself, and what the store has counted for it, in units. What the fallback
+ * admits counts in neither.
+ */
 export interface SoakCounts {
   readonly requests: number
   readonly bySource: Readonly<Record<string, number>>

@@ -15,7 +15,7 @@ const LOCKED_MS = 5000
 /** What the servers write at the start, and some room. */
 const SMALL_MB = 250
 
-/** Ends all connections but the one that asks. */
+/** Ends all connections except its own. */
 function connectionsKilled(kill: (server: SqlServer) => Promise<unknown>): Fault<SqlStage> {
   return { name: 'connections killed', inflict: ({ server }) => repeat(1500, 200, () => kill(server)) }
 }

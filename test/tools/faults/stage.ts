@@ -9,7 +9,7 @@ export interface Stage {
   readonly proxy: FaultyProxy
   /** The server's process. */
   readonly server: Server
-  /** Asks the server itself; rejects while it does not answer. */
+  /** Queries the server without the proxy. Rejects while it does not answer. */
   answers(): Promise<unknown>
   /** Whether a fault leaves it changed for good. */
   readonly isUsedUp?: boolean

@@ -24,7 +24,10 @@ interface Subject {
   readonly cost?: number
 }
 
-/** A store that answers with promises, as a remote one does, and counts its charges. Its clock is that of the fake timers. */
+/**
+ * A store that answers with promises, as a remote one does, and counts its charges. Its clock is that of
+ * the fake timers.
+ */
 function remoteStore(): Store & { charges: number; isDown: boolean } {
   const memory = memoryStore({ clock: () => Date.now() })
   const store = {
@@ -171,13 +174,13 @@ describe('a denial', () => {
   test('holds while the store is down, and emits limited', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one })
-    const told: Decision[] = []
-    limiter.events.on('limited', (decision) => told.push(decision))
+    const emitted: Decision[] = []
+    limiter.events.on('limited', (decision) => emitted.push(decision))
     await limiter.charge(bob)
     await limiter.charge(bob)
     store.isDown = true
     expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
-    expect(told.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
+    expect(emitted.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
     expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'open' })
   })
 })
@@ -194,7 +197,7 @@ describe('a cached denial ends at once', () => {
       await forgetting.forget(bob)
       expect(await limiter.charge(bob)).toMatchObject({ allowed: true })
       await limiter.forget(bob)
-      jest.advanceTimersByTime(1) // what is charges at the very moment of a forget is not remembered
+      jest.advanceTimersByTime(1) // a denial sent in the millisecond of a forget is not cached
     }
   })
 

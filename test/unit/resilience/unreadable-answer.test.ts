@@ -3,7 +3,7 @@ import { promisingStore, storeThat } from '../../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 
-/** An answer of which nobody can find out whether it is a promise. */
+/** An answer whose `then` throws when it is read. */
 const unreadable = () => ({
   // biome-ignore lint/suspicious/noThenProperty: a thenable is what this test is about
   get then(): never {

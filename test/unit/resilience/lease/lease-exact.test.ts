@@ -23,8 +23,8 @@ const policies = fc
   )
 
 /**
- * A process makes so many charges at once, some time after the last ones; some of one unit, some of more.
- * Sometimes somebody takes all that is left just before.
+ * One process makes several charges at once, `afterMs` after the last ones. Sometimes another process takes
+ * all that is left just before.
  */
 const burst = fc.record({
   who: fc.nat({ max: PROCESSES - 1 }),
@@ -91,7 +91,7 @@ async function overAfterSplit(splitsAt: number): Promise<number> {
   }
 }
 
-test('a block whose batch was decided at two moments lets nobody have more', async () => {
+test('a block whose batch was decided at two moments admits no more', async () => {
   const over: number[] = []
   for (let splitsAt = 0; splitsAt < 20; splitsAt++) over.push(await overAfterSplit(splitsAt))
   expect(Math.max(...over)).toBe(0)

@@ -69,7 +69,7 @@ export function leaseOn(store: RemoteStore, settings: Partial<LeaseSettings> = {
   })
 }
 
-/** Charges a key so many times at once. Returns all verdicts. */
+/** Charges a key several times at once. Returns all verdicts. */
 export async function chargeTimes(
   store: Store,
   policy: Policy,

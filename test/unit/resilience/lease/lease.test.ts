@@ -23,7 +23,7 @@ async function pass(ms: number): Promise<void> {
 const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly Verdict[]> =>
   store.charge([[{ key: 'key', policy, cost }]])
 
-/** So many units are taken from the store; the rest of them is held. */
+/** Returns how many units the store has given out, unused ones included. */
 const taken = (policy = hourly) => 3200 - remote.remaining(policy)
 
 test('a key that is charged now and then is charged in the store, one by one', async () => {
@@ -137,7 +137,7 @@ test('units of a bucket that misses much are returned, too; of one that misses l
   expect(taken(bucket)).toBe(122)
 })
 
-test('at most a block for each process lies unused, and never for longer than the hold', async () => {
+test('each process holds at most one block unused, and never for longer than the hold', async () => {
   const stores = Array.from({ length: 4 }, () => leaseOn(remote, { processes: 4 }))
   let used = 0
   for (let i = 0; i < 50; i++) {
@@ -151,7 +151,7 @@ test('at most a block for each process lies unused, and never for longer than th
   expect(taken()).toBe(used)
 })
 
-test('once nobody charges any more, no timer runs', async () => {
+test('once charges stop, no timer runs', async () => {
   await chargeHundred(store, hourly)
   expect(jest.getTimerCount()).toBe(1)
   await pass(4 * HOLD_MS)
