@@ -73,8 +73,8 @@ function rowOf(name: StoreName, figures: Map<number, number> | string): string[]
   const all = [...figures.values()]
   const times = (all.at(-1) ?? Number.NaN) / (all[0] ?? Number.NaN)
   const verdict = times <= MOST_TIMES ? 'reached' : 'NOT reached'
-  const told = name.startsWith('headgate') ? `${times.toFixed(2)}x: ${verdict}` : `${times.toFixed(2)}x`
-  return [name, ...all.map(whole), told]
+  const shown = name.startsWith('headgate') ? `${times.toFixed(2)}x: ${verdict}` : `${times.toFixed(2)}x`
+  return [name, ...all.map(whole), shown]
 }
 
 /** A garbage collection may hit any call: only what recurs in each run is the store's own. */

@@ -24,8 +24,8 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
 }
 
 /**
- * Charges each of 100,000 addresses once, for keys as a limiter by address makes them; gives how much what
- * a server tells of its memory has grown per key.
+ * Charges each of 100,000 addresses once, with the keys of a limiter by address. Returns how much the
+ * server's own figure of its memory has grown per key.
  */
 export async function growthPerKey(
   store: Store,

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 
 /**
- * Counts what this process writes to sockets from now on, whoever does; the function that comes back tells
- * how often since. Each write sets out on a round trip.
+ * Counts all writes of this process to sockets from now on. Returns a function that returns the count. Each
+ * write begins a round trip.
  */
 export function countWrites(): () => number {
   let writes = 0

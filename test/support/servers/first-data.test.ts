@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(beside, { recursive: true }))
 
-/** Lays the files of one more server, which tell how many had been made, and gives its folder. */
+/** Creates the data of one more server, numbered in the order of creation. Returns its folder. */
 async function lay(other: Partial<FirstData> = {}): Promise<string> {
   const folder = join(beside, `folder-${++servers}`)
   await mkdir(folder)

@@ -30,7 +30,7 @@ export const INSTALL_TIMEOUT_MS = 600_000
 
 /**
  * Installs a package unless another test process, which held the lock before, already has. While it works,
- * packages are told to start no service (101 is "forbidden by policy"): the tests start their own, with
+ * packages must start no service (101 is "forbidden by policy"): the tests start their own, with
  * their own data.
  */
 const INSTALL = `

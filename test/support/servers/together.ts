@@ -2,9 +2,9 @@
 export type Case = readonly [title: string, run: () => Promise<unknown>]
 
 /**
- * Tests that mostly wait, and do it together: a hook runs them all, some at a time, and each test tells
- * what came of its own. `test.concurrent` will not do: whenever one of its tests has ended, the others may
- * load no module (jest 30.5), and drivers load some late.
+ * Tests that mostly wait, run side by side: a hook runs them all, `atOnce` at a time, and each test reports
+ * its own outcome. `test.concurrent` does not serve: once one of its tests has ended, the others can load no
+ * module (jest 30.5), and drivers load some late.
  */
 export function testTogether(cases: readonly Case[], { atOnce = 5, timeoutMs = 120_000 } = {}): void {
   const outcomes: { readonly error?: unknown }[] = []

@@ -139,15 +139,18 @@ test.each([
 test.each([
   ['reset', ['ECONNRESET', 'close']],
   ['close', ['end']],
-] as const)('asks about each request, and where told does %s instead', async (verdict, events) => {
-  const { socket, got, ask } = await open()
-  proxy.behave({ onRequest: (bytes) => (bytes.includes('bad') ? verdict : 'pass') })
-  await ask('good')
-  socket.write('bad')
-  await until('it is over', () => got.events.length === events.length)
-  expect(got.events).toEqual(events)
-  expect(heard).toBe('good')
-})
+] as const)(
+  'calls onRequest for each request, and answers it with %s where that says so',
+  async (verdict, events) => {
+    const { socket, got, ask } = await open()
+    proxy.behave({ onRequest: (bytes) => (bytes.includes('bad') ? verdict : 'pass') })
+    await ask('good')
+    socket.write('bad')
+    await until('it is over', () => got.events.length === events.length)
+    expect(got.events).toEqual(events)
+    expect(heard).toBe('good')
+  },
+)
 
 test('ends one half of a connection', async () => {
   const first = await open()
