@@ -127,7 +127,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     return isJustRead ? applyUnwritten(version.state, operations, nowMs, outcome) : undefined
   }
 
-  /** Returns whether the version was still current; an error if the server has no memory for the new state. */
+  /** Returns whether the version was still current; an error if the server had no memory for the state. */
   async function write(
     key: string,
     { cas }: Version,

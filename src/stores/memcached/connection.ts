@@ -20,7 +20,7 @@ export interface Transport {
    * with `StoreError` where there is none.
    */
   request(routingKey: string, request: MemcachedRequest): Promise<MemcachedReply>
-  /** Returns the connection to the server of `routingKey`. CAS tokens of two connections are not comparable. */
+  /** Returns the connection to the server of `routingKey`, within which CAS tokens are comparable. */
   socketOf(routingKey: string): Socket | undefined
 }
 

@@ -1,0 +1,46 @@
+import type { Policy } from '../../policies/policy.js'
+import { groupBy } from '../../util/group-by.js'
+import { batcher } from '../shared/batcher.js'
+import type { Charge, KeyedPolicy, Part, Refund, Verdict } from '../store.js'
+import { casStrategy } from './cas-strategy.js'
+import type { Transport } from './connection.js'
+import { counterStrategy } from './counter-strategy.js'
+import { countersOf } from './counters.js'
+import type { Strategy } from './operations.js'
+import { itemKey } from './protocol.js'
+
+const MAX_CHARGES = 256
+const MAX_IN_FLIGHT = 2
+/** A batch that takes longer (the server is far away) no longer delays the next ones. */
+const STALL_TIMEOUT_MS = 3
+
+/** Creates a dispatcher that runs operations of one key each, by the strategy for its policy. */
+export function dispatcher(transport: Transport, now: () => number) {
+  const counters = counterStrategy(transport, now)
+  const compareAndSwap = casStrategy(transport, now)
+  const strategyFor = (policy: Policy): Strategy => (countersOf(policy) ? counters : compareAndSwap)
+
+  const charge = batcher<Charge, Verdict>(
+    async (charges, answer) => {
+      const partOf = (i: number) => charges[i]?.[0] as Part
+      const decideTogether = async ([key, indexes]: [string, number[]]) => {
+        const { policy } = partOf(indexes[0] as number)
+        const own = indexes.map((i) => charges[i] as Charge)
+        const results = await strategyFor(policy)
+          .charge(key, own, policy)
+          .catch((error: Error) => indexes.map(() => error))
+        for (const [i, index] of indexes.entries()) answer(index, results[i] as Verdict | Error)
+      }
+      const byKey = groupBy(charges.keys(), (i) => itemKey(partOf(i).key))
+      await Promise.all(Array.from(byKey, decideTogether))
+    },
+    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS },
+  )
+
+  return {
+    /** Decides charges of one key each. Charges of the same key in a batch are decided together. */
+    charge,
+    refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
+    forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
+  }
+}
