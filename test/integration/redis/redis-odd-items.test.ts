@@ -28,8 +28,8 @@ beforeEach(async () => {
 })
 
 test.each<[string, () => unknown, string]>([
-  ['a cost that is none', () => store.charge([[part('bad', policy, Number.NaN)]]), 'cost'],
-  ['a policy of an unknown kind', () => store.charge([[part('bad', unknown)]]), 'kind "leaky-bucket"'],
+  ['an invalid cost', () => store.charge([[part('bad', policy, Number.NaN)]]), 'cost'],
+  ['a policy of an unknown kind', () => store.charge([[part('bad', unknown)]]), 'got "leaky-bucket"'],
   [
     'a refund of an unknown time',
     () => store.refund([{ ...part('key-0', policy), takenAtMs: Number.NaN }]),
