@@ -2,13 +2,13 @@ import Negotiator from 'negotiator'
 import type { Decision } from '../limiter/decision.js'
 import { wholeSeconds } from './headers.js'
 
-/** The body of an answer to a request that is not let through. */
+/** The body of the answer to a denied request. */
 export interface DenialBody {
   readonly contentType: string
   readonly text: string
 }
 
-/** Why a request is not let through. */
+/** Why a request is denied. */
 export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
 
 /** The figures of a decision that a body shows: all of them, or fewer. */

@@ -67,7 +67,7 @@ export interface MiddlewareSettings<Req, Res>
   readonly addressRule: AddressRule | undefined
   /** Returns whether a request is answered 400 before anything is charged. */
   readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
-  /** Called for a request that is let through, in report mode also where it is denied. */
+  /** Called for a request that passes, in report mode also for one that a limit denies. */
   readonly onAllowed: OnAllowed<Req, Res> | undefined
   readonly onLimited: OnLimited<Req, Res> | undefined
   readonly enforce: boolean

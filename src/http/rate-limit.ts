@@ -56,7 +56,7 @@ export function rateLimit<
 
 /**
  * Creates middleware from settings that were read; `owner` is the function that errors name. The steps of a
- * request stand below in order: each returns whether the request is let through, and has answered it if not.
+ * request stand below in order: each returns whether the request passes, and has answered it if not.
  */
 export function middlewareFrom<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,

@@ -11,7 +11,7 @@ export type Count<Req, Res> =
   | 'successful'
   | ((req: Req, res: Res) => MaybePromise<boolean>)
 
-/** Called with a request that a limiter has let through, before its handler runs. */
+/** Called with a request that passed a limiter, before its handler runs. */
 export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, decision: Decision) => void
 
 /**

@@ -12,7 +12,7 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** Sends a whole response in one call. Returns false: the request is not let through. */
+/** Sends a whole response in one call. Returns false: the request does not pass. */
 export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
   const byName: Record<string, string> = {} // on-headers before 1.1 reads a list as one of pairs
   for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string

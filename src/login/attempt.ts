@@ -11,7 +11,7 @@ export interface Attempt {
   account(): MaybePromise<unknown>
   /** Returns the browser that it comes from; `undefined` without device cookies or without a name. */
   browser(): MaybePromise<Browser | undefined>
-  /** Set once the attempt was charged and let through. */
+  /** Set once the attempt was charged and allowed. */
   report?: ReportOutcome
 }
 

@@ -39,7 +39,7 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   /**
    * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
    * before the headers of the response are sent, else it throws an `Error`; the last report takes effect.
-   * Has no effect on a request that this guard has not let through as an attempt, or whose client has hung
+   * Has no effect on a request that this guard has not allowed as an attempt, or whose client has hung
    * up; on one that it has never seen, such as a wrapper, it emits the process warning
    * `HEADGATE_UNKNOWN_ATTEMPT`.
    */

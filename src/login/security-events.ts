@@ -56,7 +56,7 @@ export interface AttemptLog {
   end(): void
 }
 
-/** Begins the log of an attempt that was charged and is let through. */
+/** Begins the log of an attempt that was charged and allowed. */
 export type BeginLog<Req> = (req: Req, name: unknown, decision: Decision) => AttemptLog
 
 /**

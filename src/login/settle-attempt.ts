@@ -13,7 +13,7 @@ import { type Outcome, onOutcome } from './outcome.js'
 import type { BeginLog } from './security-events.js'
 
 /**
- * Returns what follows an attempt that was charged and let through to its outcome. A success clears the
+ * Creates what follows an allowed attempt to its outcome. A success clears the
  * failures of the account, refunds the address, and makes the browser a known device. A failure stays
  * charged; so does an error of the server (5xx), except in the count of failures in a row: it shows nothing
  * about a password, and must not lead to a lock that only support can end.
