@@ -11,11 +11,11 @@ interface Entry {
 }
 
 /**
- * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`, and
- * then calls `onTimeout`. What arrived while the process was busy is read first. One timer serves all
- * pending promises; it does not keep the process running.
+ * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`. What
+ * arrived while the process was busy is read first. One timer serves all pending promises; it does not keep
+ * the process running.
  */
-export function timeout(timeoutMs: number): <T>(work: Promise<T>, onTimeout?: () => void) => Promise<T> {
+export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> {
   const pending = new Set<Entry>() // in the order in which they are due
   let hasTimer = false
 
@@ -37,12 +37,9 @@ export function timeout(timeoutMs: number): <T>(work: Promise<T>, onTimeout?: ()
     startTimer()
   }
 
-  return (work, onTimeout) =>
+  return (work) =>
     new Promise((resolve, reject) => {
-      const expire = () => {
-        reject(new TimeoutError(timeoutMs))
-        onTimeout?.()
-      }
+      const expire = () => reject(new TimeoutError(timeoutMs))
       const entry = { dueAtMs: performance.now() + timeoutMs, expire }
       pending.add(entry)
       startTimer()
