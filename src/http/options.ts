@@ -10,7 +10,7 @@ import {
   type LimiterSettings,
   limiterSettings,
 } from '../limiter/parse-options.js'
-import { foreignHint } from '../options/hints/foreign-hint.js'
+import { FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, whole, wrongOption } from '../util/validate.js'
@@ -95,7 +95,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
   owner: string,
   options: RateLimitOptions<Req, Res>,
 ): MiddlewareSettings<Req, Res> {
-  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, hint: foreignHint }
+  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, fixes: FOREIGN_OPTIONS }
   const read = readOptions(owner, options, table)
   const { count = 'all', skip, onLimited } = options
   return {

@@ -31,7 +31,7 @@ const OPTIONS = {
       read: (owner: string, given: object) => addressReader(owner, given),
     },
   },
-  renamed: { ipv6Subnet: 'ipv6Prefix' },
+  fixes: { ipv6Subnet: 'ipv6Prefix' },
 } as const
 
 /**

@@ -1,7 +1,7 @@
 import { defaultKey } from '../keys/by-ip.js'
 import type { IdentityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { entryHint } from '../options/hints/foreign-hint.js'
+import { BESIDE_LIMITS, elsewhere, FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
@@ -63,10 +63,18 @@ export const ENTRIES_RULE = {
   },
 } as const
 
+const POLICY_FIX = 'Write policy: slidingWindow({ limit, window }).'
+
 /** The options of one of several limits. */
 const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
-  hint: entryHint,
+  fixes: {
+    ...FOREIGN_OPTIONS,
+    ...elsewhere(BESIDE_LIMITS, 'beside limits'),
+    limit: POLICY_FIX,
+    window: POLICY_FIX,
+    ttl: POLICY_FIX,
+  },
 }
 
 function readLimit(owner: string, option: string, limit: unknown): number {

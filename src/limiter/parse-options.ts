@@ -1,4 +1,4 @@
-import { foreignHintWithin } from '../options/hints/foreign-hint.js'
+import { elsewhere, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
 import { readLease } from '../resilience/lease/options.js'
@@ -56,7 +56,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  hint: foreignHintWithin(Object.keys(LIMITER_ROWS), 'into rateLimit'),
+  fixes: { ...FOREIGN_OPTIONS, ...elsewhere(MIDDLEWARE_OPTIONS, 'into the options of rateLimit') },
 }
 
 type Rows = Settings<typeof LIMITER_ROWS>

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { types } from 'node:util'
 import { readSecret } from '../limiter/parse-options.js'
-import { advise } from '../options/hints/hint.js'
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -46,8 +45,7 @@ const OPTIONS = {
     epoch: callback<(account: string, req: never) => MaybePromise<DeviceEpoch>>,
     lasts: withDefault('90d', durationMs),
   },
-  renamed: { maxAge: 'lasts', expires: 'lasts' },
-  hint: (option: string) => (option === 'name' ? advise('Write name beside deviceCookie.') : undefined),
+  fixes: { maxAge: 'lasts', expires: 'lasts', name: 'Write name beside deviceCookie.' },
 }
 
 /** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */

@@ -3,7 +3,6 @@ import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../http/options.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { LIMITER_RULES, readChoice } from '../limiter/parse-options.js'
-import { loginHint } from '../options/hints/login-hint.js'
 import {
   callback,
   optional,
@@ -18,6 +17,7 @@ import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account.js'
 import { type DeviceCookie, deviceCookie } from './device-cookie.js'
 import { type DeviceCookieOptions, type DeviceSettings, readDeviceCookie } from './device-options.js'
+import { FIXES } from './fixes.js'
 import { defaultPolicies, type LimitSettings, type LoginPolicies } from './limits.js'
 import type { SuccessTest } from './outcome.js'
 import { readFailureRedirect, succeededByStatus } from './redirect.js'
@@ -150,7 +150,7 @@ const RULES = {
 export function readLoginOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   options: LoginGuardOptions<Req, Res>,
 ): LoginSettings<Req, Res> {
-  const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, hint: loginHint })
+  const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = '' } = read
   return {
     account: read.reader as AccountReader<Req>,
@@ -202,8 +202,8 @@ function readPolicies(owner: string, option: string, limits: unknown): LoginPoli
     account: withDefault(defaults.account, readPolicy),
     accountAndAddress: withDefault(defaults.accountAndAddress, readPolicy),
   }
-  const renamed = { ip: 'address', pair: 'accountAndAddress' }
-  return readOptions(`${owner}: ${option}`, limits as object, { rows, renamed })
+  const fixes = { ip: 'address', pair: 'accountAndAddress' }
+  return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })
 }
 
 function readPolicy(owner: string, option: string, policy: unknown): Policy {

@@ -1,7 +1,6 @@
 import { optionalFunction, showKind } from '../util/validate.js'
-import { type FindHint, type Given, rename } from './hints/hint.js'
+import { describeUnknown, type Fixes } from './fixes.js'
 import { collectProblems } from './problems.js'
-import { describeUnknown } from './unknown-options.js'
 
 /** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
@@ -31,10 +30,8 @@ type Read<R extends Rows, D extends Rules<Settings<R>>> = Settings<R> & {
 export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
   readonly rows: R
   readonly rules?: D
-  /** Other words for these options. */
-  readonly renamed?: Readonly<Record<string, string>>
-  /** What to write in place of options of other packages. */
-  readonly hint?: FindHint
+  /** What to write in place of options that it does not have. */
+  readonly fixes?: Fixes
 }
 
 /**
@@ -44,7 +41,7 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
   options: object,
-  { rows, rules, renamed = {}, hint }: OptionTable<R, D>,
+  { rows, rules, fixes = {} }: OptionTable<R, D>,
 ): Read<R, D> {
   const known = Object.keys(rows)
   const given = readGiven(owner, options, known)
@@ -59,9 +56,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
     if (!isSound) unsound.add(name)
   }
 
-  const findHint: FindHint = (name) =>
-    Object.hasOwn(renamed, name) ? rename(renamed[name] as string) : hint?.(name, given)
-  for (const { error, meant } of describeUnknown(owner, given, known, findHint)) {
+  for (const { error, meant } of describeUnknown(owner, given, known, fixes)) {
     problems.add(error)
     for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
   }
@@ -73,8 +68,13 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   return settings as Read<R, D>
 }
 
-function readGiven(owner: string, options: unknown, known: readonly string[]): Given {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options as Given
+function readGiven(
+  owner: string,
+  options: unknown,
+  known: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options))
+    return options as Record<string, unknown>
   const problem = `options must be an object, got ${showKind(options)}`
   throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
 }

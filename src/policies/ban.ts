@@ -1,4 +1,3 @@
-import { banHints } from '../options/hints/policy-hints.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { type Duration, durationMs } from '../util/durations.js'
@@ -40,8 +39,14 @@ const OPTIONS = {
     for: readBans,
     onAttempt: withDefault('nothing', choice('nothing', 'restart')),
   },
-  renamed: { durations: 'for', window: 'within', limit: 'after', max: 'after' },
-  hint: banHints,
+  fixes: {
+    limit: 'after',
+    max: 'after',
+    window: 'within',
+    durations: 'for',
+    duration: "Write for with its unit, such as for: '10m'.",
+    blockDuration: 'duration',
+  },
 }
 
 /**

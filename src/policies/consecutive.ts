@@ -1,4 +1,3 @@
-import { policyHints } from '../options/hints/policy-hints.js'
 import { optional, readOptions } from '../options/option-table.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -13,7 +12,12 @@ export interface ConsecutiveOptions {
 
 const OPTIONS = {
   rows: { limit: wholeNumber, name: optional(keyName) },
-  hint: policyHints({ units: ['limit'] }),
+  fixes: {
+    max: 'limit',
+    points: 'limit',
+    window: 'Leave it out: consecutive has no window.',
+    windowMs: 'window',
+  },
 }
 
 /**

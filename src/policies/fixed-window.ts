@@ -1,12 +1,12 @@
 import { readOptions } from '../options/option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
-import { WINDOW_HINT, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_FIXES, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
 
 /** Options of `fixedWindow`. */
 export type FixedWindowOptions = WindowOptions
 
-const OPTIONS = { rows: WINDOW_ROWS, hint: WINDOW_HINT }
+const OPTIONS = { rows: WINDOW_ROWS, fixes: WINDOW_FIXES }
 
 /**
  * Creates one counter per window; windows are aligned to the Unix epoch. The cheapest policy, and the one

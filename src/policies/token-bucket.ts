@@ -1,4 +1,3 @@
-import { policyHints } from '../options/hints/policy-hints.js'
 import { optional, readOptions } from '../options/option-table.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
@@ -20,8 +19,14 @@ export interface TokenBucketOptions {
 const OPTIONS = {
   rows: { capacity: wholeNumber, refill: wholeNumber, every: durationMs, name: optional(keyName) },
   rules: { intervalMs: { from: ['capacity', 'refill', 'every'], read: readInterval } },
-  renamed: { interval: 'every' },
-  hint: policyHints({ units: ['capacity', 'refill'], time: 'every' }),
+  fixes: {
+    limit: 'Write capacity and refill.',
+    max: 'Write capacity and refill.',
+    points: 'Write capacity and refill.',
+    window: 'every',
+    windowMs: 'every',
+    interval: 'every',
+  },
 } as const
 
 /**

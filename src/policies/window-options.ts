@@ -1,4 +1,3 @@
-import { policyHints } from '../options/hints/policy-hints.js'
 import { optional } from '../options/option-table.js'
 import { type Duration, shortDuration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
@@ -14,7 +13,12 @@ export interface WindowOptions {
 }
 
 export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
-export const WINDOW_HINT = policyHints({ units: ['limit'], time: 'window' })
+export const WINDOW_FIXES = {
+  max: 'limit',
+  points: 'limit',
+  windowMs: 'window',
+  duration: "Write window with its unit, such as window: '1m'.",
+}
 
 /** The default name of a window, such as `100-in-1min`. */
 export function windowName(limit: number, lengthMs: number): string {

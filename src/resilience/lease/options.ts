@@ -19,7 +19,7 @@ export interface LeaseOptions {
 
 const OPTIONS = {
   rows: { hold: withDefault('100ms', readHold), processes: withDefault(8, whole(1, 10_000, 8)) },
-  renamed: { window: 'hold', ttl: 'hold', workers: 'processes' },
+  fixes: { window: 'hold', ttl: 'hold', workers: 'processes' },
 }
 
 /** Returns the settings of the option `lease`. Throws a `TypeError` that names what is wrong and the fix. */

@@ -28,7 +28,7 @@ export interface MemoryStore extends Store {
 
 const OPTIONS = {
   rows: { maxKeys: withDefault(1_000_000, whole(1, 100_000_000)), clock: callback<() => number> },
-  renamed: { max: 'maxKeys', size: 'maxKeys' },
+  fixes: { max: 'maxKeys', size: 'maxKeys' },
 }
 
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter

@@ -15,6 +15,7 @@ export default {
     config: {
       projects: [],
       testEnvironment: 'node',
+      setupFiles: ['<rootDir>/test/tools/mutants/setup.ts'],
       transform: {
         '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
       },
@@ -24,7 +25,7 @@ export default {
     },
   },
   concurrency: 2,
-  timeoutMS: 20_000,
+  timeoutMS: 5000,
   dryRunTimeoutMinutes: 15,
   reporters: ['json', 'progress-append-only', 'clear-text'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },

@@ -118,7 +118,7 @@ describe.each([
     [
       [{ limit: 5, window: '1h' }],
       'limits[0]: there are no options "limit" and "window". ' +
-        'Write policy: slidingWindow({ limit, window }) instead.',
+        'Write policy: slidingWindow({ limit, window }).',
     ],
     [[{ policy, polici: 1 }], 'limits[0]: there is no option "polici". Did you mean policy?'],
     [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each a name.'],

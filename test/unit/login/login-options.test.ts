@@ -90,7 +90,7 @@ test.each<[object, string]>([
   [{ field: 'a', accountInEvents: 'plain' }, "loginGuard: accountInEvents must be one of 'hashed', 'clear'"],
   [
     { field: 'a', headers: 'draft' },
-    'loginGuard: there is no option "headers". There is no equivalent, because a login guard sends no headers that say how many attempts are left.',
+    'loginGuard: there is no option "headers". Leave it out: a guard sends no headers that say how many attempts are left.',
   ],
   [
     { field: 'a', key: () => 'a' },

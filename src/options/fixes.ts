@@ -1,0 +1,48 @@
+import { groupBy } from '../util/group-by.js'
+import { findNearest, showName } from '../util/validate.js'
+
+/**
+ * What to write in place of options that a factory does not have: the name of an option that takes the same
+ * value, or a sentence.
+ */
+export type Fixes = Readonly<Record<string, string>>
+
+/** Options that the factory does not have, and that have one fix. */
+export interface UnknownOptions {
+  readonly error: TypeError
+  /** Options of the factory that the fix mentions: they were misnamed, not left out. */
+  readonly meant: readonly string[]
+}
+
+/** Describes the options that are none of `known`; one that is `undefined` was left out. */
+export function describeUnknown(
+  owner: string,
+  given: object,
+  known: readonly string[],
+  fixes: Fixes,
+): UnknownOptions[] {
+  const unknown = Object.entries(given)
+    .filter(([name, value]) => !known.includes(name) && value !== undefined)
+    .map(([name]) => name)
+  const byFix = groupBy(unknown, (name) => fixFor(name, known, fixes))
+  return Array.from(byFix, ([fix, names]) => {
+    const listed = names.map(showName).join(' and ')
+    const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
+    const words = fix.split(/\W+/)
+    return {
+      error: new TypeError(`${owner}: ${problem}. ${fix}`),
+      meant: known.filter((name) => words.includes(name)),
+    }
+  })
+}
+
+/** Returns the sentence that says what to write. A fix may name an option that has a fix itself. */
+function fixFor(name: string, known: readonly string[], fixes: Fixes): string {
+  if (Object.hasOwn(fixes, name)) {
+    const fix = fixes[name] as string
+    if (!/^\w+$/.test(fix)) return fix
+    return known.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, known, fixes)
+  }
+  const near = findNearest(name, known)
+  return near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`
+}

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs'
+import * as headgate from 'headgate'
+import { MIDDLEWARE_ROWS } from '../../../src/http/options.js'
+import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
+import { BESIDE_LIMITS, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../../../src/options/foreign-options.js'
+
+const { ban, consecutive, createLimiter, loginGuard, rateLimit, slidingWindow, tokenBucket } = headgate
+
+const EXPRESS_RATE_LIMIT = declaredIn(
+  'express-rate-limit/dist/index.d.ts',
+  /export type Options = \{(.*?)\n\};/gs,
+)
+const RATE_LIMITER_FLEXIBLE = declaredIn(
+  'rate-limiter-flexible/types.d.ts',
+  /interface I(?:RateLimiter\w*(?<!Function)Options(?:AndSchema)?|RLWrapper\w*Options|RateLimiterQueueOpts)(?: extends [^{]*)? \{(.*?)\n\}/gs,
+)
+/** The options of packages that are not installed here, from their type declarations. */
+const OTHERS =
+  'delayAfter delayMs maxDelayMs ' + // express-slow-down 3
+  'name limit ttl blockDuration ignoreUserAgents skipIf getTracker generateKey setHeaders errorMessage storage ' +
+  'ipv6SubnetPrefix throttlers ' + // @nestjs/throttler 6
+  'max timeWindow allowList ban hook cache continueExceeding onBanReach groupId skipOnError ' +
+  'errorResponseBuilder enableDraftSpec onExceeded exponentialBackoff global redis nameSpace addHeaders ' +
+  'addHeadersOnExceeding ' + // @fastify/rate-limit 11
+  'onLimitReached trustProxy whitelist blacklist' // earlier versions and other middleware
+
+function declaredIn(file: string, blocks: RegExp): readonly string[] {
+  const text = readFileSync(`node_modules/${file}`, 'utf8')
+  return [...text.matchAll(blocks)].flatMap(([, body = '']) =>
+    [...body.matchAll(/^(?:\t| {4})(\w+)\??(?:\(key: any\))?:/gm)].map(([, name]) => name as string),
+  )
+}
+
+test('the table has each option of express-rate-limit that headgate does not have', () => {
+  expect(EXPRESS_RATE_LIMIT.length).toBeGreaterThan(15)
+  const own = Object.keys(MIDDLEWARE_ROWS)
+  const names = EXPRESS_RATE_LIMIT.filter((name) => !own.includes(name))
+  expect(names.filter((name) => !Object.hasOwn(FOREIGN_OPTIONS, name))).toEqual([])
+})
+
+test('the table has only options that a package has, and headgate does not', () => {
+  const declared = [...EXPRESS_RATE_LIMIT, ...RATE_LIMITER_FLEXIBLE, ...OTHERS.split(' ')]
+  const names = Object.keys(FOREIGN_OPTIONS)
+  expect(names.filter((name) => !declared.includes(name))).toEqual([])
+  expect(names.filter((name) => name in MIDDLEWARE_ROWS)).toEqual([])
+})
+
+const fn = () => true
+const enough = { limit: 5, window: '1m' }
+const numbered = { capacity: 5, refill: 5, every: '1m' }
+const policy = tokenBucket(numbered)
+const client = Object.assign(Object.create({ callBuffer() {}, pipeline() {}, on() {} }), {
+  status: 'wait',
+  options: { autoResendUnfulfilledCommands: false },
+})
+
+describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of another package', (name) => {
+  const { message } = errorOf(() => rateLimit({ ...enough, [name]: true } as never))
+  const [, fix = ''] = /^rateLimit: there is no option "\w+"\. ([A-Z].*\.)$/.exec(message) ?? []
+
+  test('throws an error with a fix of its own', () => {
+    expect(fix).toMatch(/^(Write|Leave it out|Listen to|Mount|There is no equivalent)\b/)
+  })
+
+  test('the fix writes an option that exists, with code that runs', () => {
+    const [, option, code] = /^Write (\w+)(?:: (\w+\(.*\)|\[.*\]))?/.exec(fix) ?? []
+    if (option === undefined) return expect(fix).not.toMatch(/^Write/)
+    expect(Object.keys(MIDDLEWARE_ROWS)).toContain(option)
+    if (code === undefined) return
+    const scope = {
+      ...headgate,
+      client,
+      policy,
+      pool: {},
+      table: 'limits',
+      name: 'a',
+      mysqlStore: headgate.memoryStore,
+      ...enough,
+    }
+    const made = new Function(...Object.keys(scope), `return ${code}`)(...Object.values(scope))
+    const others = option === 'policy' || option === 'limits' ? {} : enough
+    expect(() => rateLimit({ ...others, [option]: made })).not.toThrow()
+  })
+})
+
+test('the options that stand elsewhere are those that the factories have', () => {
+  const ofOne = ['limit', 'window', 'policy', 'limits', 'key', 'cost', 'name']
+  const ofMiddleware = Object.keys(MIDDLEWARE_ROWS).filter((name) => !Object.hasOwn(LIMITER_ROWS, name))
+  expect([...MIDDLEWARE_OPTIONS].sort()).toEqual(ofMiddleware.sort())
+  const beside = Object.keys(MIDDLEWARE_ROWS).filter((name) => !ofOne.includes(name))
+  expect([...BESIDE_LIMITS].sort()).toEqual(beside.sort())
+})
+
+test('no fix of loginGuard writes a rule by the status', () => {
+  for (const name of [...Object.keys(FOREIGN_OPTIONS), 'count', 'key']) {
+    if (name === 'retryAfter') continue // an option of its own
+    const { message } = errorOf(() => loginGuard({ field: 'user', [name]: fn } as never))
+    expect(message).not.toMatch(/statusCode\s*[<>=!]/)
+  }
+})
+
+const COUNT = "Write count: 'failed' or 'successful', or leave it out to count all responses."
+const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
+const FAILURES =
+  'Leave it out: a guard counts failed logins. Write succeeded, which says which responses are successes.'
+
+/** What errors say, without their owner. */
+const MESSAGES: readonly (readonly [() => unknown, string])[] = [
+  [
+    () => rateLimit({ windowMs: 900_000, max: 100, standardHeaders: true, legacyHeaders: false } as never),
+    '3 options are wrong:\n- there is no option "windowMs". Write window instead.\n' +
+      '- there is no option "max". Write limit instead.\n' +
+      `- there are no options "standardHeaders" and "legacyHeaders". ${HEADERS}`,
+  ],
+  [
+    () => rateLimit({ points: 6, duration: 60 } as never),
+    '2 options are wrong:\n- there is no option "points". Write limit instead.\n' +
+      '- there is no option "duration". Write window with its unit, such as window: \'1m\'.',
+  ],
+  [
+    () => rateLimit({ ...enough, limit: fn } as never),
+    'limit must be a whole number of at least 1, got function fn. ' +
+      'Give a function as policy, which returns the policy for a request.',
+  ],
+  [
+    () => rateLimit({ ...enough, keyGenerator: fn } as never),
+    'there is no option "keyGenerator". Write key instead.',
+  ],
+  [
+    () => rateLimit({ ...enough, handler: fn } as never),
+    'there is no option "handler". Write onLimited, which is called with (req, res, next, decision).',
+  ],
+  [
+    () => rateLimit({ ...enough, skipFailedRequests: false, skipSuccessfulRequests: true } as never),
+    `there are no options "skipFailedRequests" and "skipSuccessfulRequests". ${COUNT}`,
+  ],
+  [
+    () => createLimiter({ ...enough, handler: fn, skip: fn } as never),
+    '2 options are wrong:\n- there is no option "handler". ' +
+      'Write onLimited, which is called with (req, res, next, decision).\n' +
+      '- there is no option "skip". Write skip into the options of rateLimit.',
+  ],
+  ...(
+    [
+      ['redis://me:pw@host', 'redisStore(client)'],
+      ['postgresql://me:pw@host', 'postgresStore(pool)'],
+      ['MYSQL://me:pw@host', 'mysqlStore(pool)'],
+      ['memcached://host', 'memcachedStore(client)'],
+      ['sqlite://host', 'memoryStore()'],
+    ] as const
+  ).map(
+    ([store, meant]) =>
+      [
+        () => rateLimit({ ...enough, store } as never),
+        `store must be a store, got a string. Did you mean store: ${meant}?`,
+      ] as const,
+  ),
+  [
+    () => rateLimit({ ...enough, store: { increment() {} } } as never),
+    'store must be a store, got an object. Did you mean store: redisStore(client)?',
+  ],
+  [
+    () => rateLimit({ limits: [{ limit: 5, windowMs: 60_000 }] } as never),
+    'limits[0]: there are no options "limit" and "windowMs". Write policy: slidingWindow({ limit, window }).',
+  ],
+  [
+    () => rateLimit({ limits: [{ policy, store: headgate.memoryStore() }] } as never),
+    'limits[0]: there is no option "store". Write store beside limits.',
+  ],
+  [
+    () => loginGuard({ field: 'user', limit: 5, windowMs: 60_000 } as never),
+    'there are no options "limit" and "windowMs". Write limits: { account: slidingWindow({ limit, window }) }.',
+  ],
+  ...['skipSuccessfulRequests', 'count', 'requestWasSuccessful'].map(
+    (name) =>
+      [
+        () => loginGuard({ field: 'user', [name]: true } as never),
+        `there is no option "${name}". ${FAILURES}`,
+      ] as const,
+  ),
+  [
+    () => loginGuard({ field: 'user', trustProxy: 1 } as never),
+    'there is no option "trustProxy". Write address: byIp({ trustProxy: 1 }).',
+  ],
+  [
+    () => tokenBucket({ limit: 5, window: '1m' } as never),
+    '2 options are wrong:\n- there is no option "limit". Write capacity and refill.\n' +
+      '- there is no option "window". Write every instead.',
+  ],
+  [
+    () => slidingWindow({ points: 5, windowMs: 1000 } as never),
+    '2 options are wrong:\n- there is no option "points". Write limit instead.\n' +
+      '- there is no option "windowMs". Write window instead.',
+  ],
+  [
+    () => consecutive({ limit: 5, windowMs: 60_000 } as never),
+    'there is no option "windowMs". Leave it out: consecutive has no window.',
+  ],
+  [
+    () => tokenBucket({ ...numbered, keyGenerator: fn } as never),
+    'there is no option "keyGenerator". Known options: capacity, refill, every, name.',
+  ],
+  [
+    () => ban(policy, { after: 1, within: '1m', blockDuration: 600 } as never),
+    'there is no option "blockDuration". Write for with its unit, such as for: \'10m\'.',
+  ],
+]
+
+test.each(MESSAGES)(
+  'an error says what to write in place of options that do not exist (%#)',
+  (make, message) => {
+    expect(errorOf(make).message.replace(/^\w+: /, '')).toBe(message)
+  },
+)
+
+test('an option of another package that is undefined was left out', () => {
+  expect(() => rateLimit({ ...enough, windowMs: undefined, nonsense: undefined } as never)).not.toThrow()
+})
+
+function errorOf(make: () => unknown): Error {
+  try {
+    make()
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError)
+    return error as Error
+  }
+  throw new Error('nothing was thrown')
+}
