@@ -49,7 +49,7 @@ export function auditRows(pool: Pool, { maxRows = 1000, everyMs = 1000 } = {}): 
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
   let hasTable = false
-  let isAway = false
+  let isDown = false
   let isClosed = false
 
   function count(address: string, account: string): void {
@@ -81,11 +81,11 @@ export function auditRows(pool: Pool, { maxRows = 1000, everyMs = 1000 } = {}): 
       hasTable = true
       await pool.query(INSERT, [batch.id, JSON.stringify(batch.rows)])
       batch = undefined
-      if (isAway) console.error('audit log: the database is available again.')
-      isAway = false
+      if (isDown) console.error('audit log: the database is available again.')
+      isDown = false
     } catch (error) {
-      if (!isAway) console.error(`audit log: the database is unavailable (${(error as Error).message}).`)
-      isAway = true
+      if (!isDown) console.error(`audit log: the database is unavailable (${(error as Error).message}).`)
+      isDown = true
     }
   }
 

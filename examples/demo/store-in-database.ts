@@ -1,7 +1,7 @@
 import { mysqlStore, postgresStore, type SqlStore, type Store } from 'headgate'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
-import { outageReporter, reportingStore } from './away.js'
+import { outageReporter, reportingStore } from './outage-reporter.js'
 import type { DemoStore } from './store.js'
 
 /** Creates the table at once or, if the database is down, with the first charge that reaches it. */
@@ -9,7 +9,7 @@ export async function storeInDatabase(url: string): Promise<DemoStore> {
   const { name, store, end } = url.startsWith('mysql:') ? inMysql(url) : inPostgres(url)
   const reporter = outageReporter('DATABASE_URL', name)
   const prepared = preparedStore(store)
-  await prepared.prepare().catch(reporter.awayBy)
+  await prepared.prepare().catch(reporter.reportError)
   return {
     store: reportingStore(prepared, reporter),
     where: `in ${name}, shared by all demos with the same DATABASE_URL`,

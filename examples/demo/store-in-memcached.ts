@@ -1,6 +1,6 @@
 import { memcachedStore } from 'headgate'
 import { Client } from 'memjs'
-import { outageReporter, reportingStore } from './away.js'
+import { outageReporter, reportingStore } from './outage-reporter.js'
 import type { DemoStore } from './store.js'
 
 export function storeInMemcached(address: string): DemoStore {
@@ -8,7 +8,7 @@ export function storeInMemcached(address: string): DemoStore {
   const client = Client.create(address, { logger })
   const reporter = outageReporter('MEMCACHED_URL', 'memcached')
   client.stats((error) => {
-    if (error) reporter.away(error.message) // memjs connects with its first command
+    if (error) reporter.reportDown(error.message) // memjs connects with its first command
   })
   return {
     store: reportingStore(memcachedStore(client), reporter), // a memjs client has no connection events

@@ -1,15 +1,15 @@
 import { redisStore } from 'headgate'
 import { Redis } from 'ioredis'
-import { outageReporter } from './away.js'
+import { outageReporter } from './outage-reporter.js'
 import type { DemoStore } from './store.js'
 
 export function storeInRedis(url: string): DemoStore {
   const client = new Redis(url, {
     autoResendUnfulfilledCommands: false, // a charge that is sent again would count twice
   })
-  const { away, back } = outageReporter('REDIS_URL', 'Redis')
-  client.on('error', ({ message, code }: NodeJS.ErrnoException) => away(message || `${code}`))
-  client.on('ready', back)
+  const { reportDown, reportBack } = outageReporter('REDIS_URL', 'Redis')
+  client.on('error', ({ message, code }: NodeJS.ErrnoException) => reportDown(message || `${code}`))
+  client.on('ready', reportBack)
   return {
     store: redisStore(client),
     where: 'in Redis, shared by all demos with the same REDIS_URL',

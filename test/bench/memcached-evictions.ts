@@ -20,14 +20,14 @@ interface Case {
   readonly name: string
   /** memcached runs with `-M`: it evicts nothing, and answers "out of memory" when it is full. */
   readonly isKept: boolean
-  readonly isAsking: boolean
+  readonly isActive: boolean
 }
 
 const CASES: readonly Case[] = [
-  { name: 'they did not ask meanwhile', isKept: false, isAsking: false },
-  { name: 'they went on asking', isKept: false, isAsking: true },
-  { name: 'they did not ask meanwhile, -M', isKept: true, isAsking: false },
-  { name: 'they went on asking, -M', isKept: true, isAsking: true },
+  { name: 'silent meanwhile', isKept: false, isActive: false },
+  { name: 'still sending', isKept: false, isActive: true },
+  { name: 'silent meanwhile, -M', isKept: true, isActive: false },
+  { name: 'still sending, -M', isKept: true, isActive: true },
 ]
 
 interface Outcome extends Flood {
@@ -55,16 +55,16 @@ export async function benchMemcachedEvictions(): Promise<void> {
   printTable(`${title}: all answers`, ['', ...head], answers)
 }
 
-async function outcomesOf({ name, isKept, isAsking }: Case): Promise<Outcome[]> {
+async function outcomesOf({ name, isKept, isActive }: Case): Promise<Outcome[]> {
   const args = ['-m', String(MEMORY_MB), ...(isKept ? ['-M'] : [])]
   const server = await startMemcached({ own: true, args })
   try {
     const outcomes: Outcome[] = []
     for (const [policyName, policy] of Object.entries(POLICIES)) {
       await server.restart()
-      const flooded = await flood(server.url, policy, isAsking)
+      const flooded = await flood(server.url, policy, isActive)
       const outcome = { ...flooded, evictions: Number((await readStats(server)).get('evictions')) }
-      check(`${name}: ${policyName}`, outcome, { isKept, isAsking })
+      check(`${name}: ${policyName}`, outcome, { isKept, isActive })
       outcomes.push(outcome)
     }
     return outcomes
@@ -76,13 +76,13 @@ async function outcomesOf({ name, isKept, isAsking }: Case): Promise<Outcome[]> 
 function check(
   name: string,
   { asks, others, evictions }: Outcome,
-  { isKept, isAsking }: Pick<Case, 'isKept' | 'isAsking'>,
+  { isKept, isActive }: Pick<Case, 'isKept' | 'isActive'>,
 ): void {
   assert.equal(answersIn(others), OTHERS, `${name}: not every charge was answered`)
   assert.equal(others.denied, 0, `${name}: somebody was denied at once`)
   assert.equal(
     answersIn(asks),
-    CLIENTS * (isAsking ? OTHERS / TOGETHER : 1),
+    CLIENTS * (isActive ? OTHERS / TOGETHER : 1),
     `${name}: not every client was answered`,
   )
   if (isKept) assert.ok(evictions === 0 && others.refused > 0, `${name}: ${evictions} evictions with -M`)

@@ -88,7 +88,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
     expect(a.demo.printed.err + b.demo.printed.err).toBe('')
   })
 
-  test(`while ${place.server} is away the demo says so once and lets requests through, and limits again when it is back`, async () => {
+  test(`while ${place.server} is down the demo says so once and lets requests through, and limits again when it is available`, async () => {
     const own = await place.start()
     try {
       await own.kill()
@@ -110,7 +110,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
       expect(demo.printed.err).toContain(`${place.server} is available again.`)
       const statuses = await statusesOf(Array(11).fill(`${url}/play/consecutive`))
       expect(statuses.filter((status) => status === 200)).toHaveLength(10)
-      await own.kill() // a demo whose server is away can still be stopped
+      await own.kill() // a demo whose server is down can still be stopped
       expect(await demo.stop('SIGINT')).toBe(0)
     } finally {
       await own.stop()

@@ -2,7 +2,7 @@
  * How code blocks in README.md and docs/ are tested.
  *
  * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, then run, and each server that it
- * starts is asked a GET and a POST for `/` and for each path that the block names, such as `'/login'`; a 500 fails.
+ * starts receives a GET and a POST for `/` and for each path that the block names, such as `'/login'`; a 500 fails.
  * Ports are changed to free ones. Comments above a block say what it needs:
  *
  * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, StoreError } from 'headgate'
 import type { Opened } from './open-in-child.js'
 
-/** What a process is asked: to charge pairs of keys for so long, or to show that its pool is whole. */
+/** A message to a process: charge pairs of keys for so long, or show that the pool is whole. */
 export type PairsQuestion =
   | { readonly pairs: number; readonly callers: number; readonly forMs: number }
   | { readonly take: number }

@@ -3,7 +3,7 @@ import { createConnection, createPool, createPoolCluster } from 'mysql2'
 import { createPool as createPromisePool } from 'mysql2/promise'
 import { Client, Pool } from 'pg'
 
-/** Nobody is asked: whoever makes a pool does not connect. */
+/** Never connected: a pool connects with its first query. */
 const MYSQL_URI = 'mysql://nobody@127.0.0.1:1/nowhere'
 
 interface Factory {

@@ -86,9 +86,9 @@ test('it runs one purge at a time, however often it is called', async () => {
 
 test('closing waits for the batch under way, and no other follows', async () => {
   let finish = (_removed: number) => {}
-  let asked = 0
+  let removals = 0
   const purge = purger((most) => {
-    asked++
+    removals++
     return new Promise((resolve) => {
       finish = () => resolve(most)
     })
@@ -105,7 +105,7 @@ test('closing waits for the batch under way, and no other follows', async () => 
   nowMs += 10 * MINUTE_MS
   purge.runIfDue()
   await pause(A_WHILE_MS)
-  expect(asked).toBe(1)
+  expect(removals).toBe(1)
 })
 
 test('closing twice, or without a purge under way, does nothing', async () => {
@@ -118,9 +118,9 @@ test('closing twice, or without a purge under way, does nothing', async () => {
 })
 
 test('a failure is reported once, with its reason, and the next purge tries again', async () => {
-  let asked = 0
+  let removals = 0
   const purge = purger(async () => {
-    asked++
+    removals++
     throw new Error('the table is full of holes')
   })
   for (let i = 0; i < 3; i++) {
@@ -128,7 +128,7 @@ test('a failure is reported once, with its reason, and the next purge tries agai
     await pause(A_WHILE_MS)
     nowMs += 2 * MINUTE_MS
   }
-  expect(asked).toBe(3)
+  expect(removals).toBe(3)
   expect(warn()).toHaveBeenCalledTimes(1)
   const [message, options] = warn().mock.calls[0] ?? []
   expect(message).toMatch(

@@ -24,12 +24,12 @@ export interface Clients {
  * come once.
  */
 export function clients(run: string): Clients {
-  let asked = 0
+  let chosen = 0
   return {
     next() {
-      asked++
-      const kind = KINDS[(asked >> 1) % KINDS.length]
-      if (asked % 2 === 0) return `${kind}:${run}:cold-${asked}`
+      chosen++
+      const kind = KINDS[(chosen >> 1) % KINDS.length]
+      if (chosen % 2 === 0) return `${kind}:${run}:cold-${chosen}`
       return `${kind}:${run}:hot-${Math.floor(HOT_PER_POLICY * Math.random() ** 4)}`
     },
     isHot: (client) => client.includes(':hot-'),
