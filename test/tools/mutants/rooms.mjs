@@ -2,8 +2,11 @@
 export const ROOMS = {
   policies: { sources: 'src/policies', tests: ['test/unit/policies', 'test/properties'] },
   keys: { sources: 'src/keys', tests: ['test/unit/keys', 'test/e2e/hostile-addresses'] },
-  http: { sources: 'src/http', tests: ['test/unit/http', 'test/e2e'] },
-  limiter: { sources: 'src/limiter', tests: ['test/unit/limiter', 'test/unit/options', 'test/e2e'] },
+  http: {
+    sources: 'src/http',
+    tests: ['test/unit/http', 'test/e2e/count', 'test/e2e/middleware', 'test/e2e/next', 'test/e2e/rules'],
+  },
+  limiter: { sources: 'src/limiter', tests: ['test/unit/limiter', 'test/unit/options'] },
   resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory', 'test/unit/stores/shared'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },

@@ -27,6 +27,8 @@ export default {
   concurrency: 2,
   timeoutMS: 5000,
   dryRunTimeoutMinutes: 15,
+  incremental: true, // of a changed file, only mutants that the change may affect run again
+  incrementalFile: join('.cache/mutants', `${process.env.ROOM}-incremental.json`),
   reporters: ['json', 'progress-append-only', 'clear-text'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
   jsonReporter: { fileName: join('.cache/mutants', `${process.env.ROOM}.json`) },
