@@ -8,6 +8,6 @@ export const ROOMS = {
   },
   limiter: { sources: 'src/limiter', tests: ['test/unit/limiter', 'test/unit/options'] },
   resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
-  memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory', 'test/unit/stores/shared'] },
+  memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },
 }

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { ROOMS } from './rooms.mjs'
 
-const { sources, tests } = ROOMS[process.env.ROOM ?? '']
+const { tests } = ROOMS[process.env.ROOM ?? '']
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: [`${sources}/**/*.ts`],
+  mutate: JSON.parse(process.env.MUTATE ?? '[]'),
   testRunner: 'jest',
   coverageAnalysis: 'perTest',
   ignoreStatic: true, // a mutant of what runs once at import would need all tests in a fresh process
@@ -27,8 +27,6 @@ export default {
   concurrency: 2,
   timeoutMS: 5000,
   dryRunTimeoutMinutes: 15,
-  incremental: true, // of a changed file, only mutants that the change may affect run again
-  incrementalFile: join('.cache/mutants', `${process.env.ROOM}-incremental.json`),
   reporters: ['json', 'progress-append-only', 'clear-text'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
   jsonReporter: { fileName: join('.cache/mutants', `${process.env.ROOM}.json`) },
