@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
-import { emitRefundFailed } from '../limiter/events.js'
+import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
@@ -34,7 +34,7 @@ export function refundUncounted<Req extends IncomingMessage, Res extends ServerR
       try {
         if (!(await counts(req, res))) await limiter.refund(decision)
       } catch (error) {
-        emitRefundFailed(limiter.events, error, decision)
+        emitFailure(limiter.events, 'refundFailed', error, decision)
       }
     })
   }

@@ -46,13 +46,6 @@ export interface NamedPart extends Part {
   readonly name: string
 }
 
-/** Refunds what an allowed charge took; with `limits`, what the limits of these names took. */
-export type RefundCharge = (
-  charge: readonly NamedPart[],
-  verdict: Verdict,
-  limits: readonly string[] | undefined,
-) => MaybePromise<void>
-
 /** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REFUND = Symbol.for('headgate.decision.refund')
@@ -62,8 +55,8 @@ interface Internals {
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
 }
 
-/** A decision on a charge. What was charged and its refund are private: a copy has neither. */
-class ChargeDecision implements Decision, Internals {
+/** The decision on a charge. What was charged and its refund are private: a copy has neither. */
+export class ChargeDecision implements Decision, Internals {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -75,15 +68,19 @@ class ChargeDecision implements Decision, Internals {
   readonly source: DecisionSource
   readonly #charge: readonly NamedPart[]
   readonly #verdict: Verdict
-  #refundCharge: RefundCharge | undefined
+  /** Refunds units where they were taken. `undefined` once called, and for a denial. */
+  #refund: ((refunds: readonly Refund[]) => MaybePromise<void>) | undefined
 
   constructor(
     charge: readonly NamedPart[],
     verdict: Verdict,
-    parts: readonly PartDecision[],
-    source: DecisionSource,
-    refundCharge: RefundCharge,
+    source: 'store' | 'deny-cache' | 'lease' | 'local',
+    refund: (refunds: readonly Refund[]) => MaybePromise<void>,
   ) {
+    const parts: PartDecision[] = []
+    for (let i = 0; i < charge.length; i++) {
+      parts.push(partDecision(charge[i] as NamedPart, verdict.parts[i] as PartVerdict))
+    }
     const binding = bindingLimit(parts, verdict.allowed)
     this.allowed = verdict.allowed
     this.limit = binding.limit
@@ -96,33 +93,22 @@ class ChargeDecision implements Decision, Internals {
     this.source = source
     this.#charge = charge
     this.#verdict = verdict
-    this.#refundCharge = verdict.allowed ? refundCharge : undefined
+    this.#refund = verdict.allowed ? refund : undefined
   }
 
   [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#refundCharge in this)) return
-    const refundCharge = this.#refundCharge
-    this.#refundCharge = undefined
-    return refundCharge?.(this.#charge, this.#verdict, limits)
+    if (!(#refund in this)) return
+    const refund = this.#refund
+    this.#refund = undefined
+    const refunds = refundsOf(this.#charge, this.#verdict).filter(({ cost }, i) => {
+      return cost > 0 && limits?.includes((this.#charge[i] as NamedPart).name) !== false
+    })
+    return refunds.length === 0 ? undefined : refund?.(refunds)
   }
 
   get [CHARGE](): readonly NamedPart[] | undefined {
     return #charge in this ? this.#charge : undefined
   }
-}
-
-/** Creates the decision on a charge from its verdict. */
-export function chargeDecision(
-  charge: readonly NamedPart[],
-  verdict: Verdict,
-  source: 'store' | 'deny-cache' | 'lease' | 'local',
-  refundCharge: RefundCharge,
-): Decision {
-  const parts: PartDecision[] = []
-  for (let i = 0; i < charge.length; i++) {
-    parts.push(partDecision(charge[i] as NamedPart, verdict.parts[i] as PartVerdict))
-  }
-  return new ChargeDecision(charge, verdict, parts, source, refundCharge)
 }
 
 function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
@@ -179,15 +165,4 @@ export function refundDecision(decision: Decision, limits?: readonly string[]): 
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as Internals)[CHARGE]
-}
-
-/** Returns the refunds of what a charge took; with `limits`, of what the limits of these names took. */
-export function selectRefunds(
-  charge: readonly NamedPart[],
-  verdict: Verdict,
-  limits?: readonly string[],
-): Refund[] {
-  return refundsOf(charge, verdict).filter(({ cost }, i) => {
-    return cost > 0 && limits?.includes((charge[i] as NamedPart).name) !== false
-  })
 }

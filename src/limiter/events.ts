@@ -20,27 +20,23 @@ export interface LimiterEvents<Subject> {
 
 type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
 
-/** Emits that the store could not decide a charge, or warns once if nobody listens. */
-export function emitStoreError<Subject>(events: Events<Subject>, error: StoreError): void {
-  if (emit(events, 'storeError', [error])) return
-  const problem = `the store could not decide a request (${error.message})`
-  warnUnheard('HEADGATE_STORE_ERROR', problem, 'storeError')
-}
+/** What a process warning says of a failure that nobody listens to. */
+const FAILURES = {
+  storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
+  limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
+  refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
+} as const
 
-/** Emits that the store lost counts, or warns once if nobody listens. */
-export function emitLimitsLost<Subject>(events: Events<Subject>, error: StoreError): void {
-  if (emit(events, 'limitsLost', [error])) return
-  warnUnheard('HEADGATE_LIMITS_LOST', `limits were lost (${error.message})`, 'limitsLost')
-}
-
-/** Emits that a refund failed, or warns once if nobody listens. */
-export function emitRefundFailed<Subject>(events: Events<Subject>, error: unknown, decision: Decision): void {
-  if (emit(events, 'refundFailed', [error, decision])) return
-  warnUnheard('HEADGATE_REFUND_FAILED', `units could not be refunded (${messageOf(error)})`, 'refundFailed')
-}
-
-function warnUnheard(code: `HEADGATE_${string}`, problem: string, event: string): void {
-  warnOnce(code, `headgate: ${problem}. Listen to limiter.events.on('${event}', …) for each occurrence.`)
+/** Emits a failure, or warns once if nobody listens. */
+export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
+  events: Events<Subject>,
+  name: Name,
+  ...args: LimiterEvents<Subject>[Name]
+): void {
+  if (emit(events, name, args)) return
+  const [code, problem] = FAILURES[name]
+  const fix = `Listen to limiter.events.on('${name}', …) for each occurrence.`
+  warnOnce(code, `headgate: ${problem} (${messageOf(args[0])}). ${fix}`)
 }
 
 /** Emits an event; returns whether anybody listens. A listener that throws is a warning, once. */

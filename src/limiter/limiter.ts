@@ -7,18 +7,16 @@ import type { Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
+  ChargeDecision,
   CLOSED,
-  chargeDecision,
   chargeOf,
   type Decision,
   type NamedPart,
   OPEN,
-  type RefundCharge,
   refundDecision,
-  selectRefunds,
   UNLIMITED,
 } from './decision.js'
-import { emit, emitLimitsLost, emitRefundFailed, emitStoreError, type LimiterEvents } from './events.js'
+import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { checkedCost } from './parse-limits.js'
@@ -79,10 +77,13 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const store = protectStore(settings.store, {
     timeoutMs: settings.timeoutMs,
     denyCacheMs: settings.denyCacheMs,
-    lease: lease && { ...lease, onReturnFailed: (error) => emitRefundFailed(events, error, CLOSED) },
+    lease: lease && {
+      ...lease,
+      onReturnFailed: (error) => emitFailure(events, 'refundFailed', error, CLOSED),
+    },
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
-  const unsubscribe = settings.store.onLimitsLost?.((error) => emitLimitsLost(events, error))
+  const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
     const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
@@ -125,12 +126,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decisionBy(verdict: Verdict, parts: readonly NamedPart[]): Decision {
-    return chargeDecision(parts, verdict, verdict.source ?? 'store', refundCharge)
-  }
-
-  function refundCharge(...taken: Parameters<RefundCharge>): MaybePromise<void> {
-    const refunds = selectRefunds(...taken)
-    return refunds.length === 0 ? undefined : store.refund(refunds)
+    return new ChargeDecision(parts, verdict, verdict.source ?? 'store', store.refund)
   }
 
   function decideWithout(
@@ -138,7 +134,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    if (!(error instanceof CircuitOpenError)) emitStoreError(events, error) // its cause was emitted
+    if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was emitted
     return thenMaybe(chooseOnStoreError(error, subject), (choice) => decideBy(choice, parts))
   }
 
@@ -146,7 +142,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     if (choice !== 'local') return choice === 'allow' ? OPEN : CLOSED
     const parts = scaleParts(charge, share)
     const [verdict] = fallback.charge([parts]) as [Verdict]
-    return chargeDecision(parts, verdict, 'local', (...taken) => fallback.refund(selectRefunds(...taken)))
+    return new ChargeDecision(parts, verdict, 'local', fallback.refund)
   }
 
   function forget(

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OnAllowed } from '../http/refund-uncounted.js'
 import type { Decision } from '../limiter/decision.js'
-import { emitRefundFailed } from '../limiter/events.js'
+import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
@@ -44,9 +44,9 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
     }
 
     attempt.report = onOutcome(req, res, succeeded, (outcome, thrown) => {
-      if (thrown !== undefined) emitRefundFailed(limiter.events, thrown, decision)
+      if (thrown !== undefined) emitFailure(limiter.events, 'refundFailed', thrown, decision)
       settle(outcome)
-        .catch((error) => emitRefundFailed(limiter.events, error, decision))
+        .catch((error) => emitFailure(limiter.events, 'refundFailed', error, decision))
         .finally(() => log.end())
     })
   }

@@ -1,12 +1,11 @@
 import { inspect } from 'node:util'
 import { type PartVerdict, tokenBucket } from 'headgate'
 import {
+  ChargeDecision,
   CLOSED,
-  chargeDecision,
   chargeOf,
   OPEN,
   refundDecision,
-  selectRefunds,
   UNLIMITED,
 } from '../../../src/limiter/decision.js'
 
@@ -17,7 +16,7 @@ const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVer
 }
 const decide = (...parts: PartVerdict[]) => {
   const allowed = parts.every((each) => each.allowed)
-  return chargeDecision(
+  return new ChargeDecision(
     parts.map((_, i) => part(`n${i}`)),
     { allowed, atMs: 5, parts },
     'store',
@@ -79,8 +78,8 @@ test('a decision refunds once, with the time of the charge, and without parts of
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
   const charge = [part('a', 2), part('b', 0)]
   const given: unknown[] = []
-  const decision = chargeDecision(charge, verdict, 'local', () => {
-    given.push(selectRefunds(charge, verdict))
+  const decision = new ChargeDecision(charge, verdict, 'local', (refunds) => {
+    given.push(refunds)
   })
   refundDecision(decision)
   refundDecision(decision)
