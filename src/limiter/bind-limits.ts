@@ -2,7 +2,7 @@ import { addressReaderAmong } from '../keys/address-key.js'
 import { addressKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
 import { storageKeys } from '../keys/storage-key.js'
-import { type Policy, signatureOf } from '../policies/policy.js'
+import { signatureOf } from '../policies/policy.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
@@ -14,8 +14,6 @@ export interface LimitContext {
   readonly keyHead: string
   readonly name: string | undefined
   readonly secret: string | undefined
-  /** The share of each policy that the fallback store in this process grants. */
-  readonly share: number
 }
 
 /** Returns limits that know the key head and name of their limiter. Malformed keys count by address. */
@@ -30,11 +28,10 @@ export function bindLimits(context: LimitContext, entries: readonly Entry[]): Li
 }
 
 function policyReader(context: LimitContext, { owner, entryName, policy }: Entry): Limit['readPolicy'] {
-  const { keyHead, share, name } = context
+  const { keyHead, name } = context
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   const bind = weakMemo((given: object): BoundPolicy => {
     const policy = checkPolicy(owner, given)
-    if (share < 1) checkShare(owner, policy, share)
     return {
       policy,
       keyAtRest: storageKeys(`${head}:${signatureOf(policy)}`),
@@ -47,16 +44,4 @@ function policyReader(context: LimitContext, { owner, entryName, policy }: Entry
       thenMaybe(policy(subject), (given) => (given === undefined ? undefined : bind(given as object)))
   const only = bind(policy)
   return () => only
-}
-
-/** Throws for a share that the policy cannot keep, so that it fails at start-up and not in an outage. */
-function checkShare(owner: string, policy: Policy, share: number): void {
-  try {
-    policy.scaled(share)
-  } catch {
-    throw new TypeError(
-      `${owner}: share: ${share} of ${policy.name} is a rate that a token bucket cannot keep within 0.2 %. ` +
-        'Use another share, or slidingWindow, which keeps any rate exactly.',
-    )
-  }
 }

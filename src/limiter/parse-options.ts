@@ -78,7 +78,7 @@ export function limiterSettings(
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   return {
-    limits: bindLimits({ owner, keyHead, name, secret, share }, entries),
+    limits: bindLimits({ owner, keyHead, name, secret }, entries),
     timeoutMs,
     share,
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),

@@ -64,27 +64,24 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
   return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill)
 }
 
-/** Returns the time in which one token is refilled, on the grid. */
+/** Returns the time in which one token is refilled, rounded to the grid. */
 function readInterval(
   owner: string,
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
 ): number {
-  const intervalMs = onGrid(every / refill, 'refill', refill)
+  const exactMs = every / refill
+  const intervalMs = Math.round(exactMs * GRID) / GRID
+  if (Math.abs(intervalMs - exactMs) > MAX_RATE_ERROR * exactMs) {
+    const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
+    const fix =
+      'Use slidingWindow, which keeps any rate exactly, or let one unit stand for more, such as a kilobyte.'
+    throw wrongOption(owner, 'refill', must, refill, fix)
+  }
   if ((capacity / refill) * every > MAX_DURATION_MS) {
     const must = 'small enough that the refill fills it within 10 years'
     throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
   return intervalMs
-}
-
-/** Rounds an interval to the grid. Throws a `TypeError` about `option` where the rate changes too much. */
-function onGrid(exactMs: number, option: string, value: number): number {
-  const intervalMs = Math.round(exactMs * GRID) / GRID
-  if (Math.abs(intervalMs - exactMs) <= MAX_RATE_ERROR * exactMs) return intervalMs
-  const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
-  const fix =
-    'Use slidingWindow, which keeps any rate exactly, or let one unit stand for more, such as a kilobyte.'
-  throw wrongOption('tokenBucket', option, must, value, fix)
 }
 
 function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
@@ -135,7 +132,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     scaled(share) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, onGrid(exactMs, 'share', share), own * exactMs)
+      return makeTokenBucket(name, own, Math.ceil(exactMs * GRID) / GRID, own * exactMs)
     },
   })
 }

@@ -187,14 +187,3 @@ test("a share without onStoreError: 'local' is a TypeError with the fix", () => 
   }
   expect(() => createLimiter({ policy: bucket, share: 0.5, onStoreError: () => 'local' })).not.toThrow()
 })
-
-test('a share that the token bucket cannot keep is a TypeError at start-up', async () => {
-  const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
-  const options = { onStoreError: 'local' as const, share: 0.9 }
-  expect(() => createLimiter({ policy: fast, ...options })).toThrow(
-    'createLimiter: share: 0.9 of 1024000-in-1s-burst-1 is a rate that a token bucket cannot keep within 0.2 %.',
-  )
-  expect(() => createLimiter({ policy: fast, ...options, share: 0.5 })).not.toThrow()
-  const limiter = createLimiter({ policy: () => fast, key: () => 'ada', ...options })
-  expect(() => limiter.charge({})).toThrow('share: 0.9 of 1024000-in-1s-burst-1')
-})
