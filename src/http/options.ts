@@ -139,8 +139,7 @@ function addressRule(
   { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
 ): AddressRule | undefined {
   if (allow.length + block.length === 0) return undefined
-  const keys = entries.flatMap((entry) => entry.keys)
-  const read = addressReaderAmong(owner, keys)
+  const read = addressReaderAmong(entries)
   const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
   const isBlocked = addressList(owner, 'block', block, read.embeddings)
   return (subject) => {

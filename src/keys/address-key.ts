@@ -32,9 +32,12 @@ export function isAddressKey(key: KeyFunction): boolean {
 }
 
 /**
- * Returns how the first of these key functions that reads the source address reads it; as `byIp()` does
- * where none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
+ * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does where
+ * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
  */
-export function addressReaderAmong(owner: string, keys: readonly KeyFunction[]): AddressReader {
-  return keys.map(useOf).find((use) => use !== undefined)?.read ?? addressReader(owner)
+export function addressReaderAmong(
+  limits: readonly { readonly keys: readonly KeyFunction[] }[],
+): AddressReader {
+  const uses = limits.flatMap(({ keys }) => keys.map(useOf))
+  return uses.find((use) => use !== undefined)?.read ?? addressReader('byIp')
 }

@@ -21,7 +21,6 @@ import { type Health, healthOf } from './health.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
-import { resolveCharge } from './resolve-charge.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -71,7 +70,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
  * store that comes after its deadline is dropped: what it took stays taken.
  */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { limits, share, lease, healthKey, chooseOnStoreError } = settings
+  const { resolveCharge, share, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const fallback = fallbackStoreOf(settings.store)
   const store = protectStore(settings.store, {
@@ -100,7 +99,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
     let parts: MaybePromise<NamedPart[]>
     try {
-      parts = resolveCharge(limits, subject, cost)
+      parts = resolveCharge(subject, cost)
     } catch (error) {
       return denyDisconnected(error)
     }
@@ -149,7 +148,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject | Record<string, unknown> | Decision,
     { limits: names }: { limits?: readonly string[] } = {},
   ): MaybePromise<void> {
-    return thenMaybe(chargeOf(subject) ?? resolveCharge(limits, subject, 0, names), (all) => {
+    return thenMaybe(chargeOf(subject) ?? resolveCharge(subject, 0, names), (all) => {
       const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
       if (parts.length === 0) return
       fallback.forget(parts)

@@ -1,5 +1,4 @@
 import { defaultKey } from '../keys/by-ip.js'
-import type { IdentityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { BESIDE_LIMITS, elsewhere, FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
@@ -10,28 +9,16 @@ import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 
-/** A policy with all that depends on it alone. */
-export interface BoundPolicy {
-  readonly policy: Policy
-  readonly keyAtRest: (identity: string) => string
-  readonly name: string
-}
-
-/** A limit as a limiter uses it: functions that read what a charge needs from a subject. */
-export interface Limit {
-  readonly readPolicy: (subject: unknown) => MaybePromise<BoundPolicy | undefined>
-  readonly readIdentity: IdentityReader
-  readonly readCost: (subject: unknown) => MaybePromise<number>
-}
-
 /** A limit as it was given and checked; `entryName` is set where it is one of several. */
 export interface Entry {
   readonly owner: string
   readonly entryName: string | undefined
   readonly policy: GivenPolicy
   readonly keys: readonly KeyFunction[]
-  readonly readCost: Limit['readCost']
+  readonly readCost: ReadCost
 }
+
+type ReadCost = (subject: unknown) => MaybePromise<number>
 
 /** A policy, or a function that returns one. */
 export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
@@ -158,7 +145,7 @@ export function checkPolicy(owner: string, value: unknown): Policy {
   return value
 }
 
-function readCost(owner: string, _option: string, cost: unknown): Limit['readCost'] {
+function readCost(owner: string, _option: string, cost: unknown): ReadCost {
   if (typeof cost === 'function')
     return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, units))
   const units = checkedCost(owner, cost)

@@ -8,14 +8,14 @@ import type { StoreError } from '../stores/store-error.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
-import { bindLimits } from './bind-limits.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS, type Limit } from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+import { chargeResolver, type ResolveCharge } from './resolve-charge.js'
 
 /** A limiter's options, read and checked. */
 export interface LimiterSettings {
-  readonly limits: readonly Limit[]
+  readonly resolveCharge: ResolveCharge
   readonly store: Store
   readonly timeoutMs: number
   readonly share: number
@@ -78,7 +78,7 @@ export function limiterSettings(
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   return {
-    limits: bindLimits({ owner, keyHead, name, secret }, entries),
+    resolveCharge: chargeResolver(entries, { keyHead, name, secret }),
     timeoutMs,
     share,
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),

@@ -1,25 +1,43 @@
-import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
+import { addressReaderAmong } from '../keys/address-key.js'
+import { addressKey } from '../keys/by-ip.js'
+import { identityReader } from '../keys/identity.js'
+import { storageKeys } from '../keys/storage-key.js'
+import { signatureOf } from '../policies/policy.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
+import { keyName } from '../util/validate.js'
 import type { NamedPart } from './decision.js'
-import type { BoundPolicy, Limit } from './parse-limits.js'
+import { checkPolicy, type Entry } from './parse-limits.js'
 
 /**
  * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits'
  * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
  * subject does not have.
  */
-export function resolveCharge(
-  limits: readonly Limit[],
+export type ResolveCharge = (
   subject: unknown,
   cost?: number,
   names?: readonly string[],
-): MaybePromise<NamedPart[]> {
-  const [only] = limits
-  if (limits.length === 1 && only !== undefined) {
-    const part = resolvePart(only, subject, cost, names)
-    return isPromise(part) ? part.then(toList) : toList(part)
+) => MaybePromise<NamedPart[]>
+
+/** What limits get from the limiter that they belong to. */
+interface LimitContext {
+  readonly keyHead: string
+  readonly name: string | undefined
+  readonly secret: string | undefined
+}
+
+/** Creates the function that resolves the charges of a limiter. Malformed keys count by address. */
+export function chargeResolver(entries: readonly Entry[], context: LimitContext): ResolveCharge {
+  const source = addressKey(addressReaderAmong(entries))
+  const resolvers = entries.map((entry) => partResolver(entry, source, context))
+  const [only] = resolvers
+  if (only !== undefined && resolvers.length === 1)
+    return (subject, cost, names) => thenMaybe(only(subject, cost, names), toList)
+  return (subject, cost, names) => {
+    const parts = readAll(resolvers, (resolvePart) => resolvePart(subject, cost, names))
+    return thenMaybe(parts, withoutGaps)
   }
-  const parts = readAll(limits, (limit) => resolvePart(limit, subject, cost, names))
-  return isPromise(parts) ? parts.then(withoutGaps) : withoutGaps(parts)
 }
 
 function toList(part: NamedPart | undefined): NamedPart[] {
@@ -32,40 +50,56 @@ function withoutGaps(parts: readonly (NamedPart | undefined)[]): NamedPart[] {
 
 type MaybePart = MaybePromise<NamedPart | undefined>
 
-function resolvePart(
-  limit: Limit,
-  subject: unknown,
-  cost: number | undefined,
-  names: readonly string[] | undefined,
-): MaybePart {
-  const policy = limit.readPolicy(subject)
-  if (isPromise(policy)) return policy.then((bound) => resolveKey(limit, bound, subject, cost, names))
-  return resolveKey(limit, policy, subject, cost, names)
+/** A policy with all that depends on it alone. */
+interface BoundPolicy {
+  readonly name: string
+  partOf(identity: string, cost: number): NamedPart
 }
 
-function resolveKey(
-  limit: Limit,
-  bound: BoundPolicy | undefined,
-  subject: unknown,
-  cost: number | undefined,
-  names: readonly string[] | undefined,
-): MaybePart {
-  if (bound === undefined || names?.includes(bound.name) === false) return undefined
-  const identity = limit.readIdentity(subject)
-  if (isPromise(identity)) return identity.then((known) => resolveCost(limit, bound, known, subject, cost))
-  return resolveCost(limit, bound, identity, subject, cost)
+/** Creates the function that resolves the part of one limit; `undefined` where the limit does not apply. */
+function partResolver(
+  entry: Entry,
+  source: (subject: unknown) => string,
+  context: LimitContext,
+): (...args: Parameters<ResolveCharge>) => MaybePart {
+  const { policy, readCost } = entry
+  const readIdentity = identityReader(entry.keys, source, context.secret)
+  const bind = policyBinder(entry, context)
+
+  function resolvePart(
+    bound: BoundPolicy,
+    subject: unknown,
+    cost?: number,
+    names?: readonly string[],
+  ): MaybePart {
+    if (names?.includes(bound.name) === false) return undefined
+    const identity = readIdentity(subject)
+    if (isPromise(identity)) return identity.then((known) => resolveCost(bound, subject, known, cost))
+    return resolveCost(bound, subject, identity, cost)
+  }
+
+  function resolveCost(bound: BoundPolicy, subject: unknown, identity?: string, cost?: number): MaybePart {
+    if (identity === undefined) return undefined
+    const units = cost ?? readCost(subject)
+    if (isPromise(units)) return units.then((known) => bound.partOf(identity, known))
+    return bound.partOf(identity, units)
+  }
+
+  if (typeof policy === 'function')
+    return (subject, cost, names) =>
+      thenMaybe(policy(subject), (given) =>
+        given === undefined ? undefined : resolvePart(bind(given as object), subject, cost, names),
+      )
+  const only = bind(policy)
+  return (subject, cost, names) => resolvePart(only, subject, cost, names)
 }
 
-function resolveCost(
-  limit: Limit,
-  { policy, keyAtRest, name }: BoundPolicy,
-  identity: string | undefined,
-  subject: unknown,
-  cost: number | undefined,
-): MaybePart {
-  if (identity === undefined) return undefined
-  const key = keyAtRest(identity)
-  const units = cost ?? limit.readCost(subject)
-  if (isPromise(units)) return units.then((known) => ({ key, policy, cost: known, name }))
-  return { key, policy, cost: units, name }
+function policyBinder({ owner, entryName }: Entry, context: LimitContext): (given: object) => BoundPolicy {
+  const head = entryName === undefined ? context.keyHead : `${context.keyHead}/${entryName}`
+  return weakMemo((given) => {
+    const policy = checkPolicy(owner, given)
+    const keyAtRest = storageKeys(`${head}:${signatureOf(policy)}`)
+    const name = entryName ?? context.name ?? keyName(owner, 'policy.name', policy.name)
+    return { name, partOf: (identity, cost) => ({ key: keyAtRest(identity), policy, cost, name }) }
+  })
 }
