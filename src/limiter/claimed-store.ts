@@ -2,32 +2,19 @@ import { memoryStore } from '../stores/memory/memory-store.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
 
-/** The stores for the schemes of connection strings. */
-const BY_SCHEME: readonly (readonly [RegExp, string])[] = [
-  [/^(redis|rediss|valkey|valkeys):/i, 'redisStore(client)'],
-  [/^(mysql|mysqlx|mariadb):/i, 'mysqlStore(pool)'],
-  [/^(postgres|postgresql):/i, 'postgresStore(pool)'],
-  [/^(memcached|memcache):/i, 'memcachedStore(client)'],
-]
+const FIX =
+  'Use memoryStore(), redisStore(client), memcachedStore(client), mysqlStore(pool) or postgresStore(pool).'
 
-/** Returns a store. Throws a `TypeError` that suggests one for anything else. */
+/** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  throw wrongKind(owner, option, 'a store', store, `Did you mean store: ${suggestStore(store)}?`)
+  throw wrongKind(owner, option, 'a store', store, FIX)
 }
 
 function isStore(value: unknown): value is Store {
   if (typeof value !== 'object' || value === null) return false
   const { name, charge, refund, forget } = value as Partial<Store>
   return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
-}
-
-/** Suggests a store in place of a connection string, or of a store of express-rate-limit. */
-function suggestStore(value: unknown): string {
-  if (typeof value === 'string')
-    return BY_SCHEME.find(([scheme]) => scheme.test(value))?.[1] ?? 'memoryStore()'
-  const { increment } = (value ?? {}) as { increment?: unknown }
-  return typeof increment === 'function' ? 'redisStore(client)' : 'memoryStore()'
 }
 
 /** Shared by the named limiters of this copy of the package that have no store of their own. */
@@ -40,19 +27,18 @@ export function claimStore(
   name: string | undefined,
   prefix: string,
 ): Store {
-  if (store === undefined) {
-    if (name === undefined) return memoryStore()
-    commonStore ??= memoryStore()
-    return commonStore
+  if (store !== undefined) {
+    if (name === undefined) claim(owner, store, prefix)
+    return store
   }
-  if (name === undefined) claim(owner, store, prefix)
-  return store
+  if (name === undefined) return memoryStore()
+  commonStore ??= memoryStore()
+  return commonStore
 }
 
 /**
- * Where the process keeps the prefixes of each store that a limiter without a name has claimed: once for all
- * copies of this package, which may share a store. The store itself is not marked: it may be the user's own,
- * and frozen.
+ * The prefixes of each store that limiters without a name have claimed, for all copies of this package in the
+ * process. The store itself is not marked: it may be the user's own, and frozen.
  */
 const CLAIMS = Symbol.for('headgate.unnamedLimiters')
 

@@ -14,8 +14,8 @@ export interface Health {
   readonly state: BreakerState
   /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
-  /** Why the store is not healthy. */
-  readonly cause?: StoreError
+  /** Why the store is not healthy; `undefined` where it is. */
+  readonly cause: StoreError | undefined
 }
 
 /** Returns the health of a store by a peek at `key`. As any call, that may be the breaker's probe. */
@@ -29,6 +29,5 @@ export async function healthOf(store: GuardedStore, key: string): Promise<Health
     cause = error as StoreError // a guarded store throws nothing else
   }
   const tookMs = performance.now() - sinceMs
-  const health = { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs }
-  return cause === undefined ? health : { ...health, cause }
+  return { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs, cause }
 }

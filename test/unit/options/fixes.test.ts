@@ -140,25 +140,14 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
       'Write onLimited, which is called with (req, res, next, decision).\n' +
       '- there is no option "skip". Write skip into the options of rateLimit.',
   ],
-  ...(
-    [
-      ['redis://me:pw@host', 'redisStore(client)'],
-      ['postgresql://me:pw@host', 'postgresStore(pool)'],
-      ['MYSQL://me:pw@host', 'mysqlStore(pool)'],
-      ['memcached://host', 'memcachedStore(client)'],
-      ['sqlite://host', 'memoryStore()'],
-    ] as const
-  ).map(
-    ([store, meant]) =>
+  ...['redis://me:pw@host', 'postgresql://me:pw@host', 'memcached://host'].map(
+    (store) =>
       [
         () => rateLimit({ ...enough, store } as never),
-        `store must be a store, got a string. Did you mean store: ${meant}?`,
+        'store must be a store, got a string. Use memoryStore(), redisStore(client), memcachedStore(client), ' +
+          'mysqlStore(pool) or postgresStore(pool).',
       ] as const,
   ),
-  [
-    () => rateLimit({ ...enough, store: { increment() {} } } as never),
-    'store must be a store, got an object. Did you mean store: redisStore(client)?',
-  ],
   [
     () => rateLimit({ limits: [{ limit: 5, windowMs: 60_000 }] } as never),
     'limits[0]: there are no options "limit" and "windowMs". Write policy: slidingWindow({ limit, window }).',
