@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
-import { type Address, parseAddress, parseAsWritten, type SourceAddress } from './address.js'
+import { type Address, parseAsWritten } from './address.js'
 import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
 /** Returns whether an address is in a list. `undefined` is in none. */
-export type AddressTest = (source: SourceAddress | undefined) => boolean
+export type AddressTest = (address: Address | undefined) => boolean
 
 /**
  * Creates a test from a list of addresses and CIDR ranges, v4 and v6. An entry within the network of an
@@ -25,21 +25,24 @@ export function addressList(
     const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
     return readRange(must, entry, embeddings)
   })
-  return function isListed(source) {
-    const address = typeof source === 'string' ? parseAddress(source) : source
-    return address !== undefined && ranges.some((range) => contains(range, address))
+  return function isListed(address) {
+    if (address === undefined) return false
+    const parsed = typeof address === 'string' ? ipaddr.IPv4.parse(address) : address
+    return ranges.some(([network, prefix]) => {
+      return network.kind() === parsed.kind() && (network as ipaddr.IPv6).match(parsed as ipaddr.IPv6, prefix)
+    })
   }
 }
 
-type Range = readonly [Address, prefix: number]
+type Range = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number]
 
 function readRange(must: string, entry: unknown, embeddings: readonly Embedding[]): Range {
   const [text = '', bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
   const address = rest.length > 0 ? undefined : parseAsWritten(text)
-  const prefix = address && readPrefix(bits, address.kind() === 'ipv4' ? 32 : 128)
+  const prefix = readPrefix(bits, typeof address === 'string' ? 32 : 128)
   if (address === undefined || prefix === undefined)
     throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
-  if (address instanceof ipaddr.IPv4) return [address, prefix]
+  if (typeof address === 'string') return [ipaddr.IPv4.parse(address), prefix]
   const embedding = embeddingOf(address, embeddings)
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
   if (range !== undefined) return range
@@ -64,10 +67,5 @@ function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: Embeddin
   const ipv4Prefix = prefix === 128 ? 32 : prefix - embedding.ipv4At
   if (ipv4Prefix < (address.isIPv4MappedAddress() ? 0 : 1) || ipv4Prefix > 32) return undefined
   const ipv4 = embeddedIpv4(address, embedding)
-  return ipv4 === undefined ? [address, prefix] : [ipv4, ipv4Prefix]
-}
-
-/** Compares by `kind()`: with a second copy of ipaddr.js, `instanceof` would not hold. */
-function contains([network, prefix]: Range, address: Address): boolean {
-  return address.kind() === network.kind() && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, prefix)
+  return ipv4 === undefined ? [address, prefix] : [ipaddr.IPv4.parse(ipv4), ipv4Prefix]
 }

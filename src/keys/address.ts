@@ -1,11 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import { EMBEDDINGS, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
-/** A parsed address. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4 here. */
-export type Address = ipaddr.IPv4 | ipaddr.IPv6
-
-/** A source address: a plain IPv4 address as text, which is the common case, or any other one parsed. */
-export type SourceAddress = string | Address
+/** IPv4, also where it is embedded in IPv6 (mapped, NAT64, 6to4, Teredo), as plain text; IPv6 parsed. */
+export type Address = string | ipaddr.IPv6
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const PLAIN_IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
@@ -15,14 +12,19 @@ export function isPlainIpv4(text: string): boolean {
   return PLAIN_IPV4.test(text)
 }
 
+/** How a server that listens on `::` writes IPv4 addresses (RFC 4291 §2.5.5.2). */
+const MAPPED = '::ffff:'
+
 /**
  * Returns an address as sockets and proxies write it: with or without a port, brackets, or a zone (`%eth0`).
  * One in the network of an embedding is the IPv4 address in it. Returns `undefined` for everything else, so
  * also for the octal, hexadecimal and shortened spellings of IPv4, which programs read differently.
  */
-export function parseAddress(text: string, embeddings = EMBEDDINGS): Address | undefined {
+export function parseAddress(text: string | undefined, embeddings = EMBEDDINGS): Address | undefined {
+  if (text === undefined || isPlainIpv4(text)) return text
+  if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
   const address = parseAsWritten(text)
-  if (address === undefined || address instanceof ipaddr.IPv4) return address
+  if (address === undefined || typeof address === 'string') return address
   const embedding = embeddingOf(address, embeddings)
   return (embedding && embeddedIpv4(address, embedding)) ?? address
 }
@@ -31,7 +33,7 @@ export function parseAddress(text: string, embeddings = EMBEDDINGS): Address | u
 export function parseAsWritten(text: string): Address | undefined {
   if (text.length > 100) return undefined
   const bare = withoutPort(text.trim())
-  if (isPlainIpv4(bare)) return ipaddr.IPv4.parse(bare)
+  if (isPlainIpv4(bare)) return bare
   const zoneless = bare.split('%', 1)[0] as string
   return ipaddr.IPv6.isValid(zoneless) ? ipaddr.IPv6.parse(zoneless) : undefined
 }
@@ -42,8 +44,8 @@ function withoutPort(text: string): string {
 }
 
 /** Returns an identity: IPv4 whole, IPv6 as its network of `ipv6Prefix` bits, such as `2001:db8::/56`. */
-export function addressIdentity(address: SourceAddress, ipv6Prefix: number): string {
-  if (typeof address === 'string' || address.kind() === 'ipv4') return address.toString()
+export function addressIdentity(address: Address, ipv6Prefix: number): string {
+  if (typeof address === 'string') return address
   const bytes = address.toByteArray()
   for (let i = 0; i < 16; i++) {
     const kept = Math.max(0, Math.min(8, ipv6Prefix - i * 8))

@@ -60,8 +60,8 @@ const NOT_GLOBAL = /^(unspecified|loopback|private|carrierGradeNat|linkLocal|mul
 export function embeddedIpv4(
   address: ipaddr.IPv6,
   { ipv4At, isInverted, isPublic }: Embedding,
-): ipaddr.IPv4 | undefined {
+): string | undefined {
   const octets = address.toByteArray().slice(ipv4At / 8, ipv4At / 8 + 4)
   const ipv4 = new ipaddr.IPv4(isInverted ? octets.map((octet) => octet ^ 0xff) : octets)
-  return isPublic && NOT_GLOBAL.test(ipv4.range()) ? undefined : ipv4
+  return isPublic && NOT_GLOBAL.test(ipv4.range()) ? undefined : ipv4.toString()
 }

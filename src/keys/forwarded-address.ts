@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from 'proxy-addr'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
-import { isPlainIpv4, parseAddress } from './address.js'
+import { parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import { isDisconnected, peerAddress } from './connection.js'
@@ -108,7 +108,7 @@ function addressInHeader(
       if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
       return undefined
     }
-    if (!isPlainIpv4(address) && parseAddress(address, embeddings) === undefined) warnUnreadable(name)
+    if (parseAddress(address, embeddings) === undefined) warnUnreadable(name)
     return address
   }
 }
@@ -117,15 +117,14 @@ function warnUntrusted(header: string): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
     `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
-      'address is your proxy, all clients share its bucket: add it to from, or use trustProxy: 1 for a proxy on a Unix ' +
-      'socket. Else a client sent the header itself.',
+      'is your proxy, add its address to from, or use trustProxy: 1 for a proxy on a Unix socket.',
   )
 }
 
 function warnUnreadable(header: string): void {
   warnOnce(
     'HEADGATE_UNREADABLE_ADDRESS',
-    `headgate: ${header} came from a proxy in from and holds no address. Such requests are limited by the proxy's ` +
-      'address, in one bucket: have the proxy send the address of the client alone.',
+    `headgate: ${header} came from a proxy in from and holds no address, so the request counts by the proxy's. Have ` +
+      'the proxy send the address of the client alone.',
   )
 }

@@ -1,5 +1,5 @@
 import { warnOnce } from '../util/warn-once.js'
-import { isPlainIpv4, parseAddress, type SourceAddress } from './address.js'
+import { type Address, parseAddress } from './address.js'
 import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
@@ -10,7 +10,7 @@ import { asRequest, headerOf } from './key.js'
  * Throws a `DisconnectedError` where the connection is gone.
  */
 export interface AddressReader {
-  (subject: unknown): SourceAddress | undefined
+  (subject: unknown): Address | undefined
   /** The networks whose addresses it reads as the IPv4 address in them. */
   readonly embeddings: readonly Embedding[]
 }
@@ -36,9 +36,9 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   const embeddings = embeddingsWith(owner, options.nat64)
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressAddress
 
-  function sourceAddress(subject: unknown): SourceAddress | undefined {
-    const address =
-      readAddress(reportedAddress(subject), embeddings) ?? readAddress(peerAddress(subject), embeddings)
+  function sourceAddress(subject: unknown): Address | undefined {
+    const reported = parseAddress(reportedAddress(subject), embeddings)
+    const address = reported ?? parseAddress(peerAddress(subject), embeddings)
     if (address === undefined && isDisconnected(subject)) throw new DisconnectedError()
     return address
   }
@@ -46,37 +46,23 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { embeddings })
 }
 
-/** How a server that listens on `::` writes IPv4 addresses (RFC 4291 §2.5.5.2). */
-const MAPPED = '::ffff:'
-
-function readAddress(text: string | undefined, embeddings: readonly Embedding[]): SourceAddress | undefined {
-  if (text === undefined || isPlainIpv4(text)) return text
-  if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
-  return parseAddress(text, embeddings)
-}
-
 function expressAddress(subject: unknown): string | undefined {
   const { ip, app } = asRequest(subject)
-  const trustsProxy = app === undefined ? ip !== undefined : trustsAnyProxy(app)
-  if (!trustsProxy) warnIfForwarded(subject)
+  const trust = typeof app === 'function' ? proxySetting(app) : ip !== undefined
+  if (!trust) warnIfForwarded(subject)
   return typeof ip === 'string' ? ip : undefined
 }
 
-/** Express applications that trust a proxy: the setting is looked up until it is one. */
-const trustingApps = new WeakSet<object>()
-
-function trustsAnyProxy(app: unknown): boolean {
-  if (typeof app !== 'function' || trustingApps.has(app)) return true
-  const trust: unknown = (app as unknown as { get(name: string): unknown }).get('trust proxy')
-  if (trust === false || trust === undefined || trust === 0) return false
-  trustingApps.add(app)
+/** Returns the setting `trust proxy` of an Express application. */
+function proxySetting(app: object): unknown {
+  const trust = (app as { get(name: string): unknown }).get('trust proxy')
   if (trust === true)
     warnOnce(
       'HEADGATE_TRUSTS_EVERY_PROXY',
-      "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For, and every client " +
-        "can choose its own bucket. Set the number of proxies in front, such as app.set('trust proxy', 1), or their addresses.",
+      "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
+        "proxies in front, such as app.set('trust proxy', 1), or their addresses.",
     )
-  return true
+  return trust
 }
 
 function warnIfForwarded(subject: unknown): void {
@@ -84,8 +70,7 @@ function warnIfForwarded(subject: unknown): void {
     return
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. Behind a proxy all clients share ' +
-      "one bucket then: set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere (the number of your " +
-      'proxies, or their addresses). Without a proxy nothing is wrong: a client sent the header itself.',
+    'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. If it came through your proxy, ' +
+      "set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere: else all clients share a bucket.",
   )
 }

@@ -37,7 +37,7 @@ export function claimStore(
 }
 
 /**
- * The prefixes of each store that limiters without a name have claimed, for all copies of this package in the
+ * The prefixes of each store that limiters without a name have claimed, for all copies of this package in a
  * process. The store itself is not marked: it may be the user's own, and frozen.
  */
 const CLAIMS = Symbol.for('headgate.unnamedLimiters')

@@ -1,7 +1,11 @@
 import ipaddr from 'ipaddr.js'
+import { parseAddress } from '../../../src/keys/address.js'
 import { addressList } from '../../../src/keys/address-list.js'
 
-const listed = (entries: unknown) => addressList('rateLimit', 'block', entries)
+const listed = (entries: unknown) => {
+  const isListed = addressList('rateLimit', 'block', entries)
+  return (text: string | undefined) => isListed(parseAddress(text))
+}
 
 test.each<[string, string, boolean]>([
   ['192.0.2.7', '192.0.2.7', true],
@@ -106,18 +110,17 @@ test.each([undefined, '', 'unknown', '192.0.2', '/run/app.sock', 'x'.repeat(100_
   },
 )
 
-test.each<[string, boolean]>([
-  ['192.0.2.7', true],
-  ['192.0.3.7', false],
-  ['2001:db8::1', true],
-  ['2001:db9::1', false],
-])('%s is found as well where another copy of ipaddr.js has parsed it', (text, isIn) => {
+test('IPv6 is found as well where another copy of ipaddr.js has parsed it', () => {
   let other = ipaddr
   jest.isolateModules(() => {
     other = jest.requireActual('ipaddr.js')
   })
-  expect(other.IPv4).not.toBe(ipaddr.IPv4)
-  expect(listed(['192.0.2.0/24', '2001:db8::/32'])(other.parse(text))).toBe(isIn)
+  expect(other.IPv6).not.toBe(ipaddr.IPv6)
+  const isListed = addressList('rateLimit', 'block', ['192.0.2.0/24', '2001:db8::/32'])
+  expect(['2001:db8::1', '2001:db9::1'].map((text) => isListed(other.IPv6.parse(text)))).toEqual([
+    true,
+    false,
+  ])
 })
 
 test('an empty list holds no address', () => {

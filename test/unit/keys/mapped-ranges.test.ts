@@ -1,8 +1,10 @@
 import { rateLimit } from 'headgate'
+import { parseAddress } from '../../../src/keys/address.js'
 import { addressList } from '../../../src/keys/address-list.js'
 import { exchange } from '../../support/exchange.js'
 
-const listed = (entry: string, address: string) => addressList('rateLimit', 'allow', [entry])(address)
+const listed = (entry: string, address: string) =>
+  addressList('rateLimit', 'allow', [entry])(parseAddress(address))
 
 /** Spellings of 1.2.3.4 as an IPv6 address. */
 const SPELLINGS = [
