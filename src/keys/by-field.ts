@@ -80,9 +80,8 @@ function ownProperty(value: unknown, name: string): unknown {
 const PARSED_TYPES = /json|x-www-form-urlencoded|multipart/i
 
 function warnIfUnparsed(subject: unknown, name: string): void {
-  const length = headerOf(subject, 'content-length')
-  const hasBody = length === undefined ? headerOf(subject, 'transfer-encoding') !== undefined : length !== '0'
-  if (!hasBody || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
+  const length = headerOf(subject, 'content-length') ?? headerOf(subject, 'transfer-encoding') ?? '0'
+  if (length === '0' || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
   warnOnce(
     'HEADGATE_NO_BODY',
     `headgate: byField('${name}') found no parsed body, so the name is unknown. Put a body parser in ` +

@@ -51,36 +51,29 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   return addressKey(read, ipv6Prefix)
 }
 
-/**
- * Creates the key of a limit that was given none: `byIp()`. Where it is charged for subjects that are no
- * requests, the process warning `HEADGATE_NO_KEY` says once that they share one bucket.
- */
+/** Creates the key of a limit that was given none: `byIp()`, which warns of subjects that are no requests. */
 export function defaultKey(): KeyFunction<unknown> {
-  return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, warnNoKey)
+  return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
 }
 
 /** Creates a key function of source addresses: IPv4 whole, IPv6 by network. */
 export function addressKey(
   read: AddressReader,
   ipv6Prefix = DEFAULT_IPV6_PREFIX,
-  onNoRequest?: () => void,
+  isDefault = false,
 ): (subject: unknown) => string {
   function ipKey(subject: unknown): string {
     const address = read(subject)
     if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    if (isRequest(subject)) {
+    const { ip, socket } = asRequest(subject)
+    if (ip !== undefined || socket !== undefined) {
       warnNoAddress()
       return 'unknown'
     }
-    onNoRequest?.()
+    if (isDefault) warnNoKey()
     return 'no-request' // an identity of its own: forgetting it touches no request's
   }
   return markAddressKey(ipKey, { read, returnsAddress: true })
-}
-
-function isRequest(subject: unknown): boolean {
-  const { ip, socket } = asRequest(subject)
-  return ip !== undefined || socket !== undefined
 }
 
 function warnNoKey(): void {

@@ -16,12 +16,7 @@ export function byRoute(): KeyFunction<unknown> {
     const verb = method === 'HEAD' ? 'GET' : String(method ?? '')
     // Express matches mount paths in any case.
     const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
-    return `${verb} ${mount}${patternOf(route)}`
+    const { path: pattern = '' } = (route ?? {}) as { path?: unknown }
+    return `${verb} ${mount}${String(pattern)}`
   }
-}
-
-function patternOf(route: unknown): string {
-  if (typeof route !== 'object' || route === null) return ''
-  const { path } = route as { path?: unknown }
-  return path === undefined ? '' : String(path)
 }

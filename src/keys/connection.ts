@@ -6,8 +6,7 @@ import { asRequest } from './key.js'
  */
 export function peerAddress(subject: unknown): string | undefined {
   const { socket } = asRequest(subject)
-  if (typeof socket !== 'object' || socket === null) return undefined
-  const { remoteAddress } = socket as { remoteAddress?: unknown }
+  const { remoteAddress } = (socket ?? {}) as { remoteAddress?: unknown }
   return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
 }
 
@@ -18,13 +17,11 @@ export function rememberPeerAddress(subject: unknown): void {
 
 /** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
 export function isDisconnected(subject: unknown): boolean {
-  const { socket, stream } = asRequest(subject)
-  return isDestroyed(stream) || isDestroyed(socket)
+  const { socket, stream } = asRequest(subject) as { socket?: Destroyable; stream?: Destroyable }
+  return stream?.destroyed === true || socket?.destroyed === true
 }
 
-function isDestroyed(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (value as { destroyed?: unknown }).destroyed === true
-}
+type Destroyable = { readonly destroyed?: unknown } | null
 
 const CODE = 'HEADGATE_DISCONNECTED'
 

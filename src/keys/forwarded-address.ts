@@ -104,12 +104,12 @@ function addressInHeader(
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
     const peer = peerAddress(subject)
-    if (peer === undefined || !isBelieved(parseAddress(peer, embeddings))) {
-      if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
-      return undefined
+    if (isBelieved(parseAddress(peer, embeddings))) {
+      if (parseAddress(address, embeddings) === undefined) warnUnreadable(name)
+      return address
     }
-    if (parseAddress(address, embeddings) === undefined) warnUnreadable(name)
-    return address
+    if (peer !== undefined || !isDisconnected(subject)) warnUntrusted(name)
+    return undefined
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
-import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
 import { isAddressKey } from './address-key.js'
@@ -26,14 +26,9 @@ export function identityReader(
   const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
-  return (subject) => {
-    const parts = readAll(readers, (read) => read(subject))
-    return isPromise(parts) ? parts.then(join) : join(parts)
-  }
-}
-
-function join(parts: readonly (string | undefined)[]): string | undefined {
-  return parts.includes(undefined) ? undefined : parts.join('|')
+  const readParts = (subject: unknown) => readAll(readers, (read) => read(subject))
+  return (subject) =>
+    thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
 }
 
 function partReader(
@@ -42,11 +37,11 @@ function partReader(
   secret: string | undefined,
 ): IdentityReader {
   if (isAddressKey(key) && secret === undefined) return key as IdentityReader
-  const memo = memoOf(key)
+  const hashOnce = lastHashOf(key)
 
   function identify(value: unknown, subject: unknown): string | undefined {
     if (value === undefined) return undefined
-    if (isKey(value)) return hashOnce(memo, value, secret)
+    if (isKey(value)) return hashOnce(value, secret)
     warnOfObject(key, value)
     return hash(`malformed:${source(subject)}`, secret)
   }
@@ -60,8 +55,11 @@ function partReader(
 
 const MAX_LENGTH = 1024
 
+/** What can be a client's key. */
+type Key = string | number | bigint
+
 /** Returns whether a value can be a client's key. */
-export function isKey(value: unknown): value is string | number | bigint {
+export function isKey(value: unknown): value is Key {
   if (typeof value === 'string')
     return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
   return typeof value === 'bigint' || Number.isFinite(value)
@@ -77,28 +75,18 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   )
 }
 
-/** The last hash of a key function, since several limits of one request may share the function. */
-interface HashMemo {
-  value: string | number | bigint | undefined
-  secret: string | undefined
-  hash: string
-}
-
-const memoOf = weakMemo(
-  (_key: KeyFunction<unknown>): HashMemo => ({ value: undefined, secret: undefined, hash: '' }),
-)
-
-function hashOnce(memo: HashMemo, value: string | number | bigint, secret: string | undefined): string {
-  if (value !== memo.value || secret !== memo.secret) {
-    memo.hash = hashedValue(value, secret)
-    memo.value = value
-    memo.secret = secret
+/** Returns the hash function of a key, which keeps its last hash: limits of one request may share a key. */
+const lastHashOf = weakMemo((_key: KeyFunction<unknown>) => {
+  let last: { value?: Key; secret?: string | undefined; hash: string } = { hash: '' }
+  return (value: Key, secret: string | undefined): string => {
+    if (value !== last.value || secret !== last.secret)
+      last = { value, secret, hash: hashedValue(value, secret) }
+    return last.hash
   }
-  return memo.hash
-}
+})
 
 /** Returns the hash that storage keys hold in place of a value that a key function returned. */
-export function hashedValue(value: string | number | bigint, secret: string | undefined): string {
+export function hashedValue(value: Key, secret: string | undefined): string {
   return hash(`value:${value}`, secret)
 }
 
