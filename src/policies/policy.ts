@@ -83,9 +83,7 @@ export const signatureOf = weakMemo(({ kind, params }: Policy) => [kind, ...para
 
 /** Returns whether two policies decide alike. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
-  if (a === b) return true
-  const isAlike = a.kind === b.kind && a.params.length === b.params.length
-  return isAlike && a.params.every((value, i) => value === b.params[i])
+  return a === b || signatureOf(a) === signatureOf(b)
 }
 
 /** Returns whether a value has what a policy needs. */
