@@ -37,15 +37,7 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
   if (hasUnit || (typeof value === 'number' && value >= LEAST_PLAIN_MS)) return lengthMs
   const must = 'a string with its unit, or at least 1000 milliseconds'
-  throw wrongOption(owner, option, must, value, suggestUnits(lengthMs))
-}
-
-/** Returns both readings of a number without a unit, the likelier one first. */
-function suggestUnits(value: number): string {
-  const seconds = value * 1000 > MAX_DURATION_MS ? undefined : durationText(value * 1000)
-  if (value < LEAST_PLAIN_MS) return `Write '${seconds}', or '${value}ms' if that is meant.`
-  const other = seconds === undefined ? '' : `, or '${seconds}' if seconds are meant`
-  return `Write '${durationText(value)}'${other}.`
+  throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
 /** From the largest unit: its length, how names spell it, and the word for it. */

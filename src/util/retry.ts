@@ -1,32 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What `retry` tries again, how often and for how long. */
-export interface RetryOptions {
-  /** Whether the same attempt may succeed later: others were in the way, and nothing has been changed. */
-  readonly isTemporary: (error: unknown) => boolean
-  /** Default: 30. */
-  readonly maxAttempts?: number
-  /** No attempt begins later than this. Default: 2,000. */
-  readonly maxElapsedMs?: number
-  /** The longest delay before an attempt. Default: 20. */
-  readonly maxDelayMs?: number
-}
+const MAX_ATTEMPTS = 30
+/** No attempt begins later than this. */
+const MAX_ELAPSED_MS = 2000
+const MAX_DELAY_MS = 20
 
 /**
- * Returns what `run` resolves with. Runs it again while it rejects with a temporary error, with exponential
- * backoff and full jitter, so that competitors spread out. Rejects with the last error.
+ * Returns what `run` resolves with. Runs it again while it rejects with a temporary error: others were in the
+ * way, and nothing has been changed. Exponential backoff with full jitter spreads competitors out. Rejects
+ * with the last error.
  */
-export async function retry<T>(
-  run: () => Promise<T>,
-  { isTemporary, maxAttempts = 30, maxElapsedMs = 2000, maxDelayMs = 20 }: RetryOptions,
-): Promise<T> {
-  const endMs = performance.now() + maxElapsedMs
+export async function retry<T>(run: () => Promise<T>, isTemporary: (error: unknown) => boolean): Promise<T> {
+  const endMs = performance.now() + MAX_ELAPSED_MS
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()
     } catch (error) {
-      if (attempt === maxAttempts || performance.now() > endMs || !isTemporary(error)) throw error
+      if (attempt === MAX_ATTEMPTS || performance.now() > endMs || !isTemporary(error)) throw error
     }
-    await pause(Math.random() * Math.min(2 ** attempt, maxDelayMs))
+    await pause(Math.random() * Math.min(2 ** attempt, MAX_DELAY_MS))
   }
 }

@@ -1,27 +1,18 @@
 import { durationMs, MAX_DURATION_MS, shortDuration, windowMs } from '../../../src/util/durations.js'
 
-test.each([
-  [1, "Write '1s', or '1ms' if that is meant."],
-  [60, "Write '1m', or '60ms' if that is meant."],
-  [90, "Write '90s', or '90ms' if that is meant."],
-  [999, "Write '999s', or '999ms' if that is meant."],
-])('a window of the number %d could be seconds, and the error names both readings', (value, hint) => {
-  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
-  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got ${value}. ${hint}`)
-  for (const suggested of hint.match(/'\w+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
-  expect(durationMs('someone', 'every', value)).toBe(value)
-})
-
-test.each([
-  ['1', "Write '1s', or '1ms' if that is meant."],
-  ['60', "Write '1m', or '60ms' if that is meant."],
-  ['60000', "Write '1m', or '1000m' if seconds are meant."],
-  [String(MAX_DURATION_MS), "Write '87660h'."],
-])('a window of the string %j has no unit, and the error names what is meant', (value, hint) => {
-  const must = 'someone: window must be a string with its unit, or at least 1000 milliseconds'
-  expect(() => windowMs('someone', 'window', value)).toThrow(`${must}, got "${value}". ${hint}`)
-  for (const suggested of hint.match(/'[\w.]+'/g) ?? []) windowMs('someone', 'window', suggested.slice(1, -1))
-})
+test.each([1, 60, 999, '1', '60', '60000'])(
+  'a window of %p could be seconds, and the error names both readings',
+  (value) => {
+    const make = () => windowMs('someone', 'window', value)
+    expect(make).toThrow(
+      'someone: window must be a string with its unit, or at least 1000 milliseconds, got ',
+    )
+    expect(make).toThrow(`. Write '${value}s' or '${value}ms'.`)
+    for (const unit of ['s', 'ms'])
+      expect(windowMs('someone', 'window', `${value}${unit}`)).toBeGreaterThan(0)
+    expect(durationMs('someone', 'every', value)).toBe(Number(value))
+  },
+)
 
 test.each([
   [1000, 1000],
