@@ -110,12 +110,14 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
   const banMs = (level: number) => bansMs[level - 1] ?? longestMs
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const { own, record, isClamped } = read(state, nowMs)
+    const clamped = clampToNow(state, nowMs)
+    const own = clamped?.slice(0, inner.width)
+    const record = recordIn(clamped)
     const step = inner.take(own, nowMs, cost)
     if (cost > 0 && record.bannedUntilMs > nowMs) {
       const untaken = step.allowed ? inner.take(own, nowMs, 0) : step
       const denial = { ...untaken, allowed: false }
-      if (!restarts) return withBan(denial, own, record, nowMs, isClamped ? stateOf(own, record) : undefined)
+      if (!restarts) return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
       return counted(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
     }
     if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
@@ -160,20 +162,14 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const { own, record, isClamped } = read(state, nowMs)
-    return isClamped ? stateOf(own, record) : state
-  }
-
-  /** Returns the two parts of a state, clamped: the inner policy's own state, and the record. */
-  function read(state: State | undefined, nowMs: number) {
     const own = state?.slice(0, inner.width)
     const record = recordIn(state)
     const clampedOwn = inner.clampToNow(own, nowMs)
     const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + withinMs)
     const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestMs)
     const isAhead = strikesUntilMs < record.strikesUntilMs || bannedUntilMs < record.bannedUntilMs
-    if (clampedOwn === own && !isAhead) return { own, record, isClamped: false }
-    return { own: clampedOwn, record: { ...record, strikesUntilMs, bannedUntilMs }, isClamped: true }
+    if (clampedOwn === own && !isAhead) return state
+    return stateOf(clampedOwn, { ...record, strikesUntilMs, bannedUntilMs })
   }
 
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
