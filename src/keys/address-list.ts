@@ -34,13 +34,16 @@ export function addressList(
   }
 }
 
+const CIDR = /^([^/]*)(?:\/(\d{1,3}))?$/
+
 type Range = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number]
 
 function readRange(must: string, entry: unknown, embeddings: readonly Embedding[]): Range {
-  const [text = '', bits, ...rest] = typeof entry === 'string' ? entry.split('/') : []
-  const address = rest.length > 0 ? undefined : parseAsWritten(text)
-  const prefix = readPrefix(bits, typeof address === 'string' ? 32 : 128)
-  if (address === undefined || prefix === undefined)
+  const [, text = '', bits] = typeof entry === 'string' ? (CIDR.exec(entry) ?? []) : []
+  const address = parseAsWritten(text)
+  const width = typeof address === 'string' ? 32 : 128
+  const prefix = Number(bits ?? width)
+  if (address === undefined || prefix > width)
     throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
   if (typeof address === 'string') return [ipaddr.IPv4.parse(address), prefix]
   const embedding = embeddingOf(address, embeddings)
@@ -49,11 +52,6 @@ function readRange(must: string, entry: unknown, embeddings: readonly Embedding[
   throw new TypeError(
     `${must} Addresses of that network count as the IPv4 address in them: write the IPv4 range, such as '192.0.2.0/24'.`,
   )
-}
-
-function readPrefix(bits: string | undefined, width: number): number | undefined {
-  if (bits === undefined) return width
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? Number(bits) : undefined
 }
 
 /**

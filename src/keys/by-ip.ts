@@ -3,8 +3,9 @@ import { whole } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressIdentity } from './address.js'
 import { markAddressKey } from './address-key.js'
+import type { AddressOptions } from './forwarded-address.js'
 import { asRequest, type KeyFunction } from './key.js'
-import { type AddressOptions, type AddressReader, addressReader } from './source-address.js'
+import { type AddressReader, addressReader } from './source-address.js'
 
 /** How addresses become identities. */
 export interface ByIpOptions extends AddressOptions {

@@ -15,8 +15,8 @@ import { headerOf } from './key.js'
  */
 export type TrustProxy = number | string | readonly string[]
 
-/** Who in front of the server is believed to know the client's address. */
-export interface ForwardedOptions {
+/** How source addresses are read. */
+export interface AddressOptions {
   /**
    * Which proxies to believe, outside Express: their number, or their addresses. The number is right only
    * where no client gets past them to the server. Under Express set `app.set('trust proxy', …)` instead.
@@ -32,6 +32,11 @@ export interface ForwardedOptions {
    * under Express, too.
    */
   from?: readonly string[]
+  /**
+   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`:
+   * clients behind them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
+   */
+  nat64?: readonly string[]
 }
 
 /** Returns the client's address as a trusted proxy or CDN reports it; `undefined` without a report. */
@@ -43,7 +48,7 @@ export type ForwardedReader = (subject: unknown) => string | undefined
  */
 export function forwardedReader(
   owner: string,
-  { trustProxy, header, from }: ForwardedOptions,
+  { trustProxy, header, from }: AddressOptions,
   embeddings: readonly Embedding[],
 ): ForwardedReader | undefined {
   if (header === undefined && from === undefined)

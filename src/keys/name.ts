@@ -7,9 +7,6 @@ import { isKey } from './identity.js'
  */
 const INVISIBLE = /\p{C}/u
 
-/** Printable ASCII, for which case is all there is. */
-const PLAIN = /^[ -~]*$/
-
 /** Returns whether a value can be a name: a key that is not empty and holds no invisible character. */
 export function isName(value: unknown): value is string | number | bigint {
   return isKey(value) && value !== '' && !INVISIBLE.test(String(value))
@@ -46,7 +43,6 @@ export function normalizeName(name: string, normalize: (name: string) => string)
  * (variation selectors, fillers). Letters with two lower cases (`"ς"` and `"σ"`) have one upper case.
  */
 export function fold(name: string): string {
-  if (PLAIN.test(name)) return name.toLowerCase().trim()
   const visible = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   return visible.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
 }

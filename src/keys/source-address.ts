@@ -2,7 +2,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Address, parseAddress } from './address.js'
 import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
-import { type ForwardedOptions, forwardedReader } from './forwarded-address.js'
+import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
 
 /**
@@ -13,15 +13,6 @@ export interface AddressReader {
   (subject: unknown): Address | undefined
   /** The networks whose addresses it reads as the IPv4 address in them. */
   readonly embeddings: readonly Embedding[]
-}
-
-/** How source addresses are read. */
-export interface AddressOptions extends ForwardedOptions {
-  /**
-   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`:
-   * clients behind them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
-   */
-  nat64?: readonly string[]
 }
 
 /**
