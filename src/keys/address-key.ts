@@ -36,8 +36,8 @@ export function isAddressKey(key: KeyFunction): boolean {
  * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
  */
 export function addressReaderAmong(
-  limits: readonly { readonly keys: readonly KeyFunction[] }[],
+  limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],
 ): AddressReader {
-  const uses = limits.flatMap(({ keys }) => keys.map(useOf))
+  const uses = limits.flatMap(({ key = [] }) => key.map(useOf))
   return uses.find((use) => use !== undefined)?.read ?? addressReader('byIp')
 }

@@ -85,7 +85,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
-    const cost = options?.cost === undefined ? undefined : checkedCost(owner, options.cost)
+    const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
     const decision = decideFor(subject, cost)
     if (isPromise(decision)) return decision.then((made) => emitDenial(made, subject))
     return emitDenial(decision, subject)
@@ -148,8 +148,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject | Record<string, unknown> | Decision,
     { limits: names }: { limits?: readonly string[] } = {},
   ): MaybePromise<void> {
-    return thenMaybe(chargeOf(subject) ?? resolveCharge(subject, 0, names), (all) => {
-      const parts = names === undefined ? all : all.filter(({ name }) => names.includes(name))
+    const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+    return thenMaybe(charged ?? resolveCharge(subject, 0, names), (parts) => {
       if (parts.length === 0) return
       fallback.forget(parts)
       return store.forget(parts)

@@ -1,4 +1,3 @@
-import { defaultKey } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { BESIDE_LIMITS, elsewhere, FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
@@ -7,18 +6,14 @@ import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { keyName, show, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
+import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 
 /** A limit as it was given and checked; `entryName` is set where it is one of several. */
-export interface Entry {
+export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
   readonly owner: string
-  readonly entryName: string | undefined
+  readonly entryName?: string
   readonly policy: GivenPolicy
-  readonly keys: readonly KeyFunction[]
-  readonly readCost: ReadCost
 }
-
-type ReadCost = (subject: unknown) => MaybePromise<number>
 
 /** A policy, or a function that returns one. */
 export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
@@ -39,9 +34,8 @@ type LimitSettings = Settings<typeof LIMIT_ROWS>
 export const ENTRIES_RULE = {
   from: ['limit', 'window', 'policy', 'limits', 'key', 'cost'],
   read(owner: string, settings: LimitSettings): readonly Entry[] {
-    const { limits } = settings
-    if (limits === undefined)
-      return [createEntry(owner, undefined, { ...settings, policy: resolvePolicy(owner, settings) })]
+    const { limits, key, cost } = settings
+    if (limits === undefined) return [{ owner, policy: resolvePolicy(owner, settings), key, cost }]
     for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
       if (settings[option] === undefined) continue
       throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
@@ -97,29 +91,16 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
     owner,
     ...Array.from(limits, (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i)),
   )
-  const names = new Set<string | undefined>()
-  for (const { owner, entryName } of entries) {
-    if (names.has(entryName))
+  for (const [i, { owner, entryName }] of entries.entries())
+    if (entries.findIndex((entry) => entry.entryName === entryName) < i)
       throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each a name.`)
-    names.add(entryName)
-  }
   return entries
 }
 
 function readEntry(owner: string, entry: object, i: number): Entry {
-  const settings = readOptions(owner, entry, ENTRY)
-  const { name, policy } = settings
+  const { name, policy, key, cost } = readOptions(owner, entry, ENTRY)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
-  return createEntry(owner, name ?? defaultName, settings)
-}
-
-function createEntry(
-  owner: string,
-  entryName: string | undefined,
-  { policy, key, cost }: Pick<LimitSettings, 'key' | 'cost'> & { policy: GivenPolicy },
-): Entry {
-  const keys = key ?? [defaultKey() as KeyFunction]
-  return { owner, entryName, policy, keys, readCost: cost ?? (() => 1) }
+  return { owner, entryName: name ?? defaultName, policy, key, cost }
 }
 
 function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction[] {
@@ -145,14 +126,12 @@ export function checkPolicy(owner: string, value: unknown): Policy {
   return value
 }
 
-function readCost(owner: string, _option: string, cost: unknown): ReadCost {
+function readCost(owner: string, _option: string, cost: unknown): (subject: unknown) => MaybePromise<number> {
   if (typeof cost === 'function')
-    return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, units))
-  const units = checkedCost(owner, cost)
+    return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, 'cost', units))
+  const units = checkedCost(owner, 'cost', cost)
   return () => units
 }
 
 /** Returns a cost. Throws a `TypeError` unless it is a whole number, as the stored counters are. */
-export function checkedCost(owner: string, cost: unknown): number {
-  return wholeNumber(owner, 'cost', cost, 0, Number.MAX_SAFE_INTEGER, 1)
-}
+export const checkedCost = whole(0, Number.MAX_SAFE_INTEGER, 1)

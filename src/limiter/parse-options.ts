@@ -1,6 +1,5 @@
 import { elsewhere, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
-import type { LeaseSettings } from '../resilience/lease/leasing-store.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/memory-store.js'
 import type { Store } from '../stores/store.js'
@@ -14,14 +13,11 @@ import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 import { chargeResolver, type ResolveCharge } from './resolve-charge.js'
 
 /** A limiter's options, read and checked. */
-export interface LimiterSettings {
+export interface LimiterSettings extends Pick<Rows, 'timeoutMs' | 'share' | 'lease'> {
   readonly resolveCharge: ResolveCharge
   readonly store: Store
-  readonly timeoutMs: number
-  readonly share: number
   /** 0 = none. */
   readonly denyCacheMs: number
-  readonly lease: LeaseSettings | undefined
   /** The key that `health` peeks at; nothing is ever charged to it. */
   readonly healthKey: string
   readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>

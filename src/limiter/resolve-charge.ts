@@ -1,5 +1,5 @@
 import { addressReaderAmong } from '../keys/address-key.js'
-import { addressKey } from '../keys/by-ip.js'
+import { addressKey, defaultKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
 import { storageKeys } from '../keys/storage-key.js'
 import { signatureOf } from '../policies/policy.js'
@@ -62,8 +62,8 @@ function partResolver(
   source: (subject: unknown) => string,
   context: LimitContext,
 ): (...args: Parameters<ResolveCharge>) => MaybePart {
-  const { policy, readCost } = entry
-  const readIdentity = identityReader(entry.keys, source, context.secret)
+  const { policy, key = [defaultKey()], cost: readCost = () => 1 } = entry
+  const readIdentity = identityReader(key, source, context.secret)
   const bind = policyBinder(entry, context)
 
   function resolvePart(

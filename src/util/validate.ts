@@ -48,28 +48,23 @@ export const wrongOption = errorWith(show)
 /** Returns the error of `wrongOption` for an option whose value may hold a credential. */
 export const wrongKind = errorWith(showKind)
 
-/** Returns a whole number from `min` to `max`. Its error suggests the nearest one, or else the `example`. */
-export function wholeNumber(
-  owner: string,
-  option: string,
-  value: unknown,
-  min = 1,
-  max = Number.MAX_SAFE_INTEGER,
-  example = 100,
-): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+/**
+ * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one, or
+ * else the `example`.
+ */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  const near = typeof number === 'number' && Number.isFinite(number) ? Math.ceil(number) : example
-  const fix = `Did you mean ${option}: ${Math.max(min, Math.min(max, near))}?`
-  throw wrongOption(owner, option, `a whole number ${range}`, value, fix)
+  return (owner: string, option: string, value: unknown): number => {
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    const near = typeof number === 'number' && Number.isFinite(number) ? Math.ceil(number) : example
+    const fix = `Did you mean ${option}: ${Math.max(min, Math.min(max, near))}?`
+    throw wrongOption(owner, option, `a whole number ${range}`, value, fix)
+  }
 }
 
-/** Creates a row of an option table: a whole number from `min` to `max`. */
-export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
-  return (owner: string, option: string, value: unknown): number =>
-    wholeNumber(owner, option, value, min, max, example)
-}
+/** A row of an option table: a whole number of at least 1. */
+export const wholeNumber = whole(1)
 
 /** Creates a row of an option table: one of a few fixed strings. Its error suggests the nearest. */
 export function choice<const T extends string>(...allowed: readonly T[]) {

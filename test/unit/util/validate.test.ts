@@ -4,6 +4,7 @@ import {
   keyName,
   optionalFunction,
   show,
+  whole,
   wholeNumber,
   wrongOption,
 } from '../../../src/util/validate.js'
@@ -50,8 +51,8 @@ test.each([
   [1, 1, 5],
   [5, 1, 5],
   [0, 0, 5],
-])('wholeNumber gives back %p, which is from %p to %p', (value, min, max) => {
-  expect(wholeNumber('someone', 'n', value, min, max)).toBe(value)
+])('a whole number gives back %p, which is from %p to %p', (value, min, max) => {
+  expect(whole(min, max)('someone', 'n', value)).toBe(value)
 })
 
 test.each<[unknown, string]>([
@@ -68,8 +69,8 @@ test.each<[unknown, string]>([
   [Number.POSITIVE_INFINITY, '5'],
   [null, '5'],
   [{ valueOf: () => 3 }, '5'],
-])('wholeNumber does not take %p, and suggests %s', (value, suggested) => {
-  expect(() => wholeNumber('someone', 'n', value, 1, 5)).toThrow(
+])('a whole number from 1 to 5 is not %p, and %s is suggested', (value, suggested) => {
+  expect(() => whole(1, 5)('someone', 'n', value)).toThrow(
     `someone: n must be a whole number from 1 to 5, got ${show(value)}. Did you mean n: ${suggested}?`,
   )
 })
