@@ -1,5 +1,4 @@
 import { callback, readOptions, withDefault } from '../options/option-table.js'
-import { readTogether } from '../options/problems.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { asRequest, headerOf, type KeyFunction } from './key.js'
@@ -41,11 +40,15 @@ const OPTIONS = {
  * `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
-  const [, { normalize = fold, missing }] = readTogether(
-    'byField',
-    () => checkFieldName(name),
-    () => readOptions('byField', options, OPTIONS),
-  )
+  if (typeof name !== 'string' || name === '')
+    throw wrongOption(
+      'byField',
+      'name',
+      'the name of a body field',
+      name,
+      "Did you mean byField('username')?",
+    )
+  const { normalize = fold, missing } = readOptions('byField', options, OPTIONS)
   const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {
@@ -55,11 +58,6 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
     if (typeof value === 'string') return normalizeName(value, normalize) ?? null
     return typeof value === 'number' && isName(value) ? value : null
   }
-}
-
-function checkFieldName(name: unknown): void {
-  if (typeof name === 'string' && name !== '') return
-  throw wrongOption('byField', 'name', 'the name of a body field', name, "Did you mean byField('username')?")
 }
 
 /**

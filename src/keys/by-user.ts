@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
-import { readTogether } from '../options/problems.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { optionalFunction } from '../util/validate.js'
 import { readsAddressLike } from './address-key.js'
@@ -34,11 +33,8 @@ export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {
-  const [, { anonymous = byIp() }] = readTogether(
-    'byUser',
-    () => optionalFunction('byUser', 'get', get),
-    () => readOptions('byUser', options, OPTIONS),
-  )
+  optionalFunction('byUser', 'get', get)
+  const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
   const read = (get ?? userOf) as (subject: unknown) => unknown
 
   function userKey(subject: unknown): MaybePromise<unknown> {

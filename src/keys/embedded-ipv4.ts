@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { show, wrongOption } from '../util/validate.js'
+import { wrongOption } from '../util/validate.js'
 
 /** An IPv6 network whose addresses embed the IPv4 address of the client. */
 export interface Embedding {
@@ -31,18 +31,15 @@ export const EMBEDDINGS: readonly Embedding[] = [
  * `TypeError` for anything but an array of prefixes of 96 bits, after which RFC 6052 §2.2 puts the IPv4
  * address.
  */
-export function embeddingsWith(owner: string, nat64: unknown): readonly Embedding[] {
-  if (nat64 === undefined) return EMBEDDINGS
-  if (Array.isArray(nat64)) return [...nat64.map((entry) => nat64Embedding(owner, entry)), ...EMBEDDINGS]
+export function embeddingsWith(owner: string, nat64: unknown = []): readonly Embedding[] {
+  const isList = Array.isArray(nat64) && Array.from(nat64).every(isNat64Prefix)
+  if (isList) return [...nat64.map((cidr) => ({ network: network(cidr), ipv4At: 96 })), ...EMBEDDINGS]
   const fix = "Did you mean nat64: ['2001:db8:64::/96']?"
   throw wrongOption(owner, 'nat64', 'an array of IPv6 prefixes of 96 bits', nat64, fix)
 }
 
-function nat64Embedding(owner: string, entry: unknown): Embedding {
-  if (typeof entry === 'string' && /^[\da-f:.]+\/96$/i.test(entry) && ipaddr.IPv6.isValidCIDR(entry))
-    return { network: network(entry), ipv4At: 96 }
-  const must = `${owner}: nat64 must hold IPv6 prefixes of 96 bits, got ${show(entry)}.`
-  throw new TypeError(`${must} Write such as '2001:db8:64::/96'.`)
+function isNat64Prefix(value: unknown): boolean {
+  return typeof value === 'string' && /^[\da-f:.]+\/96$/i.test(value) && ipaddr.IPv6.isValidCIDR(value)
 }
 
 /** Returns the embedding in whose network `address` lies. */

@@ -1,5 +1,4 @@
 import { readOptions, withDefault } from '../options/option-table.js'
-import { readTogether } from '../options/problems.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
@@ -31,6 +30,8 @@ const RECORD_WIDTH = 4
 /** In `params`, the inner policy's come first, padded to this length; the ban's own follow. */
 const INNER_PARAMS = 3
 const MAX_BANS = 16
+const FIX =
+  "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
 
 const OPTIONS = {
   rows: {
@@ -68,19 +69,10 @@ const OPTIONS = {
  * Throws a `TypeError` for wrong options, and for a ban of a ban.
  */
 export function ban(policy: Policy, options: BanOptions): Policy {
-  const [inner, { after, within, onAttempt, for: bansMs }] = readTogether(
-    'ban',
-    () => readInner(policy),
-    () => readOptions('ban', options, OPTIONS),
-  )
-  return makeBan(inner, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
-}
-
-function readInner(policy: unknown): Policy {
-  if (isPolicy(policy) && !isBan(policy)) return policy
-  const fix =
-    "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
-  throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, fix)
+  if (!isPolicy(policy) || isBan(policy))
+    throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, FIX)
+  const { after, within, onAttempt, for: bansMs } = readOptions('ban', options, OPTIONS)
+  return makeBan(policy, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
 }
 
 /** Returns whether a policy is a ban, and so counts its denials. */

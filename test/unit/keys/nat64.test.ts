@@ -78,8 +78,8 @@ test.each<[unknown]>([
 ])('nat64 with the entry %j is an error that says what to write', (entry) => {
   const make = () => byIp({ nat64: ['2001:db8:64::/96', entry as string] })
   expect(make).toThrow(TypeError)
-  expect(make).toThrow('byIp: nat64 must hold IPv6 prefixes of 96 bits, got ')
-  expect(make).toThrow("Write such as '2001:db8:64::/96'.")
+  expect(make).toThrow('byIp: nat64 must be an array of IPv6 prefixes of 96 bits, got an array of 2.')
+  expect(make).toThrow("Did you mean nat64: ['2001:db8:64::/96']?")
 })
 
 test.each<[unknown]>([['2001:db8:64::/96'], [true], [null], [{}]])(

@@ -2,7 +2,6 @@ import {
   ban,
   byField,
   byIp,
-  byUser,
   createLimiter,
   loginGuard,
   memoryStore,
@@ -105,16 +104,15 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
     () => slidingWindow({ limit: 0, window: '10ms', slices: 11 }),
     ['limit must', 'slices must be at most one per millisecond of the window, got 11.'],
   ],
-  [
-    'ban',
-    () => ban(5 as never, { after: 0, within: '1m', for: [] }),
-    ['policy must be a policy that is not a ban', 'after must', 'for must'],
-  ],
+  ['ban', () => ban(policy, { after: 0, within: '1m', for: [] }), ['after must', 'for must']],
   ['memoryStore', () => memoryStore({ maxKeys: 0, clock: 5 } as never), ['maxKeys must', 'clock must']],
   ['mysqlStore', () => mysqlStore('db' as never, { table: '' }), ['pool must', 'table must']],
   ['postgresStore', () => postgresStore('db' as never, { table: '' }), ['pool must', 'table must']],
-  ['byField', () => byField('', { missing: 'x' } as never), ['name must', 'missing must']],
-  ['byUser', () => byUser(5 as never, { anonymous: 5 } as never), ['get must', 'anonymous must']],
+  [
+    'byField',
+    () => byField('a', { missing: 'x', normalize: 5 } as never),
+    ['normalize must', 'missing must'],
+  ],
 ]
 
 test.each(SEVERAL)('%s reports everything that is wrong at once (%#)', (owner, make, lines) => {
