@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks' // the global one is a getter, as slow as the clock itself
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
-import type { Policy } from '../../policies/policy.js'
+import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import { RecentMap } from '../../util/recent-map.js'
 import { show, whole } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
-import { evaluateCharge, type Read } from '../shared/evaluate-charge.js'
+import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
 import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../store.js'
-import { OverflowBuckets } from './overflow.js'
-import { type Hash, StateTable } from './state-table.js'
+import { StateTable } from './state-table.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -58,6 +58,16 @@ export function isMemoryStore(store: Store): store is MemoryStore {
   return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
 }
 
+/** What the key of an overflow bucket begins with. No key of a client begins with a NUL. */
+const OVERFLOW = '\0overflow:'
+/** Overflow buckets kept at least. Only policies made for each request need more; the oldest are dropped. */
+const OVERFLOW_BUCKETS = 1000
+
+/** Returns the key of the bucket that new keys of one limit share. A limit's keys are equal up to the brace. */
+function overflowKey({ key, policy }: KeyedPolicy): string {
+  return `${OVERFLOW}${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
+}
+
 /** Every so many charges the table is swept, so that fresh states are removed while no new keys come. */
 const CHARGES_PER_SWEEP = 16
 
@@ -80,7 +90,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
   const now = clock === undefined ? monotonicNow : finite(clock)
   const table = new StateTable(maxKeys)
-  const overflow = new OverflowBuckets()
+  const overflow = new RecentMap<State>(OVERFLOW_BUCKETS)
   let charged = 0
 
   function decide(charge: Charge, nowMs: number): Verdict {
@@ -97,62 +107,74 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
   }
 
-  function decideNewKey({ key, policy, cost }: Part, nowMs: number): Verdict {
-    let step = policy.take(undefined, nowMs, cost)
+  function decideNewKey(part: Part, nowMs: number): Verdict {
+    const { key, policy, cost } = part
+    const step = policy.take(undefined, nowMs, cost)
     if (step.next !== undefined) {
-      if (table.makeRoom(nowMs, 1)) {
-        table.add(policy, step.next)
-      } else {
-        const bucket = overflow.use(key, policy)
-        step = policy.take(bucket.state, nowMs, cost)
-        bucket.state = step.next ?? bucket.state
-        warnFull(maxKeys, !step.allowed)
-      }
+      if (!table.makeRoom(nowMs, 1)) return decideInOverflow([part], new Set([key]), nowMs)
+      table.add(policy, step.next)
     }
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
   }
 
   function decideMany(charge: Charge, nowMs: number): Verdict {
-    const hashes = new Map(charge.map(({ key }) => [key, table.hashOf(key)]))
-    const hasState = (key: string, policy: Policy) => table.seekHash(hashes.get(key) as Hash, policy)
-    const read: Read = (key, policy) => {
-      const bucket = overflow.get(key)
-      if (bucket !== undefined) return bucket.state
-      return hasState(key, policy) ? table.read().slice() : undefined
-    }
-    let outcome = evaluateCharge(charge, read, nowMs)
     const newKeys = new Set<string>()
-    for (const [key, { policy }] of outcome.writes) if (!hasState(key, policy)) newKeys.add(key)
-    if (newKeys.size > 0 && !table.makeRoom(nowMs, newKeys.size, hashes.values())) {
-      const redirected = charge.map((part) =>
-        newKeys.has(part.key) ? { ...part, key: overflow.use(part.key, part.policy).key } : part,
-      )
-      outcome = evaluateCharge(redirected, read, nowMs)
-      const { parts } = outcome.verdict
-      warnFull(
-        maxKeys,
-        charge.some(({ key }, i) => newKeys.has(key) && !parts[i]?.allowed),
-      )
+    const readAndNote: Read = (key, policy) => {
+      const state = read(key, policy)
+      if (state === undefined) newKeys.add(key)
+      return state
     }
-    for (const [key, { policy, state }] of outcome.writes) {
-      const bucket = overflow.get(key)
-      if (bucket !== undefined) bucket.state = state
-      else if (hasState(key, policy)) table.write(state)
-      else table.add(policy, state)
+    const { verdict, writes } = evaluateCharge(charge, readAndNote, nowMs)
+    for (const key of newKeys) if (!writes.has(key)) newKeys.delete(key)
+    if (newKeys.size > 0) {
+      const keys = charge.map(({ key }) => key)
+      if (!table.makeRoom(nowMs, newKeys.size, keys)) return decideInOverflow(charge, newKeys, nowMs)
     }
-    return outcome.verdict
+    write(writes)
+    return verdict
   }
 
-  function refundOne({ key, policy, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): void {
+  /** Decides a charge whose new keys have no room, and share the overflow buckets of their limits. */
+  function decideInOverflow(charge: Charge, newKeys: ReadonlySet<string>, nowMs: number): Verdict {
+    const redirected = charge.map((part) => {
+      return newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part
+    })
+    const { verdict, writes } = evaluateCharge(redirected, read, nowMs)
+    write(writes)
+    const isRefused = charge.some(({ key }, i) => newKeys.has(key) && !verdict.parts[i]?.allowed)
+    warnFull(maxKeys, isRefused)
+    return verdict
+  }
+
+  /** Returns the state of a key; that of an overflow bucket is then the most recently used one. */
+  function read(key: string, policy: Policy): State | undefined {
+    if (!key.startsWith(OVERFLOW)) return table.seek(key, policy) ? table.read().slice() : undefined
+    const state = overflow.get(key)
+    if (state !== undefined) overflow.set(key, state)
+    return state
+  }
+
+  function write(writes: Outcome['writes']): void {
+    for (const [key, { policy, state }] of writes) {
+      if (key.startsWith(OVERFLOW)) overflow.set(key, state)
+      else if (table.seek(key, policy)) table.write(state)
+      else table.add(policy, state)
+    }
+  }
+
+  function refundOne(refund: Refund, nowMs: number): void {
+    const { key, policy, cost, takenAtMs, resetAtMs } = refund
     if (table.seek(key, policy)) {
       const left = policy.refund(table.read(), nowMs, cost, takenAtMs, resetAtMs)
       if (left === undefined) table.remove()
       else table.write(left)
       return
     }
-    const bucket = overflow.find(key, policy)
-    if (bucket?.state === undefined) return
-    bucket.state = policy.refund(bucket.state, nowMs, cost, takenAtMs, resetAtMs)
+    const shared = overflow.get(overflowKey(refund))
+    if (shared === undefined) return
+    const left = policy.refund(shared, nowMs, cost, takenAtMs, resetAtMs)
+    if (left === undefined) overflow.delete(overflowKey(refund))
+    else overflow.set(overflowKey(refund), left)
   }
 
   const store: MemoryStore = {

@@ -13,16 +13,9 @@ interface Entry {
  * policies made for each request do not accumulate.
  */
 export class PolicyRegistry {
-  readonly #entries: (Entry | undefined)[] = []
+  readonly #entries: Entry[] = []
   readonly #freeIds: number[] = []
   readonly #bySignature = new Map<string, Entry>()
-  #lastPolicy: Policy | undefined
-  #last: Entry | undefined
-
-  /** How many policies have states. */
-  get size(): number {
-    return this.#bySignature.size
-  }
 
   policyOf(id: number): Policy {
     return (this.#entries[id] as Entry).policy
@@ -30,12 +23,9 @@ export class PolicyRegistry {
 
   /** Counts a state more of a policy, and returns the policy's number. */
   acquire(policy: Policy): number {
-    if (policy !== this.#lastPolicy || this.#last === undefined) {
-      this.#last = this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
-      this.#lastPolicy = policy
-    }
-    this.#last.states++
-    return this.#last.id
+    const entry = this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
+    entry.states++
+    return entry.id
   }
 
   /** Counts a state less. */
@@ -43,10 +33,8 @@ export class PolicyRegistry {
     const entry = this.#entries[id] as Entry
     entry.states--
     if (entry.states > 0) return
-    this.#entries[id] = undefined
     this.#freeIds.push(id)
     this.#bySignature.delete(signatureOf(entry.policy))
-    if (this.#last === entry) this.#last = undefined
   }
 
   #add(policy: Policy): Entry {

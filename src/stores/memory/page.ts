@@ -1,0 +1,114 @@
+import type { State } from '../../policies/policy.js'
+
+/** The most that the slots of a page take: little enough to split a page in a fraction of a millisecond. */
+const PAGE_BYTES = 1 << 16
+
+/**
+ * A hash table of a fixed size by `low`, with linear probing. It has the states of all hashes whose `high`
+ * begins with `prefix`, a number of `depth` bits. `low` is never 0.
+ *
+ * A state stays in its slot until a state is removed.
+ */
+export class Page {
+  depth: number
+  prefix: number
+  /** How many states there are. */
+  states = 0
+  /** How many slots there are, a power of two. */
+  readonly slots: number
+  readonly #buffer: number[]
+  /**
+   * For each slot: `low` (0 = the slot is empty), `high`, and two words for each number of the state, side
+   * by side, so that a lookup reads one cache line.
+   */
+  readonly #words: Int32Array
+  /** The same bytes. For each slot: the hash, which is not a number, and the numbers of the state. */
+  readonly #numbers: Float64Array
+  /** For each slot the number of its policy: apart, because a lookup does not read it. */
+  readonly #policyIds: Uint32Array
+
+  /** Creates an empty page. `buffer` is what `read` returns: as many numbers as a state has. */
+  constructor(buffer: number[], depth: number, prefix: number) {
+    this.slots = 2 ** Math.floor(Math.log2(PAGE_BYTES / (8 * (1 + buffer.length))))
+    const numbers = this.slots * (1 + buffer.length)
+    const bytes = new ArrayBuffer(8 * numbers + 4 * this.slots)
+    this.depth = depth
+    this.prefix = prefix
+    this.#buffer = buffer
+    this.#words = new Int32Array(bytes, 0, 2 * numbers)
+    this.#numbers = new Float64Array(bytes, 0, numbers)
+    this.#policyIds = new Uint32Array(bytes, 8 * numbers)
+  }
+
+  /** How many numbers a state has. */
+  get width(): number {
+    return this.#buffer.length
+  }
+
+  /** Returns the slot of a hash, or -1. */
+  find(high: number, low: number): number {
+    const words = this.#words
+    const stride = 2 + 2 * this.#buffer.length
+    const mask = this.slots - 1
+    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+      const found = words[slot * stride]
+      if (found === low && words[slot * stride + 1] === high) return slot
+      if (found === 0) return -1
+    }
+  }
+
+  lowAt(slot: number): number {
+    return this.#words[2 * slot * (1 + this.#buffer.length)] as number
+  }
+
+  highAt(slot: number): number {
+    return this.#words[2 * slot * (1 + this.#buffer.length) + 1] as number
+  }
+
+  policyIdAt(slot: number): number {
+    return this.#policyIds[slot] as number
+  }
+
+  /** Returns the state in a slot, in an array that the next call reuses. */
+  read(slot: number): State {
+    const state = this.#buffer
+    const first = slot * (1 + state.length) + 1
+    for (let i = 0; i < state.length; i++) state[i] = this.#numbers[first + i] as number
+    return state
+  }
+
+  write(slot: number, state: State): void {
+    const width = this.#buffer.length
+    const first = slot * (1 + width) + 1
+    for (let i = 0; i < width; i++) this.#numbers[first + i] = state[i] as number
+  }
+
+  /** Adds a state under a hash that has none. The page must not be full. */
+  add(high: number, low: number, policyId: number, state: State): void {
+    let slot = low & (this.slots - 1)
+    while (this.lowAt(slot) !== 0) slot = (slot + 1) & (this.slots - 1)
+    const first = 2 * slot * (1 + this.#buffer.length)
+    this.#words[first] = low
+    this.#words[first + 1] = high
+    this.#policyIds[slot] = policyId
+    this.write(slot, state)
+    this.states++
+  }
+
+  /** Empties a slot. States behind it that probing could not find any more move up. */
+  remove(slot: number): void {
+    const stride = 2 + 2 * this.#buffer.length
+    const mask = this.slots - 1
+    let hole = slot
+    for (let i = (hole + 1) & mask; this.lowAt(i) !== 0; i = (i + 1) & mask) {
+      const probed = (i - this.lowAt(i)) & mask
+      if (probed < ((i - hole) & mask)) continue
+      // Word by word: a hash that is copied as a double may change.
+      this.#words.copyWithin(hole * stride, i * stride, (i + 1) * stride)
+      this.#policyIds[hole] = this.#policyIds[i] as number
+      hole = i
+    }
+    this.#words[hole * stride] = 0
+    this.states--
+  }
+}
