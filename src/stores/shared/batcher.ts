@@ -1,4 +1,4 @@
-import { inOrderPicker, lockingPicker } from './batch-picker.js'
+import { batchPicker } from './batch-picker.js'
 
 /** Options of `batcher`. */
 export interface BatcherOptions<Item> {
@@ -56,18 +56,19 @@ export function batcher<Item, Answer>(
     maxUnanswered = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
 ): (items: readonly Item[]) => Promise<Answer[]> {
-  const weighWaiting = ({ item }: Waiting<Item, Answer>) => weigh(item)
-  const { pick, release } = lockKeys
-    ? lockingPicker(maxWeight, weighWaiting, ({ item }) => lockKeys(item))
-    : inOrderPicker(maxWeight, weighWaiting)
+  const { pick, release } = batchPicker<Waiting<Item, Answer>>(
+    maxWeight,
+    ({ item }) => weigh(item),
+    lockKeys && (({ item }) => lockKeys(item)),
+  )
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<{ readonly sentAtMs: number }>() // the oldest first; unanswered, as the stalled
-  const stalled = new Set<{ readonly sentAtMs: number }>()
+  const inFlight = new Set<{ readonly sentAtMs: number }>() // the oldest first; without those that stalled
+  let unanswered = 0
   let isScheduled = false
   let isWatching = false
 
   /** How many batches may leave now. */
-  const room = () => Math.min(maxInFlight, maxUnanswered - stalled.size) - inFlight.size
+  const room = () => Math.min(maxInFlight - inFlight.size, maxUnanswered - unanswered)
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -97,29 +98,24 @@ export function batcher<Item, Answer>(
     const [oldest] = inFlight
     if (isWatching || oldest === undefined) return
     isWatching = true
-    setTimeout(findStalled, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
-  }
-
-  function findStalled(): void {
-    isWatching = false
-    const stalledSinceMs = performance.now() - stallTimeoutMs
-    for (const flight of inFlight) {
-      if (flight.sentAtMs > stalledSinceMs) break
-      inFlight.delete(flight)
-      stalled.add(flight)
+    const stall = () => {
+      isWatching = false
+      inFlight.delete(oldest)
+      schedule()
     }
-    schedule()
+    setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
     const flight = { sentAtMs: performance.now() }
     inFlight.add(flight)
+    unanswered++
     let isAnswered = false
     const land = () => {
       if (isAnswered) return
       isAnswered = true
       inFlight.delete(flight)
-      stalled.delete(flight)
+      unanswered--
       schedule()
     }
     try {
