@@ -11,12 +11,6 @@ export interface Shards {
   onRefundFailed(reason: unknown): void
 }
 
-/** The parts of a charge for one shard, and their indexes in the charge. */
-interface Piece {
-  readonly charge: Charge
-  readonly indexes: readonly number[]
-}
-
 /**
  * Returns a function that decides charges whose keys may live in several shards. It charges one shard after
  * the other, in the order of the parts, all or nothing in each. Where one denies or fails, it refunds what
@@ -39,10 +33,10 @@ export function crossShardCharge(
     )
   }
 
-  async function chargeAcross(charge: Charge, pieces: readonly Piece[]): Promise<Verdict> {
+  async function chargeAcross(charge: Charge): Promise<Verdict> {
     count(charge, 1)
     try {
-      return await chargeInTurn(pieces, shards)
+      return await chargeInTurn(charge, shards)
     } finally {
       count(charge, -1)
     }
@@ -56,41 +50,44 @@ export function crossShardCharge(
     }
   }
 
+  function isAcross(charge: Charge): boolean {
+    return charge.length !== 1 && new Set(charge.map(({ key }) => shards.shardOf(key))).size !== 1
+  }
+
   return (charges) => {
-    const pieces = charges.map((charge) => piecesOf(charge, shards))
-    if (pieces.some(({ length }) => length !== 1))
-      return Promise.all(charges.map((charge, i) => chargeAcross(charge, pieces[i] as Piece[])))
+    if (charges.some(isAcross)) return Promise.all(charges.map(chargeAcross))
     return underWay.size === 0 ? shards.charge(charges) : chargeBesideOthers(charges)
   }
 }
 
-function piecesOf(charge: Charge, { shardOf }: Shards): Piece[] {
-  if (charge.length === 1) return [{ charge, indexes: [0] }]
-  const byShard = groupBy(charge.keys(), (i) => shardOf((charge[i] as Part).key)).values()
-  return Array.from(byShard, (indexes) => ({ charge: indexes.map((i) => charge[i] as Part), indexes }))
-}
-
-async function chargeInTurn(pieces: readonly Piece[], shards: Shards): Promise<Verdict> {
-  const verdicts: Verdict[] = []
+async function chargeInTurn(charge: Charge, shards: Shards): Promise<Verdict> {
+  const { shardOf } = shards
+  const pieces = groupBy(charge, ({ key }) => shardOf(key))
+  const figures = new Map<unknown, Iterator<PartVerdict>>() // of each shard, in order
   const taken: Refund[] = []
-  for (const { charge } of pieces) {
-    const [verdict] = (await shards.charge([charge]).catch(async (error) => {
+  const inChargeOrder = () => charge.map(({ key }) => figures.get(shardOf(key))?.next().value as PartVerdict)
+  let takenAtMs: number | undefined
+  for (const [shard, piece] of pieces) {
+    const [verdict] = (await shards.charge([piece]).catch(async (error) => {
       await refundTaken(taken, shards)
       throw error
     })) as [Verdict]
-    if (!verdict.allowed) {
+    const { allowed, atMs, parts } = verdict
+    if (!allowed) {
       await refundTaken(taken, shards)
-      const figures = pieces.map((piece, i) =>
-        i === verdicts.length ? verdict.parts : peek(piece.charge, shards),
-      )
-      return { ...verdict, isTentative: true, parts: inChargeOrder(pieces, await Promise.all(figures)) }
+      pieces.delete(shard)
+      const peekAt = async ([other, rest]: [unknown, Charge]) =>
+        figures.set(other, (await peek(rest, shards)).values())
+      await Promise.all(Array.from(pieces, peekAt))
+      figures.set(shard, parts.values())
+      return { ...verdict, isTentative: true, parts: inChargeOrder() }
     }
-    verdicts.push(verdict)
-    taken.push(...refundsOf(charge, verdict))
+    takenAtMs ??= atMs
+    // A window may end between two shards, so each part carries its own time.
+    figures.set(shard, parts.map((part) => ({ ...part, atMs })).values())
+    taken.push(...refundsOf(piece, verdict))
   }
-  // A window may end between two shards, so each part carries its own time.
-  const parts = verdicts.map(({ atMs, parts }) => parts.map((part) => ({ ...part, atMs })))
-  return { allowed: true, atMs: verdicts[0]?.atMs ?? 0, parts: inChargeOrder(pieces, parts) }
+  return { allowed: true, atMs: takenAtMs ?? 0, parts: inChargeOrder() }
 }
 
 async function refundTaken(taken: readonly Refund[], { refund, onRefundFailed }: Shards): Promise<void> {
@@ -117,14 +114,4 @@ function withCost({ policy, cost }: Part, figures: PartVerdict): PartVerdict {
   if (cost <= figures.remaining) return figures
   const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }
-}
-
-function inChargeOrder(
-  pieces: readonly Piece[],
-  partsOfPieces: readonly (readonly PartVerdict[])[],
-): PartVerdict[] {
-  const parts: PartVerdict[] = []
-  for (const [piece, { indexes }] of pieces.entries())
-    for (const [i, index] of indexes.entries()) parts[index] = partsOfPieces[piece]?.[i] as PartVerdict
-  return parts
 }
