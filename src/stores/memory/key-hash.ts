@@ -26,9 +26,11 @@ export class KeyHash {
     this.#wide = { k0: c, k1: d }
   }
 
-  hash(key: string): void {
-    if (this.#hash(key, this.#bytes) < 256) return
-    this.#hash(Buffer.from(key, 'utf16le').toString('latin1'), this.#wide)
+  /** Hashes a key. Returns `low`. */
+  hash(key: string): number {
+    if (this.#hash(key, this.#bytes) >= 256)
+      this.#hash(Buffer.from(key, 'utf16le').toString('latin1'), this.#wide)
+    return this.low
   }
 
   /** Returns a number below 256 if all characters are. One loop, so that the round is written once. */

@@ -164,17 +164,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   function refundOne(refund: Refund, nowMs: number): void {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
-    if (table.seek(key, policy)) {
-      const left = policy.refund(table.read(), nowMs, cost, takenAtMs, resetAtMs)
-      if (left === undefined) table.remove()
-      else table.write(left)
-      return
-    }
-    const shared = overflow.get(overflowKey(refund))
-    if (shared === undefined) return
-    const left = policy.refund(shared, nowMs, cost, takenAtMs, resetAtMs)
-    if (left === undefined) overflow.delete(overflowKey(refund))
-    else overflow.set(overflowKey(refund), left)
+    const isStored = table.seek(key, policy)
+    const state = isStored ? table.read() : overflow.get(overflowKey(refund))
+    if (state === undefined) return
+    const left = policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)
+    if (isStored && left !== undefined) table.write(left)
+    else if (isStored) table.remove()
+    else if (left !== undefined) overflow.set(overflowKey(refund), left)
+    else overflow.delete(overflowKey(refund))
   }
 
   const store: MemoryStore = {

@@ -108,22 +108,13 @@ export class StateTable {
    * has to be `seek`.
    */
   makeRoom(nowMs: number, wanted: number, sparedKeys?: readonly string[]): boolean {
-    const spared = sparedKeys === undefined ? NONE : this.#lowsOf(sparedKeys)
+    // That another key's hash may have the same `low`, and stay as well, is harmless.
+    const spared = sparedKeys === undefined ? NONE : new Set(sparedKeys.map((key) => this.#hash.hash(key)))
     for (let i = 0; i < wanted; i++) {
       this.sweep(nowMs, spared)
       if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)
     }
     return this.#size + wanted <= this.#maxKeys
-  }
-
-  /** Returns half of each key's hash: that another key may have the same half, and stay as well, is harmless. */
-  #lowsOf(keys: readonly string[]): ReadonlySet<number> {
-    const lows = new Set<number>()
-    for (const key of keys) {
-      this.#hash.hash(key)
-      lows.add(this.#hash.low)
-    }
-    return lows
   }
 
   /** Evicts the state with the largest share of its limit left, among those at the clock hand. */
