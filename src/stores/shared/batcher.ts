@@ -63,12 +63,12 @@ export function batcher<Item, Answer>(
   )
   let waiting: Waiting<Item, Answer>[] = []
   const inFlight = new Set<{ readonly sentAtMs: number }>() // the oldest first; without those that stalled
-  let unanswered = 0
+  const unanswered = new Set<object>()
   let isScheduled = false
   let isWatching = false
 
   /** How many batches may leave now. */
-  const room = () => Math.min(maxInFlight - inFlight.size, maxUnanswered - unanswered)
+  const room = () => Math.min(maxInFlight - inFlight.size, maxUnanswered - unanswered.size)
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -109,13 +109,10 @@ export function batcher<Item, Answer>(
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
     const flight = { sentAtMs: performance.now() }
     inFlight.add(flight)
-    unanswered++
-    let isAnswered = false
+    unanswered.add(flight)
     const land = () => {
-      if (isAnswered) return
-      isAnswered = true
+      if (!unanswered.delete(flight)) return
       inFlight.delete(flight)
-      unanswered--
       schedule()
     }
     try {
