@@ -50,15 +50,15 @@ export class DenialCache {
   record(charge: Charge, verdict: Verdict, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
       for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
-    } else if (!verdict.isTentative && !hasDuplicateKeys(charge)) {
-      this.#recordDenial({ charge, verdict, sentAtMs, minUntilMs: performance.now() + minMs })
+      return
     }
-  }
-
-  #recordDenial(denial: Denial): void {
-    for (const [i, { key }] of denial.charge.entries()) {
-      const { allowed, isCounted } = denial.verdict.parts[i] as PartVerdict
-      const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= denial.sentAtMs
+    const keys = new Set(charge.map(({ key }) => key))
+    // Parts of one key are denied for their cost together, and say nothing about each alone.
+    if (verdict.isTentative || keys.size < charge.length) return
+    const denial = { charge, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
+    for (const [i, { key }] of charge.entries()) {
+      const { allowed, isCounted } = verdict.parts[i] as PartVerdict
+      const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
       if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
     }
   }
@@ -111,36 +111,37 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** Parts of one key are denied for their cost together, and say nothing about each alone. */
-function hasDuplicateKeys(charge: Charge): boolean {
-  return charge.length > 1 && new Set(charge.map(({ key }) => key)).size < charge.length
-}
-
 /** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
-/** For how long denials are repeated. */
-export interface DenialTimes {
-  /** The longest, since the charge was sent. 0 = the store decides every denial. */
-  readonly maxMs: number
-  /** The shortest, since the store answered, even where units are there sooner. Default: 0. */
-  readonly minMs?: number
-}
-
 /**
  * Creates a store that repeats denials: with `source: 'deny-cache'`, without a promise, and also while the
- * store is down. A refund in another process counts here `maxMs` later at the latest. Denials of a
- * synchronous store are not cached.
+ * store is down. A denial is repeated for `maxMs` at most since its charge was sent (0 = the store decides
+ * every denial), and for `minMs` at least since the store answered, even where units are there sooner.
+ *
+ * A refund and `forget` invalidate denials, whichever limiter calls them. A refund in another process counts
+ * here `maxMs` later at the latest. Denials of a synchronous store are not cached.
  */
-export function repeatDenials(
+export function cacheDenials(
   store: GuardedStore,
   cache: DenialCache,
-  { maxMs, minMs }: DenialTimes,
+  maxMs: number,
+  minMs = 0,
 ): GuardedStore {
-  if (maxMs === 0) return store
+  /** Invalidates now, for charges sent meanwhile, and once it is done, for those decided meanwhile. */
+  async function invalidateFor(keys: readonly KeyedPolicy[], done: MaybePromise<void>): Promise<void> {
+    cache.invalidate(keys)
+    try {
+      await done
+    } finally {
+      cache.invalidate(keys)
+    }
+  }
+
   return {
     ...store,
     charge(charge, sinceMs) {
+      if (maxMs === 0) return store.charge(charge, sinceMs)
       const denied = cache.find(charge, maxMs)
       if (denied !== undefined) return denied
       const sentAtMs = performance.now()
@@ -151,26 +152,7 @@ export function repeatDenials(
         return verdict
       })
     },
-  }
-}
-
-/** Creates a store whose refunds and `forget` invalidate denials, whoever calls them. */
-export function invalidateDenials(store: Store, cache: DenialCache): Store {
-  /** Invalidates before `run`, for charges sent meanwhile, and after it, for those decided meanwhile. */
-  async function around(keys: readonly KeyedPolicy[], run: () => MaybePromise<void>): Promise<void> {
-    cache.invalidate(keys)
-    try {
-      await run()
-    } finally {
-      cache.invalidate(keys)
-    }
-  }
-
-  return {
-    name: store.name,
-    charge: (charges) => store.charge(charges),
-    refund: (refunds) => around(refunds, () => store.refund(refunds)),
-    forget: (keys) => around(keys, () => store.forget(keys)),
-    close: async () => store.close?.(),
+    refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
+    forget: async (keys) => invalidateFor(keys, store.forget(keys)),
   }
 }

@@ -1,7 +1,7 @@
 import { isMemoryStore, type MemoryStore } from '../stores/memory/memory-store.js'
 import type { Store, Verdict } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
-import { denialCacheOf, invalidateDenials, repeatDenials } from './denial-cache.js'
+import { cacheDenials, denialCacheOf } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
 
@@ -27,13 +27,11 @@ export function protectStore(
 ): GuardedStore {
   if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
-  const invalidating = invalidateDenials(store, denials)
-  if (lease === undefined)
-    return repeatDenials(guardStore(invalidating, guardOptions), denials, { maxMs: denyCacheMs })
-  const leasing = leasingStore(invalidating, lease)
-  const maxMs = Math.min(denyCacheMs, lease.holdMs) // other processes return leased units so often
+  if (lease === undefined) return cacheDenials(guardStore(store, guardOptions), denials, denyCacheMs)
+  const leasing = leasingStore(store, lease)
+  const maxMs = Math.min(denyCacheMs, lease.holdMs) // processes return leased units so often
   const minMs = Math.min(maxMs, lease.holdMs * MIN_DENIAL_SHARE)
-  const guarded = repeatDenials(guardStore(leasing, guardOptions), denials, { maxMs, minMs })
+  const guarded = cacheDenials(guardStore(leasing, guardOptions), denials, maxMs, minMs)
   return {
     ...guarded,
     charge: (charge, sinceMs) => leasing.consume(charge) ?? guarded.charge(charge, sinceMs),
