@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { isDisconnectedError, rememberPeerAddress } from '../keys/connection.js'
-import { fallbackStoreOf, scaleParts } from '../resilience/fallback-store.js'
+import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
 import type { Verdict } from '../stores/store.js'
@@ -73,6 +73,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const { resolveCharge, share, lease, healthKey, chooseOnStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const fallback = fallbackStoreOf(settings.store)
+  const scaled = scalerOf(share)
   const store = protectStore(settings.store, {
     timeoutMs: settings.timeoutMs,
     denyCacheMs: settings.denyCacheMs,
@@ -139,7 +140,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   function decideBy(choice: StoreErrorChoice, charge: readonly NamedPart[]): Decision {
     if (choice !== 'local') return choice === 'allow' ? OPEN : CLOSED
-    const parts = scaleParts(charge, share)
+    const parts = scaled(charge)
     const [verdict] = fallback.charge([parts]) as [Verdict]
     return new ChargeDecision(parts, verdict, 'local', fallback.refund)
   }

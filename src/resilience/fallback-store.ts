@@ -12,21 +12,13 @@ const MAX_KEYS = 250_000
  */
 export const fallbackStoreOf = weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS }))
 
-/** Returns the parts with a share of their limits. A cost above the share takes all of it. */
-export function scaleParts<P extends Part>(parts: readonly P[], share: number): readonly P[] {
-  if (share === 1) return parts
-  return parts.map((part) => {
-    const policy = scaledPolicy(part.policy, share)
-    const isNeverAllowed = part.cost > part.policy.limit
-    return { ...part, policy, cost: isNeverAllowed ? part.cost : Math.min(part.cost, policy.limit) }
-  })
-}
-
-const scaledPoliciesOf = weakMemo((_policy: Policy) => new Map<number, Policy>())
-
-function scaledPolicy(policy: Policy, share: number): Policy {
-  const byShare = scaledPoliciesOf(policy)
-  const scaled = byShare.get(share) ?? policy.scaled(share)
-  byShare.set(share, scaled)
-  return scaled
+/** Returns a function that gives parts a share of their limits. A cost above the share takes all of it. */
+export function scalerOf(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
+  const scaled = weakMemo((policy: Policy) => (share === 1 ? policy : policy.scaled(share)))
+  return (parts) =>
+    parts.map((part) => {
+      const policy = scaled(part.policy)
+      const isNeverAllowed = part.cost > part.policy.limit
+      return { ...part, policy, cost: isNeverAllowed ? part.cost : Math.min(part.cost, policy.limit) }
+    })
 }

@@ -71,8 +71,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   async function sendAfterProbe<T, R>(call: StoreCall<T, R>, budgetMs: number): Promise<R> {
     const { cause } = breaker
     const sinceMs = performance.now()
-    const inBudget = budgetMs === timeoutMs ? inTime : timeout(budgetMs) // a burst shares one timer
-    await inBudget(breaker.nextChange()).catch(() => {})
+    await timeout(budgetMs)(breaker.nextChange()).catch(() => {})
     const leftMs = budgetMs - Math.round(performance.now() - sinceMs)
     const generation = breaker.state === 'closed' && leftMs > 0 ? breaker.admit() : undefined
     if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause ?? cause)
@@ -138,12 +137,10 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     refund: (refunds) => run({ send: () => store.refund(refunds), read: () => undefined }),
     forget: (keys) => run({ send: () => store.forget(keys), read: () => undefined }),
     async close() {
-      await inTime(Promise.allSettled(pending)).catch(ignoreTimeout)
-      await inTime(Promise.resolve(store.close?.())).catch(ignoreTimeout)
+      await Promise.allSettled(pending)
+      await inTime(Promise.resolve(store.close?.())).catch((error) => {
+        if (!(error instanceof TimeoutError)) throw error
+      })
     },
   }
-}
-
-function ignoreTimeout(error: unknown): void {
-  if (!(error instanceof TimeoutError)) throw error
 }

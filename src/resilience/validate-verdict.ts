@@ -9,27 +9,19 @@ export function validateVerdict(store: Store, charge: Charge, answer: unknown): 
 }
 
 function isVerdict(value: unknown, partCount: number): value is Verdict {
-  if (typeof value !== 'object' || value === null) return false
-  const { allowed, atMs, parts } = value as Partial<Verdict>
-  if (typeof allowed !== 'boolean' || !Number.isFinite(atMs) || !Array.isArray(parts)) return false
-  if (parts.length !== partCount) return false
-  let everyPart = true
-  for (const part of parts) {
-    if (!isPartVerdict(part)) return false
-    everyPart &&= part.allowed
-  }
-  return allowed === everyPart
+  const { allowed, atMs, parts } = (value ?? {}) as Partial<Verdict>
+  if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
+  return parts.every(isPartVerdict) && allowed === parts.every((part) => part.allowed)
 }
 
 function isPartVerdict(value: unknown): value is PartVerdict {
-  if (typeof value !== 'object' || value === null) return false
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = value as PartVerdict
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartVerdict
   if (atMs !== undefined && !Number.isFinite(atMs)) return false
-  const hasValidTimes = isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
+  const hasValidTimes = [resetAfterMs, retryAfterMs, moreAfterMs].every(isTime)
   return hasValidTimes && Number.isSafeInteger(remaining) && remaining >= 0 && typeof allowed === 'boolean'
 }
 
 function isTime(value: unknown): boolean {
-  if (typeof value !== 'number') return false
-  return (value >= 0 && value <= Number.MAX_SAFE_INTEGER) || value === Number.POSITIVE_INFINITY
+  if (value === Number.POSITIVE_INFINITY) return true
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }

@@ -32,23 +32,22 @@ type LeaseState =
 const IDLE: LeaseState = { kind: 'idle', acquireFromMs: Number.NEGATIVE_INFINITY }
 
 /** The lease of one key. */
-export class KeyLease {
-  readonly #context: LeaseContext
-  readonly #key: LeasedKey
-  readonly #demand: Demand
-  #state: LeaseState = IDLE
+export type KeyLease = ReturnType<typeof keyLease>
 
-  constructor(context: LeaseContext, key: LeasedKey, demand: Demand) {
-    this.#context = context
-    this.#key = key
-    this.#demand = demand
+/** Creates the lease of a key that was charged as `demand` says. */
+export function keyLease({ store, now, returnUnits }: LeaseContext, leased: LeasedKey, demand: Demand) {
+  const { key, policy, holdMs, maxBlock } = leased
+  let state: LeaseState = IDLE
+
+  function consumeHeld(cost: number, nowMs: number): Verdict | undefined {
+    return state.kind === 'held' ? state.block.consume(cost, nowMs) : undefined
   }
 
   /** Admits a charge of `cost`, if as many units are held. */
-  consume(cost: number): Verdict | undefined {
-    const nowMs = this.#context.now()
-    const verdict = this.#consume(cost, nowMs)
-    if (verdict !== undefined) this.#demand.add(cost, nowMs)
+  function consume(cost: number): Verdict | undefined {
+    const nowMs = now()
+    const verdict = consumeHeld(cost, nowMs)
+    if (verdict !== undefined) demand.add(cost, nowMs)
     return verdict
   }
 
@@ -56,75 +55,41 @@ export class KeyLease {
    * Decides a charge of one part. Where too few units are held, the charge goes to the store together with
    * a request for a block. Later charges wait for that block; those that it is too small for go to the store.
    */
-  charge(part: Part): MaybePromise<readonly Verdict[]> {
-    const { store, now } = this.#context
-    const { holdMs, maxBlock } = this.#key
+  function charge(part: Part): MaybePromise<readonly Verdict[]> {
     if (part.cost > maxBlock) return store.charge([[part]])
     const nowMs = now()
-    this.#demand.add(part.cost, nowMs)
-    const verdict = this.#consume(part.cost, nowMs)
+    demand.add(part.cost, nowMs)
+    const verdict = consumeHeld(part.cost, nowMs)
     if (verdict !== undefined) return [verdict]
-    const state = this.#state
-    if (state.kind === 'acquiring') {
-      const isStuck = nowMs - state.sinceMs > holdMs
-      return isStuck ? store.charge([[part]]) : this.#chargeAfter(state.done, part)
-    }
-    if (state.kind === 'idle' && nowMs < state.acquireFromMs) return store.charge([[part]])
-    this.#returnBlock(nowMs)
+    const isStuck = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
+    if (isStuck || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return store.charge([[part]])
+    if (state.kind === 'acquiring') return chargeAfter(state.done, part)
+    returnBlock(nowMs)
     const answer = store.charge([[part]])
-    this.#acquire(nowMs)
+    acquire(nowMs)
     return answer
   }
 
-  /** Returns to the store what is left of an expired block. */
-  expire(nowMs: number): void {
-    if (this.#state.kind === 'held' && this.#state.block.usableAt(nowMs) === 0) this.#returnBlock(nowMs)
-  }
-
-  /** Whether nothing is held, and the key is no longer hot. */
-  isUnused(nowMs: number): boolean {
-    return this.#state.kind === 'idle' && !this.#demand.isHotAt(nowMs)
-  }
-
-  /** Drops the units that are held or on their way: the store no longer counts them. */
-  forget(): void {
-    this.#state = IDLE
-  }
-
-  /**
-   * Returns to the store the units that are held or on their way, once waiting charges have consumed theirs.
-   */
-  async close(): Promise<void> {
-    if (this.#state.kind === 'acquiring') await this.#state.done
-    this.#returnBlock(this.#context.now())
-  }
-
-  #consume(cost: number, nowMs: number): Verdict | undefined {
-    return this.#state.kind === 'held' ? this.#state.block.consume(cost, nowMs) : undefined
-  }
-
-  async #chargeAfter(acquired: Promise<void>, part: Part): Promise<readonly Verdict[]> {
+  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<readonly Verdict[]> {
     await acquired
-    const verdict = this.#consume(part.cost, this.#context.now())
-    return verdict === undefined ? this.#context.store.charge([[part]]) : [verdict]
+    const verdict = consumeHeld(part.cost, now())
+    return verdict === undefined ? store.charge([[part]]) : [verdict]
   }
 
-  #acquire(nowMs: number): void {
-    const done = this.#requestBlock(nowMs).then((next) => {
-      if (this.#state === acquiring) this.#state = next // else the key was forgotten meanwhile
+  function acquire(nowMs: number): void {
+    const done = requestBlock(nowMs).then((next) => {
+      if (state === acquiring) state = next // else the key was forgotten meanwhile
     })
     const acquiring: LeaseState = { kind: 'acquiring', sinceMs: nowMs, done }
-    this.#state = acquiring
+    state = acquiring
   }
 
-  async #requestBlock(sinceMs: number): Promise<LeaseState> {
-    const { store } = this.#context
-    const { key, policy, holdMs, maxBlock } = this.#key
-    const units = Math.min(maxBlock, this.#demand.unitsAt(sinceMs))
-    const charge: Charge = [{ key, policy, cost: units }]
+  async function requestBlock(sinceMs: number): Promise<LeaseState> {
+    const units = Math.min(maxBlock, demand.unitsAt(sinceMs))
+    const request: Charge = [{ key, policy, cost: units }]
     try {
-      const verdict = validateVerdict(store, charge, await store.charge([charge]))
-      if (verdict.allowed) return { kind: 'held', block: prepaidBlock(this.#key, units, sinceMs, verdict) }
+      const verdict = validateVerdict(store, request, await store.charge([request]))
+      if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
       const { retryAfterMs } = verdict.parts[0] as PartVerdict
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }
     } catch {
@@ -132,10 +97,32 @@ export class KeyLease {
     }
   }
 
-  #returnBlock(nowMs: number): void {
-    if (this.#state.kind !== 'held') return
-    const refund = this.#state.block.refundAt(nowMs)
-    this.#state = IDLE
-    if (refund !== undefined) this.#context.returnUnits(refund)
+  function returnBlock(nowMs: number): void {
+    if (state.kind !== 'held') return
+    const refund = state.block.refundAt(nowMs)
+    state = IDLE
+    if (refund !== undefined) returnUnits(refund)
+  }
+
+  return {
+    consume,
+    charge,
+    /** Returns to the store what is left of an expired block. */
+    expire(nowMs: number): void {
+      if (state.kind === 'held' && state.block.usableAt(nowMs) === 0) returnBlock(nowMs)
+    },
+    /** Whether nothing is held, and the key is no longer hot. */
+    isUnused(nowMs: number): boolean {
+      return state.kind === 'idle' && !demand.isHotAt(nowMs)
+    },
+    /** Drops the units that are held or on their way: the store no longer counts them. */
+    forget(): void {
+      state = IDLE
+    },
+    /** Returns to the store the units held or on their way, once waiting charges have consumed theirs. */
+    async close(): Promise<void> {
+      if (state.kind === 'acquiring') await state.done
+      returnBlock(now())
+    },
   }
 }

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
 import { Demand } from './demand.js'
-import { KeyLease, type LeaseContext } from './key-lease.js'
+import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
 
 /** How units are leased. */
 export interface LeaseSettings {
@@ -91,7 +91,7 @@ export function leasingStore(store: Store, settings: LeaseSettings): LeasingStor
       demands.set(key, demand)
       return undefined
     }
-    const lease = new KeyLease(context, { key, policy, prepaid, holdMs, maxBlock }, demand)
+    const lease = keyLease(context, { key, policy, prepaid, holdMs, maxBlock }, demand)
     leases.set(key, lease)
     expiryTimer ??= setInterval(expire, holdMs).unref()
     return lease
