@@ -6,14 +6,7 @@ import { decodeState, encodeState } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
-import {
-  applyOperations,
-  applyUnwritten,
-  type Operation,
-  policyOf,
-  type Result,
-  type Strategy,
-} from './operations.js'
+import { applyOperations, type Operation, policyOf, type Result, type Strategy } from './operations.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
 /** Attempts on a key that other processes change at the same time. */
@@ -122,18 +115,16 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     const { results, state } = applyOperations(version.state, operations, nowMs)
     if (state === version.state) return isJustRead ? results : undefined
     const { resetAfterMs } = policyOf(operations[0] as Operation).take(state, nowMs, 0)
-    const outcome = await write(key, version, state, expirationOf(resetAfterMs, nowMs))
-    if (!(outcome instanceof StoreError)) return outcome ? results : undefined
-    return isJustRead ? applyUnwritten(version.state, operations, nowMs, outcome) : undefined
+    return (await write(key, version, state, expirationOf(resetAfterMs, nowMs))) ? results : undefined
   }
 
-  /** Returns whether the version was still current; an error if the server had no memory for the state. */
+  /** Returns whether the version was still current. */
   async function write(
     key: string,
     { cas }: Version,
     state: State | undefined,
     expiration: number,
-  ): Promise<boolean | StoreError> {
+  ): Promise<boolean> {
     const request = state ? swap(key, encodeState(state), expiration, cas) : remove(key, cas)
     const reply = await transport.request(key, request)
     const { status } = reply.header
@@ -143,16 +134,13 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
       return true
     }
     if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
-    const error = statusError(request, reply)
-    if (status === STATUS.noMemory) return error
-    throw error
+    throw statusError(request, reply)
   }
 
   return {
     charge: run,
     async refund(key, refund) {
-      const [result] = await run(key, [refund])
-      if (result instanceof StoreError) throw result
+      await run(key, [refund])
     },
     async forget(key) {
       written.delete(key)

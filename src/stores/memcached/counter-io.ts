@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
 import type { Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
@@ -12,13 +11,6 @@ const MAX_WAIT_MS = 64
 /** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many adds a read. */
 const READ_ONE_IN = 16
 
-/** A counter before an increment, and what was added: 0 if the server had no memory for it. */
-export interface Increment {
-  readonly before: number
-  readonly added: number
-  readonly noMemory?: StoreError
-}
-
 /** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
 
@@ -29,24 +21,18 @@ export function counterIo({ request }: Transport) {
   }
 
   /**
-   * Adds units; with 0 units only reads. Retries when several processes create a counter at the same time,
-   * since memcached answers "not stored" to all but one.
+   * Adds units, and returns the count before; with 0 units only reads. Retries when several processes create
+   * a counter at the same time, since memcached answers "not stored" to all but one.
    */
-  async function add(key: string, counter: string, units: number, expiration: number): Promise<Increment> {
-    if (units === 0) return { before: await read(key, counter), added: 0 }
+  async function add(key: string, counter: string, units: number, expiration: number): Promise<number> {
+    if (units === 0) return read(key, counter)
     const adding = increment(counter, units, expiration)
     for (let attempt = 1; ; attempt++) {
       const replied = request(key, adding)
       if (attempt === 1 && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
       const reply = await replied
-      const { status } = reply.header
-      if (status === STATUS.noMemory) {
-        const before = await read(key, counter)
-        const mayRetry = before > 0 && !getsLonger(before, units) && attempt < MAX_ATTEMPTS
-        if (!mayRetry) return { before, added: 0, noMemory: statusError(adding, reply) }
-      } else if (status !== STATUS.notStored || attempt === MAX_ATTEMPTS) {
-        return { before: countIn(adding, reply, units), added: units }
-      }
+      const isDone = reply.header.status !== STATUS.notStored || attempt === MAX_ATTEMPTS
+      if (isDone) return countIn(adding, reply, units)
       await backOff(attempt)
     }
   }
@@ -63,11 +49,6 @@ export function counterIo({ request }: Transport) {
   }
 
   return { read, add, subtract }
-}
-
-/** Returns whether the sum has more digits, for which memcached would allocate a new item. */
-function getsLonger(before: number, units: number): boolean {
-  return String(before + units).length > String(before).length
 }
 
 async function backOff(attempt: number): Promise<void> {

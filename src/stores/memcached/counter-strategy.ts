@@ -1,10 +1,10 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, Refund } from '../store.js'
+import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
-import { counterIo, type Increment } from './counter-io.js'
+import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
 import { warnRefundFailed } from './errors.js'
-import { applyOperations, applyUnwritten, isDenial, type Result, type Strategy } from './operations.js'
+import { applyOperations, type Strategy } from './operations.js'
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
 
 /**
@@ -25,25 +25,30 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
   const io = counterIo(transport)
   const slices = new SliceCache(io)
 
-  async function charge(key: string, charges: readonly Charge[], policy: Policy): Promise<readonly Result[]> {
+  async function charge(
+    key: string,
+    charges: readonly Charge[],
+    policy: Policy,
+  ): Promise<readonly Verdict[]> {
     const counters = countersOf(policy) as Counters
     const nowMs = now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
     const refundUnits = (units: number) => {
       if (units > 0) io.subtract(key, counter, units).catch(warnRefundFailed)
     }
-    const adding = io.add(key, counter, unitsWanted(charges, policy), counters.expirationAt(nowMs))
+    const added = unitsWanted(charges, policy)
+    const adding = io.add(key, counter, added, counters.expirationAt(nowMs))
     try {
-      const [increment, others] = await Promise.all([adding, slices.read(key, counters, nowMs)])
-      let results = evaluate(charges, policy, increment, others, nowMs)
-      if (others.isStale && results.some(isDenial)) {
+      const [before, others] = await Promise.all([adding, slices.read(key, counters, nowMs)])
+      let verdicts = evaluate(charges, policy, before, others, nowMs)
+      if (others.isStale && verdicts.some(isDenial)) {
         slices.invalidate(key)
-        results = evaluate(charges, policy, increment, await slices.read(key, counters, nowMs), nowMs)
+        verdicts = evaluate(charges, policy, before, await slices.read(key, counters, nowMs), nowMs)
       }
-      refundUnits(increment.added - unitsAllowed(charges, results))
-      return results
+      refundUnits(added - unitsAllowed(charges, verdicts))
+      return verdicts
     } catch (error) {
-      adding.then(({ added }) => refundUnits(added)).catch(() => undefined)
+      adding.then(() => refundUnits(added)).catch(() => undefined)
       throw error
     }
   }
@@ -83,32 +88,29 @@ function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
   return Math.min(limit, units)
 }
 
-function unitsAllowed(charges: readonly Charge[], results: readonly Result[]): number {
-  return charges.reduce((sum, charge, i) => {
-    const result = results[i]
-    return result && 'allowed' in result && result.allowed ? sum + costOf(charge) : sum
-  }, 0)
+function unitsAllowed(charges: readonly Charge[], verdicts: readonly Verdict[]): number {
+  return charges.reduce((sum, charge, i) => (verdicts[i]?.allowed ? sum + costOf(charge) : sum), 0)
 }
 
 function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
 }
 
-/** Returns the results by what others have counted; errors for what the server had no memory for. */
+const isDenial = ({ allowed }: Verdict) => !allowed
+
+/** Returns the verdicts by what others have counted: `before` in the present slice. */
 export function evaluate(
   charges: readonly Charge[],
   policy: Policy,
-  { before, noMemory }: Pick<Increment, 'before' | 'noMemory'>,
+  before: number,
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
-): readonly Result[] {
+): readonly Verdict[] {
   const counters = countersOf(policy) as Counters
   const state = counters.stateOf(counters.sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const results = noMemory
-    ? applyUnwritten(state, charges, nowMs, noMemory)
-    : applyOperations(state, charges, nowMs).results
-  if (!results.some(isDenial) || !isOvercounted()) return results
-  return results.map((result) => (isDenial(result) ? { ...result, isTentative: true } : result))
+  const verdicts = applyOperations(state, charges, nowMs).results as Verdict[]
+  if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
+  return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 
   /** Whether the counts exceed the limit, so that some of them are about to be refunded. */
   function isOvercounted(): boolean {

@@ -1,13 +1,12 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
-import type { StoreError } from '../store-error.js'
 
 /** An operation on one key, which all parts of a charge name. */
 export type Operation = Charge | Refund
 
-/** A verdict, `undefined` for a refund, or an error where other operations of the key may have succeeded. */
-export type Result = Verdict | StoreError | undefined
+/** A verdict; `undefined` for a refund. */
+export type Result = Verdict | undefined
 
 /** How operations on one key become atomic. */
 export interface Strategy {
@@ -35,23 +34,6 @@ export function applyOperations(
     return verdict
   })
   return { results, state: current }
-}
-
-/** Returns the results when no state can be written: denials and peeks stand, all else fails with `error`. */
-export function applyUnwritten(
-  state: State | undefined,
-  operations: readonly Operation[],
-  nowMs: number,
-  error: StoreError,
-): readonly Result[] {
-  return operations.map((operation) => {
-    const { results, state: next } = applyOperations(state, [operation], nowMs)
-    return next === state || isDenial(results[0]) ? results[0] : error
-  })
-}
-
-export function isDenial(result: Result): result is Verdict {
-  return result !== undefined && 'allowed' in result && !result.allowed
 }
 
 export function policyOf(operation: Operation): Policy {

@@ -11,7 +11,7 @@ const sliding = slidingWindow({ limit: 10, window: 60_000 })
 function decide(policy: Policy, cost: number, before: number, next = 0, older: number[] = []): Verdict {
   const counts = Array.from({ length: countersOf(policy)?.older ?? 0 }, (_, i) => older[i] ?? 0)
   const charge = [part('key', policy, cost)]
-  const [result] = evaluate([charge], policy, { before }, { next, older: counts }, NOW_MS)
+  const [result] = evaluate([charge], policy, before, { next, older: counts }, NOW_MS)
   return result as Verdict
 }
 
