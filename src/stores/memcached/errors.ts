@@ -22,7 +22,7 @@ export function foreignItemError(key: string, cause = new Error(`${key} holds no
 /** Warns the operator, once, that the units of a denied charge could not be refunded. */
 export function warnRefundFailed(reason: unknown): void {
   warnOnce(
-    'HEADGATE_MEMCACHED_NOT_GIVEN_BACK',
+    'HEADGATE_REFUND_FAILED_IN_STORE',
     'headgate: units of a denied charge could not be refunded. They stay taken until their window is over. ' +
       `(${messageOf(reason)})`,
   )

@@ -8,7 +8,7 @@ import { listenForWarnings } from '../../support/warnings.js'
 import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections } from './kit.js'
 
-const NOT_GIVEN_BACK = 'HEADGATE_MEMCACHED_NOT_GIVEN_BACK'
+const REFUND_FAILED = 'HEADGATE_REFUND_FAILED_IN_STORE'
 const COUNTING = LONG_POLICIES.filter(([name]) => name !== 'tokenBucket')
 
 const { open, closeAll } = connections()
@@ -72,7 +72,7 @@ describe('a connection lost while a denied charge is refunded', () => {
       expect(await firstWarning()).toMatch(/could not be refunded.*ECONNRESET/)
       await until('it has a new connection', () => remainingOf(store, policy, ['key']))
     }
-    expect(warnings()).toEqual([NOT_GIVEN_BACK])
+    expect(warnings()).toEqual([REFUND_FAILED])
     await expectCounted(memcachedStore(open(serverAt(0).url)), policy, 7)
   })
 
@@ -107,7 +107,7 @@ describe('a server killed while a charge that took units there waits for another
       expect(await firstWarning()).toContain('could not be refunded')
       expect(await firstWarning()).toContain(`memcached: ${serverAt(0).url}`)
     }
-    expect(warnings()).toEqual([NOT_GIVEN_BACK])
+    expect(warnings()).toEqual([REFUND_FAILED])
   })
 
   /** Has a charge denied by the second server, when the first one has taken it and is gone. */
