@@ -5,18 +5,34 @@ const MAX_ATTEMPTS = 30
 const MAX_ELAPSED_MS = 2000
 const MAX_DELAY_MS = 20
 
+/** What `retry` tries again. */
+export interface RetryOptions<T> {
+  /**
+   * Whether the same attempt may succeed later: others were in the way, and nothing has been changed. Default:
+   * never.
+   */
+  readonly isTemporary?: (error: unknown) => boolean
+  /** Whether what an attempt resolved with is the result. Default: always. */
+  readonly isFinal?: (value: T) => boolean
+}
+
 /**
- * Returns what `run` resolves with. Runs it again while it rejects with a temporary error: others were in the
- * way, and nothing has been changed. Exponential backoff with full jitter spreads competitors out. Rejects
- * with the last error.
+ * Returns what `run` resolves with. Runs it again while that is not final, or while it rejects with a
+ * temporary error, with exponential backoff and full jitter, so that competitors spread out. The last attempt
+ * decides, whatever its outcome.
  */
-export async function retry<T>(run: () => Promise<T>, isTemporary: (error: unknown) => boolean): Promise<T> {
+export async function retry<T>(
+  run: () => Promise<T>,
+  { isTemporary = () => false, isFinal = () => true }: RetryOptions<T>,
+): Promise<T> {
   const endMs = performance.now() + MAX_ELAPSED_MS
   for (let attempt = 1; ; attempt++) {
+    const isLast = () => attempt === MAX_ATTEMPTS || performance.now() > endMs
     try {
-      return await run()
+      const value = await run()
+      if (isFinal(value) || isLast()) return value
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || performance.now() > endMs || !isTemporary(error)) throw error
+      if (isLast() || !isTemporary(error)) throw error
     }
     await pause(Math.random() * Math.min(2 ** attempt, MAX_DELAY_MS))
   }

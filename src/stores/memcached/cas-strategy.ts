@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
+import { retry } from '../../util/retry.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
@@ -9,10 +9,6 @@ import { foreignItemError, statusError } from './errors.js'
 import { applyOperations, type Operation, policyOf, type Result, type Strategy } from './operations.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
-/** Attempts on a key that other processes change at the same time. */
-const MAX_ATTEMPTS = 30
-/** The longest random wait before another attempt, so that the processes drift apart. */
-const MAX_JITTER_MS = 8
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
 
@@ -34,8 +30,8 @@ interface Call {
 }
 
 /**
- * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after 30
- * attempts that other processes won.
+ * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after thirty
+ * attempts, or two seconds of them, that other processes won.
  *
  * An attempt reads a state, applies the operations, and writes if nobody else has written meanwhile. The last
  * version that this process wrote is cached, so a key that only this process changes costs one round trip. A
@@ -59,12 +55,8 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call[]) {
       waiting.set(key, [])
       try {
-        const results = [
-          ...(await swapState(
-            key,
-            calls.flatMap(({ operations }) => operations),
-          )),
-        ]
+        const all = calls.flatMap(({ operations }) => operations)
+        const results = [...(await swapState(key, all))]
         for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
       } catch (reason) {
         for (const { reject } of calls) reject(reason)
@@ -74,17 +66,14 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
   }
 
   async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (attempt > 0) await pause(Math.random() * Math.min(attempt, MAX_JITTER_MS))
-      const cached = takeWritten(key)
-      const results =
-        (cached && (await trySwap(key, cached, operations, false))) ??
-        (await trySwap(key, await read(key), operations, true))
-      if (results !== undefined) return results
-    }
-    const cause = new Error('compare-and-swap failed')
-    const message = `others changed the key ${key} at each of ${MAX_ATTEMPTS} attempts`
-    throw new StoreError('memcached', message, { cause, answered: true })
+    const cached = takeWritten(key)
+    const results =
+      (cached && (await trySwap(key, cached, operations, false))) ??
+      (await retry(async () => trySwap(key, await read(key), operations, true), {
+        isFinal: (swapped) => swapped !== undefined,
+      }))
+    if (results !== undefined) return results
+    throw new StoreError('memcached', `others changed the key ${key} at every attempt`, { answered: true })
   }
 
   function takeWritten(key: string): Version | undefined {

@@ -1,13 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { retry } from '../../util/retry.js'
 import type { MemcachedReply } from './client.js'
 import type { Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
 import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
 
-const MAX_ATTEMPTS = 30
-/** The first attempts go at once, since what they race with is soon done; then the delays double. */
-const MAX_IMMEDIATE_ATTEMPTS = 10
-const MAX_WAIT_MS = 64
 /** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many adds a read. */
 const READ_ONE_IN = 16
 
@@ -20,40 +16,31 @@ export function counterIo({ request }: Transport) {
     return countIn(reading, await request(key, reading))
   }
 
+  /** Sends a request, and again while the reply has a status that passes. */
+  function requestUnless(passing: number, key: string, changing: MemcachedRequest): Promise<MemcachedReply> {
+    const isFinal = ({ header }: MemcachedReply) => header.status !== passing
+    return retry(() => request(key, changing), { isFinal })
+  }
+
   /**
-   * Adds units, and returns the count before; with 0 units only reads. Retries when several processes create
-   * a counter at the same time, since memcached answers "not stored" to all but one.
+   * Adds units, and returns the count before; with 0 units only reads. Of several processes that create a
+   * counter at the same time, memcached answers "not stored" to all but one.
    */
   async function add(key: string, counter: string, units: number, expiration: number): Promise<number> {
     if (units === 0) return read(key, counter)
     const adding = increment(counter, units, expiration)
-    for (let attempt = 1; ; attempt++) {
-      const replied = request(key, adding)
-      if (attempt === 1 && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
-      const reply = await replied
-      const isDone = reply.header.status !== STATUS.notStored || attempt === MAX_ATTEMPTS
-      if (isDone) return countIn(adding, reply, units)
-      await backOff(attempt)
-    }
+    const replied = requestUnless(STATUS.notStored, key, adding)
+    if (Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
+    return countIn(adding, await replied, units)
   }
 
-  /** Subtracts units. Retries while a reader holds the item: only then does memcached need memory for it. */
+  /** Subtracts units. Only while a reader holds the item does memcached need memory for that. */
   async function subtract(key: string, counter: string, units: number): Promise<void> {
     const subtracting = decrement(counter, units)
-    for (let attempt = 1; ; attempt++) {
-      const reply = await request(key, subtracting)
-      const isDone = reply.header.status !== STATUS.noMemory || attempt === MAX_ATTEMPTS
-      if (isDone) return void countIn(subtracting, reply) // throws for an error
-      await backOff(attempt)
-    }
+    countIn(subtracting, await requestUnless(STATUS.noMemory, key, subtracting)) // throws for an error
   }
 
   return { read, add, subtract }
-}
-
-async function backOff(attempt: number): Promise<void> {
-  if (attempt < MAX_IMMEDIATE_ATTEMPTS) return
-  await pause(Math.min(2 ** (attempt - MAX_IMMEDIATE_ATTEMPTS), MAX_WAIT_MS))
 }
 
 /** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */

@@ -36,7 +36,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const connected = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
   const retried = <T>(use: (connection: Connection) => Promise<T>) =>
-    retry(() => connected(use), dialect.isTemporary)
+    retry(() => connected(use), { isTemporary: dialect.isTemporary })
   const purge = purger((limit) => retried((connection) => dialect.removeExpired(connection, limit)))
   let singleChargesFromMs = 0
 

@@ -12,7 +12,7 @@ async function retryFailing(tookMs: number, error: Error = deadlock, times = Num
     if (count <= times) throw error
     return 'done'
   }
-  const outcome = await retry(run, isTemporary).catch((reason: unknown) => reason)
+  const outcome = await retry(run, { isTemporary }).catch((reason: unknown) => reason)
   return { count, outcome }
 }
 
@@ -39,4 +39,11 @@ test('attempts that take no time end with the thirtieth', async () => {
 test('an error that is not temporary is not retried', async () => {
   const other = new Error('no such table')
   expect(await retryFailing(0, other)).toEqual({ count: 1, outcome: other })
+})
+
+test('a value that is not final is retried, and the last one is returned', async () => {
+  const values = [1, 2, 3, 4, 5]
+  const next = () => Promise.resolve(values.shift())
+  expect(await retry(next, { isFinal: (value) => value === 3 })).toBe(3)
+  expect(await retry(() => Promise.resolve(4), { isFinal: () => false })).toBe(4)
 })
