@@ -1,13 +1,14 @@
 import type { Socket } from 'node:net'
 import { groupBy } from '../../util/group-by.js'
 import { weakMemo } from '../../util/memo.js'
+import { timeout } from '../../util/timeout.js'
 import { messageOf, StoreError } from '../store-error.js'
 import { type MemcachedClient, type MemcachedReply, type MemcachedServer, serverFor } from './client.js'
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
-/** How long a connection may owe a reply before it is dropped, unless memjs' own time-out comes first. */
-const STALL_TIMEOUT_MS = 1000
+/** Drops a connection that owes a reply for a second, unless memjs' own time-out comes first. */
+const inTime = timeout(1000)
 
 /** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048
@@ -62,36 +63,57 @@ export async function removeItem({ request }: Transport, routingKey: string, key
 }
 
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
-  const pipelineOn = pipelinesOf(server)
-  let pipeline: Pipeline | undefined
-  const seqs = batch.map((pending) => {
+  const correct = correctionsFor(server)
+  const seqs = batch.map(({ resolve }) => {
     client.incrSeq()
     const seq = client.seq >>> 0
-    server.onResponse(seq, (reply) => pipeline?.settle(pending, reply))
+    server.onResponse(seq, resolve)
     return seq
   })
-  // memjs drops the error callback of an answered request, and replies come in order: the last one's stays.
-  server.onError(seqs.at(-1) as number, (cause) => pipeline?.fail(cause))
-  const requests = batch.map(({ request }) => request)
   try {
+    const requests = batch.map(({ request }) => request)
     server.write(encodeRequests(requests, seqs)) // which opens a connection where there is none
-    pipeline = pipelineOn(server._socket as Socket)
-    pipeline.add(batch)
+    const socket = server._socket as Socket
+    correct(socket)
+    watch(server, socket, batch, seqs.at(-1) as number)
   } catch (cause) {
     failAll(batch, noReplyError(cause, server)) // an invalid port, for example
   }
 }
 
-/** Returns the pipelines of a server's connections, past and present. */
-const pipelinesOf = weakMemo((server: MemcachedServer) => {
+/**
+ * Fails the requests of a batch that have no reply when their connection ends. Ends it if the last of them,
+ * `lastSeq`, has none in time: replies come in order, and memjs drops the error callback of an answered one.
+ */
+function watch(
+  server: MemcachedServer,
+  socket: Socket,
+  batch: readonly PendingRequest[],
+  lastSeq: number,
+): void {
+  server.onError(lastSeq, (cause) => {
+    socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
+    failAll(batch, noReplyError(cause, server))
+  })
+  const last = batch.at(-1) as PendingRequest
+  const replied = new Promise<void>((resolve) => {
+    server.onResponse(lastSeq, (reply) => {
+      last.resolve(reply)
+      resolve()
+    })
+  })
+  inTime(replied).catch((stalled) => {
+    if (server._socket === socket) server.error(stalled)
+  })
+}
+
+/** Returns a function that corrects, once each, how a server handles its connections. */
+const correctionsFor = weakMemo((server: MemcachedServer) => {
   // After a lost connection memjs 1.3.2 would append the next reply to the received half of one.
   server.on('authenticated', () => {
     server.responseBuffer = Buffer.alloc(0)
   })
-  return weakMemo((socket: Socket) => {
-    isolate(server, socket)
-    return new Pipeline(server, socket)
-  })
+  return weakMemo((socket: Socket) => isolate(server, socket))
 })
 
 /**
@@ -99,7 +121,7 @@ const pipelinesOf = weakMemo((server: MemcachedServer) => {
  * for the end of its present one, which it then never closes, or whose requests it fails; and when a server
  * closes a connection in good order, memjs never calls back.
  */
-function isolate(server: MemcachedServer, socket: Socket): void {
+function isolate(server: MemcachedServer, socket: Socket): Socket {
   for (const event of ['error', 'close']) {
     const listeners = socket.listeners(event)
     socket.removeAllListeners(event).on(event, (...args: unknown[]) => {
@@ -110,58 +132,7 @@ function isolate(server: MemcachedServer, socket: Socket): void {
       if (event === 'close') server.error(new Error('the connection was closed'))
     })
   }
-}
-
-/** The requests on one connection that have no reply yet, oldest first. */
-class Pipeline {
-  readonly #server: MemcachedServer
-  readonly #socket: Socket
-  readonly #pending = new Set<PendingRequest>()
-  #timer: NodeJS.Timeout | undefined
-  #progressAtMs = 0
-
-  constructor(server: MemcachedServer, socket: Socket) {
-    this.#server = server
-    this.#socket = socket
-  }
-
-  add(batch: readonly PendingRequest[]): void {
-    if (this.#pending.size === 0) this.#progressAtMs = performance.now()
-    for (const pending of batch) this.#pending.add(pending)
-    if (this.#timer === undefined) this.#checkIn(STALL_TIMEOUT_MS)
-  }
-
-  settle(pending: PendingRequest, reply: MemcachedReply): void {
-    if (!this.#pending.delete(pending)) return // it has failed already
-    this.#progressAtMs = performance.now()
-    pending.resolve(reply)
-  }
-
-  /** memjs only ends its own half of a connection that it drops; a server that hangs never ends the other. */
-  fail(cause: unknown): void {
-    this.#socket.destroy()
-    const pending = [...this.#pending]
-    this.#pending.clear()
-    failAll(pending, noReplyError(cause, this.#server))
-  }
-
-  /** Replies that arrived while the process was busy are read before the check. */
-  #checkIn(ms: number): void {
-    this.#timer = setTimeout(() => setImmediate(() => this.#check()), ms).unref()
-  }
-
-  #check(): void {
-    this.#timer = undefined
-    if (this.#pending.size === 0) return
-    const leftMs = this.#progressAtMs + STALL_TIMEOUT_MS - performance.now()
-    if (leftMs > 0) {
-      this.#checkIn(leftMs)
-      return
-    }
-    const stalled = new Error(`no reply within ${STALL_TIMEOUT_MS} ms`)
-    if (this.#server._socket === this.#socket) this.#server.error(stalled)
-    this.fail(stalled)
-  }
+  return socket
 }
 
 function failAll(batch: readonly PendingRequest[], error: StoreError): void {

@@ -87,7 +87,7 @@ describe.each([
     await hang()
     try {
       for (const { message } of await failuresOf(calls(store), 1500)) {
-        expect(message).toMatch(/127\.0\.0\.1:\d+: (no reply within 1000 ms|socket timed out)/)
+        expect(message).toMatch(/127\.0\.0\.1:\d+: (no answer within 1000 ms|socket timed out)/)
       }
     } finally {
       await server.kill('SIGCONT')
@@ -123,7 +123,7 @@ describe.each([
     await hang()
     try {
       const calls = Array.from({ length: 3000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
-      for (const { message } of await failuresOf(calls, 5000)) expect(message).toMatch(/no reply|timed out/)
+      for (const { message } of await failuresOf(calls, 5000)) expect(message).toMatch(/no answer|timed out/)
     } finally {
       await server.kill('SIGCONT')
     }
