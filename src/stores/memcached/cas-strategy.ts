@@ -2,12 +2,13 @@ import type { Socket } from 'node:net'
 import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
+import { applyOperations, type Operation, type Result } from '../shared/apply-operations.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
-import { applyOperations, type Operation, policyOf, type Result, type Strategy } from './operations.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
+import type { Strategy } from './strategy.js'
 
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
@@ -38,8 +39,8 @@ interface Call {
  * result from the cache counts only if its write succeeds, which proves that the version was current. Calls
  * for a busy key wait and then run together, so a process never races itself.
  */
-export function casStrategy(transport: Transport, now: () => number): Strategy {
-  const written = new RecentMap<WrittenVersion>(MIN_KEYS)
+export function casStrategy(transport: Transport): Strategy {
+  const ownVersions = new RecentMap<WrittenVersion>(MIN_KEYS)
   const waiting = new Map<string, Call[]>()
 
   function run(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
@@ -66,7 +67,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
   }
 
   async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    const cached = takeWritten(key)
+    const cached = takeOwnVersion(key)
     const results =
       (cached && (await trySwap(key, cached, operations, false))) ??
       (await retry(async () => trySwap(key, await read(key), operations, true), {
@@ -76,9 +77,9 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     throw new StoreError('memcached', `others changed the key ${key} at every attempt`, { answered: true })
   }
 
-  function takeWritten(key: string): Version | undefined {
-    const version = written.get(key)
-    written.delete(key)
+  function takeOwnVersion(key: string): Version | undefined {
+    const version = ownVersions.get(key)
+    ownVersions.delete(key)
     return version?.socket === transport.socketOf(key) ? version : undefined
   }
 
@@ -100,10 +101,12 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     operations: readonly Operation[],
     isJustRead: boolean,
   ): Promise<readonly Result[] | undefined> {
-    const nowMs = now()
-    const { results, state } = applyOperations(version.state, operations, nowMs)
-    if (state === version.state) return isJustRead ? results : undefined
-    const { resetAfterMs } = policyOf(operations[0] as Operation).take(state, nowMs, 0)
+    const nowMs = Date.now()
+    const { results, writes } = applyOperations(operations, () => version.state, nowMs)
+    const [written] = writes.values() // all operations are of one key
+    if (written === undefined || written.state === version.state) return isJustRead ? results : undefined
+    const { policy, state } = written
+    const { resetAfterMs } = policy.take(state, nowMs, 0)
     return (await write(key, version, state, expirationOf(resetAfterMs, nowMs))) ? results : undefined
   }
 
@@ -119,7 +122,7 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
     const { status } = reply.header
     if (status === STATUS.ok) {
       const socket = transport.socketOf(key)
-      if (state && socket) written.set(key, { state, cas: reply.header.cas.readBigUInt64BE(0), socket })
+      if (state && socket) ownVersions.set(key, { state, cas: reply.header.cas.readBigUInt64BE(0), socket })
       return true
     }
     if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
@@ -129,10 +132,11 @@ export function casStrategy(transport: Transport, now: () => number): Strategy {
   return {
     charge: run,
     async refund(key, refund) {
-      await run(key, [refund])
+      const [failure] = await run(key, [{ refund }])
+      if (failure) throw failure
     },
     async forget(key) {
-      written.delete(key)
+      ownVersions.delete(key)
       await removeItem(transport, key, key)
     },
   }

@@ -1,11 +1,12 @@
 import type { Policy } from '../../policies/policy.js'
+import { applyOperations } from '../shared/apply-operations.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
 import { warnRefundFailed } from './errors.js'
-import { applyOperations, type Strategy } from './operations.js'
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
+import type { Strategy } from './strategy.js'
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -21,7 +22,7 @@ import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
-export function counterStrategy(transport: Transport, now: () => number): Strategy {
+export function counterStrategy(transport: Transport): Strategy {
   const io = counterIo(transport)
   const slices = new SliceCache(io)
 
@@ -31,7 +32,7 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
     policy: Policy,
   ): Promise<readonly Verdict[]> {
     const counters = countersOf(policy) as Counters
-    const nowMs = now()
+    const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
     const refundUnits = (units: number) => {
       if (units > 0) io.subtract(key, counter, units).catch(warnRefundFailed)
@@ -55,7 +56,7 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
 
   async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<void> {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
-    const present = sliceAt(now())
+    const present = sliceAt(Date.now())
     const taken = sliceAt(takenAtMs)
     if (cost === 0 || taken > present || taken < present - older) return
     try {
@@ -68,7 +69,7 @@ export function counterStrategy(transport: Transport, now: () => number): Strate
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
   async function forget(key: string, policy: Policy): Promise<void> {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
-    const nowMs = now()
+    const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
     const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + SETTLED_MS) + 1)
     const removals = Array.from({ length: last - first + 1 }, (_, i) =>
@@ -96,7 +97,7 @@ function costOf(charge: Charge): number {
   return charge.reduce((sum, { cost }) => sum + cost, 0)
 }
 
-const isDenial = ({ allowed }: Verdict) => !allowed
+const isDenial = ({ allowed }: Verdict) => allowed === false
 
 /** Returns the verdicts by what others have counted: `before` in the present slice. */
 export function evaluate(
@@ -108,7 +109,7 @@ export function evaluate(
 ): readonly Verdict[] {
   const counters = countersOf(policy) as Counters
   const state = counters.stateOf(counters.sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const verdicts = applyOperations(state, charges, nowMs).results as Verdict[]
+  const verdicts = applyOperations(charges, () => state, nowMs).results as Verdict[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 

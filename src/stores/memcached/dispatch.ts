@@ -6,8 +6,8 @@ import { casStrategy } from './cas-strategy.js'
 import type { Transport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
 import { countersOf } from './counters.js'
-import type { Strategy } from './operations.js'
 import { itemKey } from './protocol.js'
+import type { Strategy } from './strategy.js'
 
 const MAX_CHARGES = 256
 const MAX_IN_FLIGHT = 2
@@ -15,9 +15,9 @@ const MAX_IN_FLIGHT = 2
 const STALL_TIMEOUT_MS = 3
 
 /** Creates a dispatcher that runs operations of one key each, by the strategy for its policy. */
-export function dispatcher(transport: Transport, now: () => number) {
-  const counters = counterStrategy(transport, now)
-  const compareAndSwap = casStrategy(transport, now)
+export function dispatcher(transport: Transport) {
+  const counters = counterStrategy(transport)
+  const compareAndSwap = casStrategy(transport)
   const strategyFor = (policy: Policy): Strategy => (countersOf(policy) ? counters : compareAndSwap)
 
   const charge = batcher<Charge, Verdict>(

@@ -28,7 +28,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     const fix = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
     throw wrongKind('memcachedStore', 'client', 'a memjs client', client, fix)
   }
-  const keys = dispatcher(memjsTransport(client), Date.now)
+  const keys = dispatcher(memjsTransport(client))
   const losses = lossMonitor(client, Date.now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {

@@ -1,11 +1,12 @@
 import { retry } from '../../util/retry.js'
+import type { Operation, Result } from '../shared/apply-operations.js'
 import { batcher } from '../shared/batcher.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
 import { CorruptRowError } from './errors.js'
-import { applyOperations, lockKeys, type Operation, type Result, rowKeysOf } from './operations.js'
+import { applyToRows, lockKeys, rowKeysOf } from './operations.js'
 import { purger } from './purge.js'
 import { withConnection } from './with-connection.js'
 
@@ -46,7 +47,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     let results: readonly Result[] = []
     await retried((connection) =>
       dialect.transact(connection, keys, (rows) => {
-        const applied = applyOperations(operations, rows)
+        const applied = applyToRows(operations, rows)
         results = applied.results
         return applied.changes
       }),
@@ -89,7 +90,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
       maxWeight: MAX_ROWS,
       maxInFlight: MAX_IN_FLIGHT,
       maxUnanswered: MAX_UNANSWERED,
-      weigh: (operation) => ('charge' in operation ? operation.charge.length : 1),
+      weigh: (operation) => lockKeys(operation).length,
       lockKeys,
     },
   )
@@ -98,7 +99,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     name: dialect.name,
     async charge(charges: readonly Charge[]) {
       checkCharges(owner, charges)
-      return (await submit(charges.map((charge) => ({ charge })))) as Verdict[]
+      return (await submit(charges)) as Verdict[]
     },
     async refund(refunds: readonly Refund[]) {
       checkRefunds(owner, refunds)
@@ -114,6 +115,6 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
 
 /** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
 function singlePart([operation, ...others]: readonly Operation[]): Part | undefined {
-  if (operation === undefined || others.length > 0 || !('charge' in operation)) return undefined
-  return operation.charge.length === 1 ? operation.charge[0] : undefined
+  if (operation === undefined || 'refund' in operation || 'forget' in operation) return undefined
+  return others.length === 0 && operation.length === 1 ? operation[0] : undefined
 }
