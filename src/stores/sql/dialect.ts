@@ -27,6 +27,8 @@ export interface Changes {
 /** What the store needs of a kind of database. Its methods reject with what the driver throws. */
 export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres'
+  /** The table's name, quoted. */
+  readonly table: string
   /** Takes a connection from the user's pool. */
   acquire(): Promise<Connection>
   release(connection: Connection): void
@@ -52,8 +54,4 @@ export interface Dialect<Connection> {
   removeExpired(connection: Connection, limit: number): Promise<number>
   /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */
   prepare(connection: Connection): Promise<void>
-  /** Whether another attempt may succeed, after an error that has changed nothing. */
-  isTemporary(error: unknown): boolean
-  /** Returns the operator's fix for an error, if one is known. */
-  hintFor(error: unknown): string | undefined
 }

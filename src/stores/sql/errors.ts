@@ -5,39 +5,81 @@ export class CorruptRowError extends Error {
   }
 }
 
-/** Rejects `prepare()` where the existing table is not the one that it creates. */
-export class SchemaMismatchError extends Error {}
+const OWN_POOL = 'or give the store a pool of its own.'
 
-/** Rejects the use of a connection in a transaction that the store did not begin. */
-export class OpenTransactionError extends Error {
-  constructor() {
-    super('a connection was released to the pool in the middle of a transaction')
-  }
+/** Returns the error for a connection in a transaction that the store did not begin. */
+export function openTransactionError(): Error {
+  return new Error(
+    `a connection was released to the pool in the middle of a transaction. Call release() after COMMIT or ROLLBACK, ${OWN_POOL}`,
+  )
 }
 
-/** The failures whose fix is the same on every database. */
-export type Failure = 'missing table' | 'schema mismatch' | 'permission denied' | 'read only'
+/*
+ * Codes have four digits in MySQL, and five characters in PostgreSQL:
+ * https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html,
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 
-export const OWN_POOL = 'or give the store a pool of its own.'
+export const MYSQL_DUPLICATE = '1062'
+export const MYSQL_NO_TABLE = '1146'
+/** `SET TRANSACTION` inside a transaction. */
+export const MYSQL_IN_TRANSACTION = '1568'
+/** A connection's prepared statements were discarded, or a pooler changed the connection behind it. */
+export const POSTGRES_STATEMENT_LOST = ['26000', '42P05']
 
-/** Returns the fix for a failure. `schema` is the function that returns the SQL; `table` is quoted. */
-export function fixFor(
-  error: unknown,
-  failure: Failure | undefined,
-  schema: string,
-  table: string,
-): string | undefined {
-  if (error instanceof OpenTransactionError) return `Call release() after COMMIT or ROLLBACK, ${OWN_POOL}`
-  switch (error instanceof SchemaMismatchError ? 'schema mismatch' : failure) {
-    case 'missing table':
-      return `Await prepare() of the store before the first request, or run the SQL that ${schema} returns.`
-    case 'schema mismatch':
-      return `The table ${table} differs from the one that ${schema} creates. Set the option table to another name, or drop the table and run prepare().`
-    case 'permission denied':
-      return `Grant the user of the pool what the store needs: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE too.`
-    case 'read only':
-      return 'The store needs a server that it can write to, not a replica.'
-    default:
-      return undefined
+const TEMPORARY = [
+  ...['1213', '40P01'], // deadlock
+  ...['1205', '55P03'], // a lock was not available in time
+  ...[MYSQL_DUPLICATE, '23505'], // others have inserted the row
+  ...['1020', '40001'], // others have changed a row since the transaction began
+  MYSQL_IN_TRANSACTION,
+  ...POSTGRES_STATEMENT_LOST,
+]
+
+/** Returns the code of an error; of none, as of a pool, some other text. */
+export function codeOf(error: unknown): string {
+  const { errno, code } = (error ?? {}) as { errno?: unknown; code?: unknown }
+  return String(errno ?? code)
+}
+
+/** Whether another attempt may succeed, after an error that has changed nothing. */
+export function isTemporary(error: unknown): boolean {
+  return TEMPORARY.includes(codeOf(error))
+}
+
+/** Creates a function that returns the operator's fix for an error, if one is known. `table` is quoted. */
+export function hints(store: string, table: string): (error: unknown) => string | undefined {
+  const schema = `${store}Schema()`
+  /** By code and message. */
+  const fixes: readonly (readonly [RegExp, string])[] = [
+    [
+      /^(1146|42P01) /,
+      `Await prepare() of the store before the first request, or run the SQL that ${schema} returns.`,
+    ],
+    [/^42P01 /, "If connections change search_path, name the schema too: table: 'public.headgate'."],
+    [
+      /^(1054|1292|1364|1366|1406|42703|42804|42883|22P02|42P10|23502) |keys are not unique/,
+      `The table ${table} differs from the one that ${schema} creates. Set the option table to another name, or drop the table and run prepare().`,
+    ],
+    [
+      /^(1044|1142|1143|42501) /,
+      `Grant the user of the pool what the store needs: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE too.`,
+    ],
+    [/^(1290|1792|1836|25006) /, 'The store needs a server that it can write to, not a replica.'],
+    [/^25006 /, 'Reset default_transaction_read_only if connections set it.'],
+    [/^1665 /, 'Set binlog_format to ROW or MIXED on the server: READ COMMITTED needs it.'],
+    [/^57014 /, `Raise the statement_timeout of the connections, ${OWN_POOL}`],
+    [
+      /timeout exceeded when trying to connect/,
+      `All connections of the pool are in use: raise its max, ${OWN_POOL}`,
+    ],
+    [
+      /statement pooling mode/,
+      "Set PgBouncer's pool_mode to transaction or session: the store needs transactions.",
+    ],
+  ]
+  return (error) => {
+    const matching = fixes.filter(([pattern]) => pattern.test(`${codeOf(error)} ${error}`))
+    return matching.map(([, fix]) => fix).join(' ') || undefined
   }
 }

@@ -5,7 +5,7 @@ import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
-import { CorruptRowError } from './errors.js'
+import { CorruptRowError, hints, isTemporary } from './errors.js'
 import { applyToRows, lockKeys, rowKeysOf } from './operations.js'
 import { purger } from './purge.js'
 import { withConnection } from './with-connection.js'
@@ -35,9 +35,10 @@ export interface SqlStore extends Store {
 /** Creates a store that decides batches in transactions, and a single charge in fewer round trips. */
 export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
+  const hintFor = hints(dialect.name, dialect.table)
   const connected = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
   const retried = <T>(use: (connection: Connection) => Promise<T>) =>
-    retry(() => connected(use), { isTemporary: dialect.isTemporary })
+    retry(() => connected(use), { isTemporary })
   const purge = purger((limit) => retried((connection) => dialect.removeExpired(connection, limit)))
   let singleChargesFromMs = 0
 
@@ -61,7 +62,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
       const verdict = part && (await connected((connection) => dialect.chargeSingle(connection, part)))
       if (verdict) return [verdict]
     } catch (error) {
-      if (!dialect.isTemporary(error)) {
+      if (!isTemporary(error)) {
         singleChargesFromMs = performance.now() + SINGLE_CHARGE_PAUSE_MS
         throw error
       }
@@ -71,7 +72,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
 
   const failure = (cause: unknown) =>
     asStoreError(dialect.name, cause, {
-      hint: dialect.hintFor(cause),
+      hint: hintFor(cause),
       answered: cause instanceof CorruptRowError,
     })
   const fail = (cause: unknown): never => {

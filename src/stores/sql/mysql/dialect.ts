@@ -1,7 +1,6 @@
 import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect, LockedRows, Row } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
-import { hintFor, isTemporary } from './errors.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 import { begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK, STATEMENT_START } from './statements.js'
@@ -35,6 +34,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
 
   return {
     name: 'mysql',
+    table,
     acquire: () => acquire(pool),
     release: (connection) => connection.release(),
     destroy: (connection) => connection.destroy(),
@@ -60,7 +60,5 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       return deleted > 0 ? keys.length : 0 // a full batch, even if some rows were charged again
     },
     prepare: (connection) => prepareTable(connection, names),
-    isTemporary,
-    hintFor: (error) => hintFor(error, table),
   }
 }

@@ -1,7 +1,6 @@
-import { SchemaMismatchError } from '../errors.js'
+import { codeOf, MYSQL_NO_TABLE } from '../errors.js'
 import { DEFAULT_TABLE, MAX_KEY_BYTES, tableNames } from '../table.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
-import { isMissingTable } from './errors.js'
 
 /** Room for the longest state: a ban over a sliding window of 100 slices has 106 numbers of 8 bytes. */
 const MAX_STATE_BYTES = 1024
@@ -36,10 +35,10 @@ export function quoted(names: readonly string[]): string {
  */
 export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
   const indexes = await run(connection, `SHOW INDEX FROM ${quoted(names)}`).catch((error: unknown) => {
-    if (!isMissingTable(error)) throw error
+    if (codeOf(error) !== MYSQL_NO_TABLE) throw error
   })
   if (indexes === undefined) await run(connection, mysqlSchema(names.join('.')))
-  else if (!hasUniqueKeys(indexes)) throw new SchemaMismatchError('its keys are not unique')
+  else if (!hasUniqueKeys(indexes)) throw new Error('its keys are not unique')
 }
 
 function hasUniqueKeys(indexes: MysqlReply): boolean {

@@ -2,11 +2,10 @@ import type { State } from '../../../policies/policy.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
-import { CorruptRowError, OpenTransactionError } from '../errors.js'
+import { CorruptRowError, codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
-import { isDuplicate } from './errors.js'
 import { ROLLBACK, STATEMENT_START } from './statements.js'
 
 /** In MariaDB a statement waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
@@ -29,10 +28,10 @@ export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSin
     try {
       const [sql, compared] = before === undefined ? [insert, []] : [update, [encodeState(before)]]
       const { affectedRows, serverStatus = 0 } = await run(connection, sql, [...values, ...compared])
-      if (serverStatus & IN_TRANSACTION) throw new OpenTransactionError() // which may be rolled back
+      if (serverStatus & IN_TRANSACTION) throw openTransactionError() // which may be rolled back
       return affectedRows === 1
     } catch (error) {
-      if (isDuplicate(error)) return false
+      if (codeOf(error) === MYSQL_DUPLICATE) return false
       throw error
     }
   }

@@ -1,6 +1,5 @@
-import { OpenTransactionError } from '../errors.js'
+import { codeOf, MYSQL_IN_TRANSACTION, openTransactionError } from '../errors.js'
 import { type MysqlConnection, run } from './client.js'
-import { isInTransaction } from './errors.js'
 
 /** The additions override `completion_type`. */
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE'
@@ -27,8 +26,9 @@ export async function begin(connection: MysqlConnection): Promise<void> {
   try {
     await run(connection, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
   } catch (error) {
-    const [[autocommit] = []] = isInTransaction(error) ? await run(connection, 'SELECT @@autocommit') : []
-    throw Number(autocommit) === 1 ? new OpenTransactionError() : error
+    if (codeOf(error) !== MYSQL_IN_TRANSACTION) throw error
+    const [[autocommit] = []] = await run(connection, 'SELECT @@autocommit')
+    throw Number(autocommit) === 1 ? openTransactionError() : error
   }
   await run(connection, 'START TRANSACTION')
 }

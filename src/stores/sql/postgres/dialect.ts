@@ -1,8 +1,7 @@
 import type { Dialect, LockedRows } from '../dialect.js'
-import { OpenTransactionError } from '../errors.js'
+import { openTransactionError } from '../errors.js'
 import { type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encoded, keyArray, rowTable } from './codec.js'
-import { hintFor, isTemporary } from './errors.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
@@ -26,7 +25,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
       `SELECT ${encoded(CLOCK)}, now() = statement_timestamp()`,
     )
     const [time, hasBegun] = clock?.rows[0] ?? []
-    if (hasBegun !== 't') throw new OpenTransactionError() // which pg before 8.21 does not report
+    if (hasBegun !== 't') throw openTransactionError() // which pg before 8.21 does not report
     const rows = locked?.rows ?? []
     const states = rows.map(
       ([number, row]) => [keys[Number(number) - 1] as string, decode(row).state] as const,
@@ -36,11 +35,12 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
 
   return {
     name: 'postgres',
+    table,
     async acquire() {
       const connection = await pool.connect()
       if (isInTransaction(connection)) {
         connection.release(true) // the server rolls it back
-        throw new OpenTransactionError()
+        throw openTransactionError()
       }
       connection.on('error', ignore) // the current query rejects with it, too
       return connection
@@ -61,7 +61,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)
-      if (isInTransaction(connection)) throw new OpenTransactionError() // left by a query that was not awaited
+      if (isInTransaction(connection)) throw openTransactionError() // left by a query that was not awaited
       return verdict
     },
     async removeExpired(connection, limit) {
@@ -76,8 +76,6 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
       return deleted?.rows.length ?? 0
     },
     prepare: (connection) => prepareTable(connection, names),
-    isTemporary,
-    hintFor: (error) => hintFor(error, table),
   }
 }
 

@@ -1,6 +1,6 @@
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import type { Dialect } from '../dialect.js'
-import { CorruptRowError } from '../errors.js'
+import { CorruptRowError, codeOf, POSTGRES_STATEMENT_LOST } from '../errors.js'
 import { rowKey } from '../table.js'
 import {
   type PostgresConnection,
@@ -9,7 +9,6 @@ import {
   preparedStatement,
 } from './client.js'
 import { type Decoded, decode, encoded, NOW } from './codec.js'
-import { isStatementLost } from './errors.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
@@ -31,7 +30,7 @@ export function singleCharge(table: string): Dialect<PostgresConnection>['charge
       if (decoded?.exists && decoded.state === undefined) throw new CorruptRowError()
       return decoded
     } catch (error) {
-      if (isStatementLost(error)) hasNames = false
+      if (POSTGRES_STATEMENT_LOST.includes(codeOf(error))) hasNames = false
       throw error
     }
   }
