@@ -10,6 +10,8 @@ import { foreignItemError, statusError } from './errors.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 import type { Strategy } from './strategy.js'
 
+/** The statuses of a write to an item that others have changed, removed or created. */
+const CHANGED: readonly number[] = [STATUS.exists, STATUS.notFound, STATUS.notStored]
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
 
@@ -17,11 +19,11 @@ const MIN_KEYS = 100_000
 interface Version {
   readonly state: State | undefined
   readonly cas: bigint | undefined
-}
-
-/** A version that this process wrote, and its connection: a restarted server counts tokens from 1 again. */
-interface WrittenVersion extends Version {
-  readonly socket: Socket
+  /**
+   * The connection by which this process wrote it, since a restarted server counts tokens from 1 again.
+   * `undefined` for a version that was just read.
+   */
+  readonly socket?: Socket
 }
 
 interface Call {
@@ -40,7 +42,7 @@ interface Call {
  * for a busy key wait and then run together, so a process never races itself.
  */
 export function casStrategy(transport: Transport): Strategy {
-  const ownVersions = new RecentMap<WrittenVersion>(MIN_KEYS)
+  const ownVersions = new RecentMap<Version>(MIN_KEYS)
   const waiting = new Map<string, Call[]>()
 
   function run(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
@@ -67,12 +69,11 @@ export function casStrategy(transport: Transport): Strategy {
   }
 
   async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    const cached = takeOwnVersion(key)
+    const own = takeOwnVersion(key)
+    const attempt = async () => trySwap(key, await read(key), operations)
     const results =
-      (cached && (await trySwap(key, cached, operations, false))) ??
-      (await retry(async () => trySwap(key, await read(key), operations, true), {
-        isFinal: (swapped) => swapped !== undefined,
-      }))
+      (own && (await trySwap(key, own, operations))) ??
+      (await retry(attempt, { isFinal: (swapped) => swapped !== undefined }))
     if (results !== undefined) return results
     throw new StoreError('memcached', `others changed the key ${key} at every attempt`, { answered: true })
   }
@@ -99,34 +100,21 @@ export function casStrategy(transport: Transport): Strategy {
     key: string,
     version: Version,
     operations: readonly Operation[],
-    isJustRead: boolean,
   ): Promise<readonly Result[] | undefined> {
     const nowMs = Date.now()
     const { results, writes } = applyOperations(operations, () => version.state, nowMs)
-    const [written] = writes.values() // all operations are of one key
-    if (written === undefined || written.state === version.state) return isJustRead ? results : undefined
-    const { policy, state } = written
-    const { resetAfterMs } = policy.take(state, nowMs, 0)
-    return (await write(key, version, state, expirationOf(resetAfterMs, nowMs))) ? results : undefined
-  }
-
-  /** Returns whether the version was still current. */
-  async function write(
-    key: string,
-    { cas }: Version,
-    state: State | undefined,
-    expiration: number,
-  ): Promise<boolean> {
+    const [write] = writes.values() // all operations are of one key
+    if (write === undefined || write.state === version.state) return version.socket ? undefined : results
+    const { policy, state } = write
+    const expiration = expirationOf(policy.take(state, nowMs, 0).resetAfterMs, nowMs)
+    const { cas } = version
     const request = state ? swap(key, encodeState(state), expiration, cas) : remove(key, cas)
     const reply = await transport.request(key, request)
-    const { status } = reply.header
-    if (status === STATUS.ok) {
-      const socket = transport.socketOf(key)
-      if (state && socket) ownVersions.set(key, { state, cas: reply.header.cas.readBigUInt64BE(0), socket })
-      return true
-    }
-    if (status === STATUS.exists || status === STATUS.notFound || status === STATUS.notStored) return false
-    throw statusError(request, reply)
+    if (CHANGED.includes(reply.header.status)) return undefined
+    if (reply.header.status !== STATUS.ok) throw statusError(request, reply)
+    const socket = transport.socketOf(key)
+    if (state && socket) ownVersions.set(key, { state, cas: reply.header.cas.readBigUInt64BE(0), socket })
+    return results
   }
 
   return {

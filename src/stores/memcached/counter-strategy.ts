@@ -75,9 +75,7 @@ export function counterStrategy(transport: Transport): Strategy {
     const removals = Array.from({ length: last - first + 1 }, (_, i) =>
       removeItem(transport, key, keyOf(key, first + i)),
     )
-    await Promise.allSettled(removals)
-    slices.invalidate(key)
-    await Promise.all(removals)
+    await Promise.all(removals).finally(() => slices.invalidate(key))
   }
 
   return { charge, refund, forget }

@@ -1,7 +1,7 @@
-import { show, wrongKind } from '../../util/validate.js'
+import { wrongKind } from '../../util/validate.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
-import { checkRefunds } from '../shared/validate.js'
-import type { KeyedPolicy, Part, Refund, Store } from '../store.js'
+import { checkCharges, checkRefunds } from '../shared/validate.js'
+import type { KeyedPolicy, Refund, Store } from '../store.js'
 import { isMemcachedClient, type MemcachedClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
@@ -32,7 +32,6 @@ export function memcachedStore(client: MemcachedClient): Store {
   const losses = lossMonitor(client, Date.now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
-    checkCosts(refunds)
     checkRefunds('memcachedStore', refunds)
     await Promise.all(refunds.map(keys.refund))
   }
@@ -47,7 +46,7 @@ export function memcachedStore(client: MemcachedClient): Store {
   return {
     name: 'memcached',
     async charge(charges) {
-      for (const charge of charges) checkCosts(charge)
+      checkCharges('memcachedStore', charges)
       losses.poll()
       return chargeAcrossKeys(charges)
     },
@@ -56,13 +55,5 @@ export function memcachedStore(client: MemcachedClient): Store {
       await Promise.all(keyed.map(keys.forget))
     },
     onLimitsLost: losses.subscribe,
-  }
-}
-
-/** memcached counts in whole units. */
-function checkCosts(parts: readonly Part[]): void {
-  for (const { cost } of parts) {
-    if (Number.isSafeInteger(cost) && cost >= 0) continue
-    throw new TypeError(`memcachedStore: a cost must be a whole number of at least 0, got ${show(cost)}.`)
   }
 }

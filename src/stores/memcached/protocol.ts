@@ -37,7 +37,7 @@ export interface MemcachedRequest {
   readonly extras?: Buffer
   readonly value?: Buffer
   /** The CAS token that the item must still have. */
-  readonly cas?: bigint
+  readonly cas?: bigint | undefined
 }
 
 export function get(key: string): MemcachedRequest {
@@ -46,7 +46,7 @@ export function get(key: string): MemcachedRequest {
 
 /** Removes an item; with a token, only if the item still has it. */
 export function remove(key: string, cas?: bigint): MemcachedRequest {
-  return cas === undefined ? { opcode: OPCODE.delete, key } : { opcode: OPCODE.delete, key, cas }
+  return { opcode: OPCODE.delete, key, cas }
 }
 
 /** Adds to a counter, or creates it with that amount and expiration. The reply carries the sum. */
@@ -80,8 +80,7 @@ export function swap(
   const extras = Buffer.allocUnsafe(8)
   extras.writeUInt32BE(STATE_FLAGS, 0)
   extras.writeUInt32BE(expiration, 4)
-  if (cas === undefined) return { opcode: OPCODE.add, key, extras, value }
-  return { opcode: OPCODE.replace, key, extras, value, cas }
+  return { opcode: cas === undefined ? OPCODE.add : OPCODE.replace, key, extras, value, cas }
 }
 
 /** Returns whether the flags in a reply's extras are those that `swap` writes. */

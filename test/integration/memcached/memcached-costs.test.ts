@@ -56,7 +56,6 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
   test.each<[string, unknown]>([
     ['NaN', Number.NaN],
     ['a negative number', -1],
-    ['a fraction', 1.5],
     ['Infinity', Number.POSITIVE_INFINITY],
     ['more than a safe integer', 2 ** 53],
     ['a text', '2'],
@@ -73,7 +72,7 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
       [[part('held', policy), part('new', policy), wrong('late', cost)]],
     ]) {
       await expect(store.charge(charges)).rejects.toThrow(TypeError)
-      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a whole number/)
+      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a number/)
     }
     const good = Array.from({ length: 4 }, () => store.charge([[part('held', policy)]]))
     const bad = store.charge([[wrong('held', cost)]])
