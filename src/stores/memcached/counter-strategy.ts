@@ -46,7 +46,7 @@ export function counterStrategy(transport: Transport): Strategy {
         slices.invalidate(key)
         verdicts = evaluate(charges, policy, before, await slices.read(key, counters, nowMs), nowMs)
       }
-      refundUnits(added - unitsAllowed(charges, verdicts))
+      refundUnits(added - unitsOf(charges.filter((_, i) => verdicts[i]?.allowed)))
       return verdicts
     } catch (error) {
       adding.then(() => refundUnits(added)).catch(() => undefined)
@@ -83,16 +83,11 @@ export function counterStrategy(transport: Transport): Strategy {
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
 function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
-  const units = charges.map(costOf).reduce((sum, cost) => (cost <= limit ? sum + cost : sum), 0)
-  return Math.min(limit, units)
+  return Math.min(limit, unitsOf(charges.filter((charge) => unitsOf([charge]) <= limit)))
 }
 
-function unitsAllowed(charges: readonly Charge[], verdicts: readonly Verdict[]): number {
-  return charges.reduce((sum, charge, i) => (verdicts[i]?.allowed ? sum + costOf(charge) : sum), 0)
-}
-
-function costOf(charge: Charge): number {
-  return charge.reduce((sum, { cost }) => sum + cost, 0)
+function unitsOf(charges: readonly Charge[]): number {
+  return charges.flat().reduce((sum, { cost }) => sum + cost, 0)
 }
 
 const isDenial = ({ allowed }: Verdict) => allowed === false
@@ -105,8 +100,8 @@ export function evaluate(
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
 ): readonly Verdict[] {
-  const counters = countersOf(policy) as Counters
-  const state = counters.stateOf(counters.sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
+  const { sliceAt, stateOf } = countersOf(policy) as Counters
+  const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
   const verdicts = applyOperations(charges, () => state, nowMs).results as Verdict[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
@@ -116,7 +111,6 @@ export function evaluate(
     const counts = [before + next, ...older]
     const newest = counts.findIndex((count) => count > 0)
     const oneFewer = counts.map((count, i) => (i === newest ? count - 1 : count))
-    const state = counters.stateOf(counters.sliceAt(nowMs), oneFewer)
-    return newest >= 0 && policy.take(state, nowMs, 0).remaining === 0
+    return newest >= 0 && policy.take(stateOf(sliceAt(nowMs), oneFewer), nowMs, 0).remaining === 0
   }
 }

@@ -22,16 +22,15 @@ export function dispatcher(transport: Transport) {
 
   const charge = batcher<Charge, Verdict>(
     async (charges, answer) => {
-      const partOf = (i: number) => charges[i]?.[0] as Part
-      const decideTogether = async ([key, indexes]: [string, number[]]) => {
-        const { policy } = partOf(indexes[0] as number)
-        const own = indexes.map((i) => charges[i] as Charge)
+      const decideTogether = async ([key, entries]: [string, [number, Charge][]]) => {
+        const own = entries.map(([, charge]) => charge)
+        const { policy } = own[0]?.[0] as Part
         const results = await strategyFor(policy)
           .charge(key, own, policy)
-          .catch((error: Error) => indexes.map(() => error))
-        for (const [i, index] of indexes.entries()) answer(index, results[i] as Verdict | Error)
+          .catch((error: Error) => own.map(() => error))
+        for (const [i, [index]] of entries.entries()) answer(index, results[i] as Verdict | Error)
       }
-      const byKey = groupBy(charges.keys(), (i) => itemKey(partOf(i).key))
+      const byKey = groupBy(charges.entries(), ([, [part]]) => itemKey((part as Part).key))
       await Promise.all(Array.from(byKey, decideTogether))
     },
     { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS },
