@@ -1,4 +1,5 @@
 import type { State } from '../../policies/policy.js'
+import type { Result } from '../shared/apply-operations.js'
 import type { Part, Verdict } from '../store.js'
 
 /** A row to write. */
@@ -24,6 +25,12 @@ export interface Changes {
   readonly deleted: readonly string[]
 }
 
+/** The results of the operations in a transaction, and what to write. */
+export interface Decision {
+  readonly results: readonly Result[]
+  readonly changes: Changes
+}
+
 /** What the store needs of a kind of database. Its methods reject with what the driver throws. */
 export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres'
@@ -37,14 +44,14 @@ export interface Dialect<Connection> {
   /** Ends a transaction that may be open. */
   rollback(connection: Connection): Promise<unknown>
   /**
-   * Locks the rows of these keys, calls `decide`, and commits what it returns. Changes nothing when it
-   * rejects; only if the connection was lost during the commit, the outcome is unknown.
+   * Locks the rows of these keys, calls `decide`, commits the changes and returns the results. Changes
+   * nothing when it rejects; only if the connection was lost during the commit, the outcome is unknown.
    */
   transact(
     connection: Connection,
     keys: readonly string[],
-    decide: (rows: LockedRows) => Changes,
-  ): Promise<void>
+    decide: (rows: LockedRows) => Decision,
+  ): Promise<readonly Result[]>
   /**
    * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
    * nothing, for a charge that needs a transaction.

@@ -31,6 +31,7 @@ const TEMPORARY = [
   ...['1213', '40P01'], // deadlock
   ...['1205', '55P03'], // a lock was not available in time
   ...[MYSQL_DUPLICATE, '23505'], // others have inserted the row
+  ...['42P07', '42710'], // others have created the table
   ...['1020', '40001'], // others have changed a row since the transaction began
   MYSQL_IN_TRANSACTION,
   ...POSTGRES_STATEMENT_LOST,

@@ -1,5 +1,5 @@
-import { applyOperations, type Operation, type Result, type Writes } from '../shared/apply-operations.js'
-import type { Changes, LockedRows, Row } from './dialect.js'
+import { applyOperations, type Operation, type Writes } from '../shared/apply-operations.js'
+import type { Changes, Decision, LockedRows, Row } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './table.js'
@@ -16,10 +16,7 @@ export function rowKeysOf(operations: readonly Operation[]): string[] {
 }
 
 /** Applies the operations to the rows, in order. One that fails changes nothing; the others still apply. */
-export function applyToRows(
-  operations: readonly Operation[],
-  rows: LockedRows,
-): { readonly results: readonly Result[]; readonly changes: Changes } {
+export function applyToRows(operations: readonly Operation[], rows: LockedRows): Decision {
   const read = (key: string) => {
     const row = rowKey(key)
     const state = rows.states.get(row)

@@ -23,11 +23,10 @@ export interface Purger {
 export function purger(removeExpired: (limit: number) => Promise<number>): Purger {
   let nextMs = performance.now() + Math.random() * INTERVAL_MS // spreads processes that start together
   let removing: Promise<number> | undefined
-  let isRunning = false
   let isClosed = false
 
   async function purge(): Promise<void> {
-    isRunning = true
+    nextMs = Number.POSITIVE_INFINITY // until this one is done
     try {
       for (let removed = BATCH; removed === BATCH && !isClosed; ) {
         removing = removeExpired(BATCH)
@@ -41,12 +40,11 @@ export function purger(removeExpired: (limit: number) => Promise<number>): Purge
       )
     }
     nextMs = performance.now() + (0.5 + Math.random()) * INTERVAL_MS
-    isRunning = false
   }
 
   return {
     runIfDue() {
-      if (!isRunning && !isClosed && performance.now() >= nextMs) purge()
+      if (!isClosed && performance.now() >= nextMs) purge()
     },
     async close() {
       isClosed = true

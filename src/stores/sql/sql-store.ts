@@ -45,15 +45,9 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {
     const keys = rowKeysOf(operations)
     if (keys.length === 0) return operations.map(() => ({ allowed: true, atMs: Date.now(), parts: [] }))
-    let results: readonly Result[] = []
-    await retried((connection) =>
-      dialect.transact(connection, keys, (rows) => {
-        const applied = applyToRows(operations, rows)
-        results = applied.results
-        return applied.changes
-      }),
+    return retried((connection) =>
+      dialect.transact(connection, keys, (rows) => applyToRows(operations, rows)),
     )
-    return results
   }
 
   async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {

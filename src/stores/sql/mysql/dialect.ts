@@ -41,13 +41,14 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     rollback: (connection) => run(connection, ROLLBACK),
     async transact(connection, keys, decide) {
       await begin(connection)
-      const { updated, inserted, deleted } = decide(await lock(connection, keys))
+      const { results, changes } = decide(await lock(connection, keys))
       // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
       const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
-      await write(connection, updated, update)
-      await write(connection, inserted)
-      await deleteRows(connection, table, deleted)
+      await write(connection, changes.updated, update)
+      await write(connection, changes.inserted)
+      await deleteRows(connection, table, changes.deleted)
       await run(connection, COMMIT)
+      return results
     },
     chargeSingle: singleCharge(table),
     // Of processes that purge the same rows, all but one delete nothing and stop.

@@ -52,12 +52,14 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     destroy: (connection) => connection.release(true),
     rollback: (connection) => run(connection, 'ROLLBACK'),
     async transact(connection, keys, decide) {
-      const { updated, inserted, deleted } = decide(await lock(connection, keys))
+      const { results, changes } = decide(await lock(connection, keys))
+      const { updated, inserted, deleted } = changes
       const statements: string[] = []
       if (updated.length > 0) statements.push(`${update} FROM ${rowTable(updated)} WHERE t.key = r.key`)
       if (inserted.length > 0) statements.push(`${insert} FROM ${rowTable(inserted)}`)
       if (deleted.length > 0) statements.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
       await run(connection, ...statements, 'COMMIT')
+      return results
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)

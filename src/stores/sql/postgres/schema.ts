@@ -26,17 +26,10 @@ export function quoted(names: readonly string[]): string {
 }
 
 /**
- * Creates the table and its index if the table does not exist. Takes a lock, since `IF NOT EXISTS` fails in
- * a race, and checks first, since only a table's owner may run `CREATE INDEX IF NOT EXISTS`.
+ * Creates the table and its index if the table does not exist. Checks first, since only a table's owner may
+ * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error where another process creates them too.
  */
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
-  const name = names.join('.')
-  const [, , table] = await run(
-    connection,
-    'BEGIN',
-    `SELECT pg_advisory_xact_lock(hashtext('headgate prepare ${name}'))`,
-    `SELECT to_regclass('${quoted(names)}')`,
-  )
-  const exists = table?.rows[0]?.[0] !== null
-  await run(connection, ...(exists ? [] : [postgresSchema(name)]), 'COMMIT')
+  const [table] = await run(connection, `SELECT to_regclass('${quoted(names)}')`)
+  if (table?.rows[0]?.[0] === null) await run(connection, postgresSchema(names.join('.')))
 }
