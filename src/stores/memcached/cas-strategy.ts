@@ -4,11 +4,11 @@ import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
 import { applyOperations, type Operation, type Result } from '../shared/apply-operations.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
+import type { Refund } from '../store.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
-import type { Strategy } from './strategy.js'
 
 /** The statuses of a write to an item that others have changed, removed or created. */
 const CHANGED: readonly number[] = [STATUS.exists, STATUS.notFound, STATUS.notStored]
@@ -41,7 +41,7 @@ interface Call {
  * result from the cache counts only if its write succeeds, which proves that the version was current. Calls
  * for a busy key wait and then run together, so a process never races itself.
  */
-export function casStrategy(transport: Transport): Strategy {
+export function casStrategy(transport: Transport) {
   const ownVersions = new RecentMap<Version>(MIN_KEYS)
   const waiting = new Map<string, Call[]>()
 
@@ -119,11 +119,11 @@ export function casStrategy(transport: Transport): Strategy {
 
   return {
     charge: run,
-    async refund(key, refund) {
+    async refund(key: string, refund: Refund): Promise<void> {
       const [failure] = await run(key, [{ refund }])
       if (failure) throw failure
     },
-    async forget(key) {
+    async forget(key: string): Promise<void> {
       ownVersions.delete(key)
       await removeItem(transport, key, key)
     },

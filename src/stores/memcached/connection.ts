@@ -62,52 +62,39 @@ export async function removeItem({ request }: Transport, routingKey: string, key
   if (status !== STATUS.ok && status !== STATUS.notFound) throw statusError(removing, reply)
 }
 
+/** Sends requests. Those without a reply fail when their connection ends, also because it owes one too long. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
   const correct = correctionsFor(server)
-  const seqs = batch.map(({ resolve }) => {
+  const seqs = batch.map(() => {
     client.incrSeq()
-    const seq = client.seq >>> 0
-    server.onResponse(seq, resolve)
-    return seq
+    return client.seq >>> 0
   })
+  const allReplied = new Promise<void>((resolve) => {
+    for (const [i, pending] of batch.entries())
+      server.onResponse(seqs[i] as number, (reply) => {
+        pending.resolve(reply)
+        if (i === batch.length - 1) resolve() // replies come in order
+      })
+  })
+  const requests = batch.map(({ request }) => request)
   try {
-    const requests = batch.map(({ request }) => request)
     server.write(encodeRequests(requests, seqs)) // which opens a connection where there is none
-    const socket = server._socket as Socket
-    correct(socket)
-    watch(server, socket, batch, seqs.at(-1) as number)
   } catch (cause) {
     failAll(batch, noReplyError(cause, server)) // an invalid port, for example
+    return
   }
-}
-
-/**
- * Fails the requests of a batch that have no reply when their connection ends. Ends it if the last of them,
- * `lastSeq`, has none in time: replies come in order, and memjs drops the error callback of an answered one.
- */
-function watch(
-  server: MemcachedServer,
-  socket: Socket,
-  batch: readonly PendingRequest[],
-  lastSeq: number,
-): void {
-  server.onError(lastSeq, (cause) => {
+  const socket = correct(server._socket as Socket)
+  // memjs drops the error callback of an answered request: the last one's stays.
+  server.onError(seqs.at(-1) as number, (cause) => {
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, noReplyError(cause, server))
   })
-  const last = batch.at(-1) as PendingRequest
-  const replied = new Promise<void>((resolve) => {
-    server.onResponse(lastSeq, (reply) => {
-      last.resolve(reply)
-      resolve()
-    })
-  })
-  inTime(replied).catch((stalled) => {
+  inTime(allReplied).catch((stalled) => {
     if (server._socket === socket) server.error(stalled)
   })
 }
 
-/** Returns a function that corrects, once each, how a server handles its connections. */
+/** Returns a function that corrects, once, how a server handles a connection, and returns it. */
 const correctionsFor = weakMemo((server: MemcachedServer) => {
   // After a lost connection memjs 1.3.2 would append the next reply to the received half of one.
   server.on('authenticated', () => {

@@ -6,7 +6,6 @@ import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
 import { warnRefundFailed } from './errors.js'
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
-import type { Strategy } from './strategy.js'
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -22,7 +21,7 @@ import type { Strategy } from './strategy.js'
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
-export function counterStrategy(transport: Transport): Strategy {
+export function counterStrategy(transport: Transport) {
   const io = counterIo(transport)
   const slices = new SliceCache(io)
 

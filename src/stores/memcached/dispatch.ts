@@ -1,5 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
+import type { Result } from '../shared/apply-operations.js'
 import { batcher } from '../shared/batcher.js'
 import type { Charge, KeyedPolicy, Part, Refund, Verdict } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
@@ -7,12 +8,19 @@ import type { Transport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
 import { countersOf } from './counters.js'
 import { itemKey } from './protocol.js'
-import type { Strategy } from './strategy.js'
 
 const MAX_CHARGES = 256
 const MAX_IN_FLIGHT = 2
 /** A batch that takes longer (the server is far away) no longer delays the next ones. */
 const STALL_TIMEOUT_MS = 3
+
+/** How operations on one key become atomic. */
+interface Strategy {
+  /** Decides charges of one key, in order. */
+  charge(key: string, charges: readonly Charge[], policy: Policy): Promise<readonly Result[]>
+  refund(key: string, refund: Refund): Promise<void>
+  forget(key: string, policy: Policy): Promise<void>
+}
 
 /** Creates a dispatcher that runs operations of one key each, by the strategy for its policy. */
 export function dispatcher(transport: Transport) {

@@ -23,7 +23,6 @@ export function foreignItemError(key: string, cause = new Error(`${key} holds no
 export function warnRefundFailed(reason: unknown): void {
   warnOnce(
     'HEADGATE_REFUND_FAILED_IN_STORE',
-    'headgate: units of a denied charge could not be refunded. They stay taken until their window is over. ' +
-      `(${messageOf(reason)})`,
+    `headgate: units of a denied charge could not be refunded, and stay taken (${messageOf(reason)}).`,
   )
 }
