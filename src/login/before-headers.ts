@@ -27,16 +27,11 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
 
 /** Sets headers as `writeHead` does: they replace earlier ones, and a list may hold a name several times. */
 function setHeaders(res: ServerResponse, headers: HeadersArgument = {}): void {
-  const pairs = Array.isArray(headers) ? pairsInList(headers) : Object.entries(headers)
-  const given = pairs.filter(([, value]) => value !== undefined)
-  for (const [name] of given) res.removeHeader(name)
-  for (const [name, value] of given) {
-    res.appendHeader(name, Array.isArray(value) ? value.map(String) : String(value))
-  }
+  const pairs = Array.isArray(headers) ? pairsIn(headers) : Object.entries(headers)
+  for (const [name] of pairs) res.removeHeader(name)
+  for (const [name, value] of pairs) res.appendHeader(name, value as string | string[])
 }
 
-/** A list is flat, name after value, or one of pairs. */
-function pairsInList(list: readonly unknown[]): [string, unknown][] {
-  if (Array.isArray(list[0])) return list as [string, unknown][]
+function pairsIn(list: readonly OutgoingHttpHeader[]): [string, OutgoingHttpHeader | undefined][] {
   return Array.from({ length: list.length / 2 }, (_, i) => [String(list[2 * i]), list[2 * i + 1]])
 }
