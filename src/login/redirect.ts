@@ -64,6 +64,7 @@ function isAt({ path, parameters }: Place, failure: Place): boolean {
 
 /** Not `//host/path`, which names another host; URL parsers read `/\host` and `/<tab>/host` like it. */
 const ABSOLUTE_PATH = /^\/(?![/\\\s])/
+const ENCODED = /%[\da-f]{2}/gi
 const ABSOLUTE_URL = /^[a-z][a-z\d+.-]*:\/\//i
 
 /** Returns the place of an absolute path or URL, `undefined` for anything else. */
@@ -77,20 +78,12 @@ function placeOf(location: unknown): Place | undefined {
   return path === undefined ? undefined : { path, parameters: searchParams }
 }
 
-/** No application encodes a path more often than this. */
-const MAX_ENCODINGS = 4
-
 /**
  * Returns a path in one spelling, whatever its case, percent-encoding, slashes and dot segments, since an
- * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded more than
- * `MAX_ENCODINGS` times.
+ * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded twice.
  */
 function canonicalPath(pathname: string): string | undefined {
-  let path = pathname
-  for (let i = 0; i <= MAX_ENCODINGS; i++) {
-    const decoded = path.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-    if (decoded === path) return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
-    path = decoded
-  }
-  return undefined
+  const path = pathname.replace(ENCODED, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))
+  if (path.search(ENCODED) >= 0) return undefined
+  return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
 }
