@@ -22,18 +22,14 @@ export function rateLimitHeaders(
   reset: ResetFormat,
 ): (res: ServerResponse, decision: Decision, isFirst: boolean) => HeaderList {
   if (style === 'none') return () => []
-  const write = headerWriter(style, reset)
+  const draft = draftHeaders()
+  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
+  const both: HeaderWriter = (decision) => legacy(decision).concat(draft(decision))
+  const write = { legacy, draft, both }[style]
   return function headersOf(res, decision, isFirst) {
     if (decision.parts.length === 0) return []
     return isFirst ? write(decision) : merge(res, decision, write(decision))
   }
-}
-
-function headerWriter(style: Exclude<HeaderStyle, 'none'>, reset: ResetFormat): HeaderWriter {
-  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
-  if (style === 'legacy') return legacy
-  const draft = draftHeaders()
-  return style === 'draft' ? draft : (decision) => legacy(decision).concat(draft(decision))
 }
 
 /**
