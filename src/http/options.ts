@@ -14,7 +14,7 @@ import { FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, whole, wrongOption } from '../util/validate.js'
-import { type DenialBody, messageBody } from './denial-body.js'
+import { type DenialBody, type DenialFigures, messageBody } from './denial-body.js'
 import type { HeaderStyle, ResetFormat } from './headers.js'
 import { type Count, type OnAllowed, refundUncounted } from './refund-uncounted.js'
 
@@ -65,8 +65,10 @@ export interface MiddlewareSettings<Req, Res>
   readonly limiter: LimiterSettings
   readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
   readonly addressRule: AddressRule | undefined
-  /** Returns whether a request is answered 400 before anything is charged. */
+  /** Called before anything is charged. Returns whether a request is answered 400, unless in report mode. */
   readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
+  /** Returns what a limited request is shown of its decision. */
+  readonly figuresOf: (decision: Decision) => DenialFigures
   /** Called for a request that passes, in report mode also for one that a limit denies. */
   readonly onAllowed: OnAllowed<Req, Res> | undefined
   readonly onLimited: OnLimited<Req, Res> | undefined
@@ -103,6 +105,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
     skip,
     addressRule: addressRule(owner, read),
     isMalformed: undefined,
+    figuresOf: (decision) => decision,
     onAllowed: count === 'all' ? undefined : refundUncounted(count),
     onLimited,
     enforce: read.mode === 'enforce',

@@ -104,9 +104,9 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   function checkInput(req: Req, res: Res, next: Next): MaybePromise<boolean> {
     if (seen.has(req)) return true // mounted twice on a path, and charged once
     seen.add(req)
-    if (!enforce || isMalformed === undefined) return charge(req, res, next)
+    if (isMalformed === undefined) return charge(req, res, next)
     return withResult(req, isMalformed(req), (malformed) =>
-      malformed ? refuse(req, res, 'malformed', 400) : charge(req, res, next),
+      malformed && enforce ? refuse(req, res, 'malformed', 400) : charge(req, res, next),
     )
   }
 
@@ -124,9 +124,9 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     if (enforce && !res.headersSent) {
       const quota = headersOf(res, decision, isFirst)
       if (!passes) {
-        const headers = [...quota, ...denialHeaders(decision)]
-        if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, headers, decision)
-        return respondLimited(settings, [req, res, next], decision, headers)
+        if (decision.source === 'closed')
+          return refuse(req, res, 'store-failed', 503, denialHeaders(decision), decision)
+        return respondLimited(settings, [req, res, next], decision, quota)
       }
       setAll(res, quota)
     }

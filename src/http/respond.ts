@@ -4,7 +4,7 @@ import type { Decision } from '../limiter/decision.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { type DenialBody, type DenialFigures, type DenialReason, denialBody } from './denial-body.js'
-import type { HeaderList } from './headers.js'
+import { denialHeaders, type HeaderList } from './headers.js'
 import type { MiddlewareSettings, Next } from './options.js'
 
 /** Sets headers on a response that the application will send. */
@@ -23,20 +23,15 @@ export function send(res: ServerResponse, status: number, headers: HeaderList, b
   return false
 }
 
-/** The options that say how a limited request is answered. */
-type LimitedResponse<Req, Res> = Pick<MiddlewareSettings<Req, Res>, 'onLimited' | 'statusCode' | 'message'>
-
-/**
- * Answers a limited request: by `onLimited`, else with `message`, else with the default body, which shows
- * `figures`. Returns false.
- */
+/** Answers a limited request: by `onLimited`, else with `message`, else with the default body. Returns false. */
 export function respondLimited<Req extends IncomingMessage, Res extends ServerResponse>(
-  { onLimited, statusCode, message }: LimitedResponse<Req, Res>,
+  { figuresOf, onLimited, statusCode, message }: MiddlewareSettings<Req, Res>,
   [req, res, next]: readonly [Req, Res, Next],
   decision: Decision,
-  headers: HeaderList,
-  figures: DenialFigures = decision,
+  quota: HeaderList,
 ): MaybePromise<false> {
+  const figures = figuresOf(decision)
+  const headers = [...quota, ...denialHeaders(figures)]
   if (onLimited !== undefined) {
     setAll(res, headers)
     return thenMaybe(onLimited(req, res, next, decision), () => false as const)

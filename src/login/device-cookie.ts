@@ -15,17 +15,20 @@ interface Signed {
 
 /** The browser of an attempt, by what its cookies prove. */
 export interface Browser {
-  /** Which known device of the account it is; `undefined` = a stranger. */
-  readonly device: string | undefined
+  /** Which known device of the account it is, or `STRANGER`. */
+  readonly device: string
   /** Makes it a known device. Must be called before the headers of the response are sent. */
-  remember(res: ServerResponse): void
+  remember?(res: ServerResponse): void
 }
 
-/** Recognizes browsers that have logged in before. */
-export interface DeviceCookie<Req> {
-  /** Reads the cookies and the epoch before the charge: the headers of a response cannot wait for them. */
-  recognize(req: Req, name: Omit<Signed, 'epoch'>): MaybePromise<Browser>
-}
+/** What the device of an unknown browser is. */
+export const STRANGER = 'stranger'
+
+/**
+ * Returns the browser of an attempt. Reads the cookies and the epoch before the charge: the headers of a
+ * response cannot wait for them.
+ */
+export type RecognizeBrowser<Req> = (req: Req, account: string, typed: string) => MaybePromise<Browser>
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
@@ -43,10 +46,10 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * replaced by the response to an attacker's own login in the victim's browser.
  */
 export function deviceCookie<Req extends IncomingMessage>(
-  { secrets, epochOf, lastsMs }: DeviceSettings<Req>,
+  { secret: secrets, epoch: epochOf, lasts: lastsMs }: DeviceSettings,
   prefix: string,
   guard: string,
-): DeviceCookie<Req> {
+): RecognizeBrowser<Req> {
   function keyedHash(secret: string, ...texts: readonly string[]): string {
     return createHmac('sha256', secret)
       .update(JSON.stringify([prefix, guard, ...texts]))
@@ -85,25 +88,23 @@ export function deviceCookie<Req extends IncomingMessage>(
     return setDeviceCookies(nameOf(secret, signed), proof, lastsMs, cookies)
   }
 
-  return {
-    recognize(req, name) {
-      const cookies = readDeviceCookies(headerOf(req, 'cookie'))
-      return thenMaybe(epochOf?.(name.account, req), (epoch) => {
-        const signed = { ...name, epoch: epochText(epoch) }
-        const device = knownDevice(cookies, signed)
-        return {
-          device,
-          remember(res) {
-            // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie,
-            // one from another origin of the same site removes none.
-            const site = headerOf(req, 'sec-fetch-site')
-            if (site === 'cross-site') return
-            const others = site === undefined || site === 'same-origin' ? cookies : NO_COOKIES
-            const id = device ?? randomBytes(12).toString('base64url')
-            res.appendHeader('Set-Cookie', sign(signed, id, others))
-          },
-        }
-      })
-    },
+  return function recognizeBrowser(req, account, typed) {
+    const cookies = readDeviceCookies(headerOf(req, 'cookie'))
+    return thenMaybe(epochOf?.(account, req as never), (epoch) => {
+      const signed = { account, typed, epoch: epochText(epoch) }
+      const device = knownDevice(cookies, signed)
+      return {
+        device: device ?? STRANGER,
+        remember(res) {
+          // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie,
+          // one from another origin of the same site removes none.
+          const site = headerOf(req, 'sec-fetch-site')
+          if (site === 'cross-site') return
+          const others = site === undefined || site === 'same-origin' ? cookies : NO_COOKIES
+          const id = device ?? randomBytes(12).toString('base64url')
+          res.appendHeader('Set-Cookie', sign(signed, id, others))
+        },
+      }
+    })
   }
 }

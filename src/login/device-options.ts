@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { types } from 'node:util'
 import { readSecret } from '../limiter/parse-options.js'
-import { callback, readOptions, withDefault } from '../options/option-table.js'
+import { callback, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show, wrongOption } from '../util/validate.js'
@@ -32,13 +32,6 @@ export interface DeviceCookieOptions<Req = IncomingMessage> {
  */
 export type DeviceEpoch = string | number | bigint | Date | null | undefined
 
-/** The options of device cookies, read and checked. */
-export interface DeviceSettings<Req> {
-  readonly secrets: readonly string[]
-  readonly epochOf: DeviceCookieOptions<Req>['epoch']
-  readonly lastsMs: number
-}
-
 const OPTIONS = {
   rows: {
     secret: readSecrets,
@@ -48,10 +41,12 @@ const OPTIONS = {
   fixes: { maxAge: 'lasts', expires: 'lasts', name: 'Write name beside deviceCookie.' },
 }
 
+/** The options of device cookies, read and checked: all secrets, and `lasts` in milliseconds. */
+export type DeviceSettings = Settings<typeof OPTIONS.rows>
+
 /** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */
-export function readDeviceCookie(owner: string, option: string, options: unknown): DeviceSettings<never> {
-  const { secret, epoch, lasts } = readOptions(`${owner}: ${option}`, options as object, OPTIONS)
-  return { secrets: secret, epochOf: epoch, lastsMs: lasts }
+export function readDeviceCookie(owner: string, option: string, options: unknown): DeviceSettings {
+  return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
 }
 
 function readSecrets(owner: string, option: string, value: unknown): readonly string[] {

@@ -3,11 +3,12 @@ import type { KeyFunction } from '../keys/key.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { ban } from '../policies/ban.js'
 import { consecutive } from '../policies/consecutive.js'
-import { describePolicy } from '../policies/describe-policy.js'
 import type { Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
+import { durationText } from '../util/durations.js'
 import { thenMaybe } from '../util/maybe-promise.js'
-import { type Attempts, STRANGER } from './attempt.js'
+import type { Attempts } from './attempt.js'
+import { type RecognizeBrowser, STRANGER } from './device-cookie.js'
 
 /** The limits of a guard that have a window. Any policy will do. */
 export interface LoginPolicies {
@@ -20,15 +21,18 @@ export interface LoginPolicies {
 }
 
 /** What the limits are called in keys, decisions and `forget`. */
-export const LIMIT_NAMES = {
-  address: 'address',
-  account: 'account',
-  accountAndAddress: 'account-and-address',
-  consecutive: 'consecutive',
-} as const
+export const LIMIT_NAMES = ['address', 'account-and-address', 'account', 'consecutive'] as const
+
+type LimitName = (typeof LIMIT_NAMES)[number]
+
+/** A limit of a guard. */
+export interface LoginLimit<Req> extends LimitOptions<Req> {
+  readonly name: LimitName
+  readonly policy: Policy
+}
 
 /** The limits that a success clears. The address is only refunded what the success itself was charged. */
-export const CLEARED_LIMITS = Object.values(LIMIT_NAMES).filter((name) => name !== LIMIT_NAMES.address)
+export const CLEARED_LIMITS = LIMIT_NAMES.slice(1)
 
 /**
  * Returns the default policies.
@@ -57,8 +61,8 @@ export interface LimitSettings<Req> {
   /** How many failures in a row lock an account; `false` = never. */
   readonly consecutive: number | false
   readonly address: KeyFunction<Req>
-  /** Whether known devices are counted apart from strangers. */
-  readonly hasDevices: boolean
+  /** Set where known devices are counted apart from strangers. */
+  readonly recognize: RecognizeBrowser<Req> | undefined
 }
 
 /**
@@ -72,20 +76,20 @@ export interface LimitSettings<Req> {
  * could be taken for the last failure in a row.
  */
 export function loginLimits<Req>(
-  { policies, consecutive: most, address, hasDevices }: LimitSettings<Req>,
+  { policies, consecutive: most, address, recognize }: LimitSettings<Req>,
   attempts: Attempts<Req>,
-): LimitOptions<Req>[] {
+): LoginLimit<Req>[] {
   const { account, device } = attempts
-  const who = hasDevices ? [account, device] : [account]
-  const source = hasDevices ? addressOfStranger(address, device) : address
-  const limits: LimitOptions<Req>[] = [
-    { name: LIMIT_NAMES.address, policy: policies.address, key: source },
-    { name: LIMIT_NAMES.accountAndAddress, policy: policies.accountAndAddress, key: [...who, address] },
-    { name: LIMIT_NAMES.account, policy: policies.account, key: who },
+  const who = recognize ? [account, device] : [account]
+  const source = recognize ? addressOfStranger(address, device) : address
+  const limits: LoginLimit<Req>[] = [
+    { name: 'address', policy: policies.address, key: source },
+    { name: 'account-and-address', policy: policies.accountAndAddress, key: [...who, address] },
+    { name: 'account', policy: policies.account, key: who },
   ]
   if (most === false) return limits
   const policy = consecutive({ limit: most })
-  return [...limits, { name: LIMIT_NAMES.consecutive, policy, key: [account, rowKey(attempts)] }]
+  return [...limits, { name: 'consecutive', policy, key: [account, rowKey(attempts)] }]
 }
 
 function addressOfStranger<Req>(address: KeyFunction<Req>, device: KeyFunction<Req>): KeyFunction<Req> {
@@ -105,21 +109,29 @@ function rowKey<Req>({ account, device }: Attempts<Req>): KeyFunction<Req> {
     })
 }
 
-/** Returns a row for each limit: its name, what it counts by, and its policy in words. */
-export function describeLimits<Req>({
-  policies,
-  consecutive: most,
-  hasDevices,
-}: LimitSettings<Req>): { limit: string; key: string; policy: string }[] {
-  const account = hasDevices ? 'account, browser' : 'account'
-  const rows: [limit: string, key: string, policy: Policy][] = [
-    [LIMIT_NAMES.address, hasDevices ? 'address of unknown browsers' : 'address', policies.address],
-    [LIMIT_NAMES.accountAndAddress, `${account}, address`, policies.accountAndAddress],
-    [LIMIT_NAMES.account, account, policies.account],
-  ]
-  if (most !== false) {
-    const key = hasDevices ? 'account, known and unknown browsers apart' : 'account'
-    rows.push([LIMIT_NAMES.consecutive, key, consecutive({ limit: most })])
-  }
-  return rows.map(([limit, key, policy]) => ({ limit, key, policy: describePolicy(policy) }))
+/** By what each limit counts, in words: without device cookies, and with them. */
+const COUNTED_BY: Readonly<Record<LimitName, readonly [string, string]>> = {
+  address: ['address', 'address of unknown browsers'],
+  'account-and-address': ['account, address', 'account, browser, address'],
+  account: ['account', 'account, browser'],
+  consecutive: ['account', 'account, known and unknown browsers apart'],
+}
+
+/** Returns a row for each limit: its name, what it counts by, and its policy's numbers. */
+export function describeLimits<Req>(
+  limits: readonly LoginLimit<Req>[],
+  { recognize }: LimitSettings<Req>,
+): { limit: string; key: string; policy: string }[] {
+  return limits.map(({ name, policy }) => {
+    return { limit: name, key: COUNTED_BY[name][recognize ? 1 : 0], policy: describePolicy(policy) }
+  })
+}
+
+function describePolicy({ kind, limit, windowMs, params }: Policy): string {
+  const window = Number.isFinite(windowMs) ? ` in ${durationText(windowMs)}` : ''
+  const figures = `${kind}: ${limit}${window}`
+  if (!kind.startsWith('ban-')) return figures
+  const [, , , after, withinMs = 0, , ...bansMs] = params // the first three are those of the inner policy
+  const bans = bansMs.map(durationText).join(', ')
+  return `${figures}; after ${after} denials in ${durationText(withinMs)} banned for ${bans}`
 }

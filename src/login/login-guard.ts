@@ -9,12 +9,11 @@ import type { Limiter } from '../limiter/limiter.js'
 import { memoryStore } from '../stores/memory/memory-store.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { AccountReader } from './account.js'
 import { type Attempts, attemptRecord } from './attempt.js'
-import type { Browser } from './device-cookie.js'
+import { STRANGER } from './device-cookie.js'
 import { describeLimits, LIMIT_NAMES, loginLimits } from './limits.js'
 import { type LoginGuardOptions, pickShared, readLoginOptions } from './options.js'
-import { uniformRefusal } from './response.js'
+import { uniformFigures } from './response.js'
 import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
@@ -78,7 +77,9 @@ export function loginGuard<
   const login = readLoginOptions(options)
   const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret } = options
   const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
-  const attempts = attemptRecord(login.account, login.devices)
+  const attempts = attemptRecord(login.account, login.recognize)
+  const limits = loginLimits(login, attempts)
+  const seen = new WeakSet<Req>()
   const settings = readMiddlewareOptions<Req, Res>(OWNER, {
     ...pickShared(options),
     ...(store && { store }),
@@ -86,28 +87,32 @@ export function loginGuard<
     onStoreError,
     denyCache: false, // its limits count denials
     headers: 'none',
-    limits: loginLimits(login, attempts),
-    skip: skipAllBut(login.account, attempts, options.skip),
+    limits,
+    skip(req, res) {
+      seen.add(req)
+      const isRead = SAFE_METHODS.includes(req.method ?? '') && login.account.fieldOf(req) === undefined
+      return isRead || (options.skip?.(req, res) ?? false)
+    },
   })
   if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
   const events = new EventEmitter<LoginEvents<Req>>()
-  const beginLog = securityLog(events, name, login, secret)
+  const log = securityLog(events, name, login, secret)
   const onLockout = settings.enforce ? options.onLockout : undefined
   const middleware = middlewareFrom<Req, Res>(OWNER, {
     ...settings,
-    isMalformed: (req) => thenMaybe(attempts.account(req), (account) => account === null),
-    onLimited: uniformRefusal(login, settings),
-    onAllowed: settleAttempts(login, attempts, beginLog, onLockout),
+    isMalformed: (req) => thenMaybe(attempts.begin(req), (attempt) => attempt.name === null),
+    figuresOf: uniformFigures(login),
+    onAllowed: settleAttempts(login, attempts, log, onLockout),
   })
 
   function report(req: Req, outcome: 'success' | 'failure'): void {
-    if (!attempts.hasSeen(req)) warnOnce('HEADGATE_UNKNOWN_ATTEMPT', UNKNOWN_ATTEMPT)
-    attempts.of(req).report?.(outcome)
+    if (!seen.has(req)) warnOnce('HEADGATE_UNKNOWN_ATTEMPT', UNKNOWN_ATTEMPT)
+    attempts.get(req)?.report?.(outcome)
   }
 
   return Object.assign(middleware, {
-    limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts, login.hasDevices) },
+    limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts) },
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       thenMaybe(attempts.account(subject as Req), (account) =>
@@ -115,28 +120,9 @@ export function loginGuard<
       ),
     reportSuccess: (req: Req) => report(req, 'success'),
     reportFailure: (req: Req) => report(req, 'failure'),
-    describe: () => describeLimits(login),
+    describe: () => describeLimits(limits, login),
   })
 }
-
-/** Returns a `skip` for all requests but attempts, which begin here. */
-function skipAllBut<Req extends IncomingMessage, Res>(
-  account: AccountReader<Req>,
-  attempts: Attempts<Req>,
-  skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined,
-): (req: Req, res: Res) => MaybePromise<boolean> {
-  return (req, res) => {
-    attempts.see(req)
-    const isRead = SAFE_METHODS.includes(req.method ?? '') && account.fieldOf(req) === undefined
-    return thenMaybe(isRead || (skip?.(req, res) ?? false), (isSkipped) => {
-      if (!isSkipped) attempts.begin(req)
-      return isSkipped
-    })
-  }
-}
-
-const UNKNOWN_BROWSER: Browser = { device: undefined, remember: () => undefined }
-const KNOWN_BROWSER: Browser = { ...UNKNOWN_BROWSER, device: 'known' }
 
 /**
  * Returns a `forget` that releases an account for strangers, and all its known devices from a lock. Only
@@ -145,17 +131,14 @@ const KNOWN_BROWSER: Browser = { ...UNKNOWN_BROWSER, device: 'known' }
 function forgetAccount<Req extends object>(
   limiter: Limiter<Req>,
   attempts: Attempts<Req>,
-  hasDevices: boolean,
 ): Limiter<Req>['forget'] {
   return async function forget(subject, options) {
     if (chargeOf(subject) !== undefined) return limiter.forget(subject, options)
-    const account = await attempts.account(subject as Req)
-    const forgetOf = (browser: Browser, limits: readonly string[]) =>
-      attempts.replaced(subject as Req, { account: () => account, browser: () => browser }, () =>
-        limiter.forget(subject, { limits }),
-      )
-    const limits = options?.limits ?? Object.values(LIMIT_NAMES)
-    const row = limits.filter((name) => name === LIMIT_NAMES.consecutive)
-    await Promise.all([forgetOf(UNKNOWN_BROWSER, limits), hasDevices && forgetOf(KNOWN_BROWSER, row)])
+    const name = await attempts.account(subject as Req)
+    const forgetOf = (device: string, limits: readonly string[]) =>
+      attempts.runAs(subject as Req, { name, device }, () => limiter.forget(subject, { limits }))
+    const limits = options?.limits ?? LIMIT_NAMES
+    const row = limits.filter((limit) => limit === 'consecutive')
+    await Promise.all([forgetOf(STRANGER, limits), forgetOf('any known', row)])
   }
 }

@@ -15,8 +15,8 @@ import {
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account.js'
-import { type DeviceCookie, deviceCookie } from './device-cookie.js'
-import { type DeviceCookieOptions, type DeviceSettings, readDeviceCookie } from './device-options.js'
+import { deviceCookie } from './device-cookie.js'
+import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
 import { defaultPolicies, type LimitSettings, type LoginPolicies } from './limits.js'
 import type { SuccessTest } from './outcome.js'
@@ -112,12 +112,11 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
 }
 
 /** A guard's own options, read and checked. */
-export interface LoginSettings<Req, Res> extends LimitSettings<Req> {
+export interface LoginSettings<Req, Res>
+  extends LimitSettings<Req>,
+    Pick<LoginRead, 'retryAfter' | 'accountInEvents'> {
   readonly account: AccountReader<Req>
   readonly succeeded: SuccessTest<Req, Res>
-  readonly devices: DeviceCookie<Req> | undefined
-  readonly retryAfter: LoginRetryAfter
-  readonly isAccountInClear: boolean
 }
 
 const ROWS = {
@@ -153,41 +152,30 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = '' } = read
   return {
+    ...read,
     account: read.reader as AccountReader<Req>,
     address: options.address ?? byIp(),
     policies: read.limits,
-    consecutive: read.consecutive,
-    hasDevices: cookie !== undefined,
+    recognize: cookie && deviceCookie<Req>(cookie, prefix, name),
     succeeded: options.succeeded ?? succeededByStatus(read.failureRedirect),
-    devices: cookie && deviceCookie(cookie as DeviceSettings<Req>, prefix, name),
-    retryAfter: read.retryAfter,
-    isAccountInClear: read.accountInEvents === 'clear',
   }
 }
 
-function checkOutcome(
-  owner: string,
-  { succeeded, failureRedirect }: { readonly succeeded: unknown; readonly failureRedirect: unknown },
-): void {
+type LoginRead = Settings<typeof ROWS>
+
+function checkOutcome(owner: string, { succeeded, failureRedirect }: LoginRead): void {
   if (succeeded === undefined || failureRedirect === undefined) return
   throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
 }
 
-function checkCookie(
-  owner: string,
-  {
-    deviceCookie: cookie,
-    name,
-    consecutive,
-  }: Pick<Settings<typeof ROWS>, 'deviceCookie' | 'name' | 'consecutive'>,
-): void {
+function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: LoginRead): void {
   if (cookie === undefined) return
   if (name === undefined) {
     const why = 'since its cookies are valid for the guard of that name alone'
     throw new TypeError(`${owner}: deviceCookie needs the option name, ${why}. Write name: 'login'.`)
   }
   // Else whoever collected cookies before the password changed has all limits with each of them.
-  if (consecutive === false && cookie.epochOf === undefined) {
+  if (consecutive === false && cookie.epoch === undefined) {
     const fix = 'Write deviceCookie: { secret, epoch: (account) => passwordChangedAt(account) }.'
     throw new TypeError(
       `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ${fix}`,
@@ -196,11 +184,11 @@ function checkCookie(
 }
 
 function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {
-  const defaults = defaultPolicies()
+  const { address, account, accountAndAddress } = defaultPolicies()
   const rows = {
-    address: withDefault(defaults.address, readPolicy),
-    account: withDefault(defaults.account, readPolicy),
-    accountAndAddress: withDefault(defaults.accountAndAddress, readPolicy),
+    address: withDefault(address, readPolicy),
+    account: withDefault(account, readPolicy),
+    accountAndAddress: withDefault(accountAndAddress, readPolicy),
   }
   const fixes = { ip: 'address', pair: 'accountAndAddress' }
   return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { isClosed } from '../http/respond.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
@@ -18,51 +18,45 @@ export type Outcome = 'success' | 'failure' | 'error'
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
- * Calls `settle` once with the outcome of an attempt: the reported one, or else what `succeeded` returns
+ * Calls `settle` once with the outcome of an attempt: the reported one, or else what `readOutcome` returns
  * when the headers of the response are about to be sent. Where the connection ends before, that is a
- * failure, so that hanging up avoids no limit. `thrown` is what `succeeded` threw, which makes a failure.
+ * failure, so that hanging up avoids no limit.
  */
-export function onOutcome<Req extends IncomingMessage, Res extends ServerResponse>(
-  req: Req,
-  res: Res,
-  succeeded: SuccessTest<Req, Res>,
-  settle: (outcome: Outcome, thrown?: unknown) => void,
+export function onOutcome(
+  res: ServerResponse,
+  readOutcome: () => Outcome,
+  settle: (outcome: Outcome) => void,
 ): ReportOutcome {
-  let endedBy: 'headers' | 'close' | undefined
+  let isSettled = false
   let reported: 'success' | 'failure' | undefined
 
-  function end(by: 'headers' | 'close'): void {
-    if (endedBy !== undefined) return
-    endedBy = by
-    if (reported !== undefined) settle(reported)
-    else if (by === 'close') settle('failure')
-    else settle(...outcomeOf(req, res, succeeded))
+  function end(read: () => Outcome): void {
+    if (isSettled) return
+    isSettled = true
+    settle(reported ?? read())
   }
 
-  if (isClosed(res)) end('close') // while the store decided
-  beforeHeaders(res, () => end('headers'))
-  res.once('close', () => end('close'))
+  if (isClosed(res)) end(() => 'failure') // while the store decided
+  beforeHeaders(res, () => end(readOutcome))
+  res.once('close', () => end(() => 'failure'))
 
   return function report(outcome) {
-    if (res.headersSent || endedBy === 'headers') throw lateReport(outcome)
+    if (res.headersSent) throw lateReport(outcome)
     reported = outcome
   }
 }
 
-function outcomeOf<Req, Res extends ServerResponse>(
+/** Returns the outcome by `succeeded`. Throws what that throws, and a `TypeError` unless it returns a boolean. */
+export function outcomeOf<Req, Res extends ServerResponse>(
   req: Req,
   res: Res,
   succeeded: SuccessTest<Req, Res>,
-): [outcome: Outcome, thrown?: unknown] {
-  try {
-    const result: unknown = succeeded(req, res)
-    if (typeof result === 'boolean') return [result ? 'success' : res.statusCode >= 500 ? 'error' : 'failure']
-    if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
-    const must = 'true or false, and not a promise'
-    throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)
-  } catch (thrown) {
-    return ['failure', thrown]
-  }
+): Outcome {
+  const result: unknown = succeeded(req, res)
+  if (typeof result === 'boolean') return result ? 'success' : res.statusCode >= 500 ? 'error' : 'failure'
+  if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
+  const must = 'true or false, and not a promise'
+  throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)
 }
 
 function lateReport(outcome: 'success' | 'failure'): Error {

@@ -1,10 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import { hashedValue, isKey } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
-import { LIMIT_NAMES } from './limits.js'
 import type { LoginSettings } from './options.js'
 
 /** The events that a guard emits, with their arguments. */
@@ -43,41 +41,25 @@ const DESCRIPTIONS = {
     `Address ${address} has exceeded max:${limit} failed logins`,
 } satisfies Record<string, (subject: string, value: number | string) => string>
 
-/** The limits by which the failures of an account are counted. */
-const ACCOUNT_LIMITS: readonly string[] = [LIMIT_NAMES.account, LIMIT_NAMES.consecutive]
+export type EventType = keyof typeof DESCRIPTIONS
 
-/** The log of one attempt. */
-export interface AttemptLog {
-  succeeded(): void
-  /** Returns whether this failure was the last one in a row that is allowed. */
-  failed(): boolean
-  locked(): void
-  /** Must be called once the attempt has its outcome. */
-  end(): void
-}
+/** Logs an event of an attempt: about the account of this `name`, or about its address. */
+export type LogEvent<Req> = (req: Req, name: unknown, type: EventType, value: number | string) => void
 
-/** Begins the log of an attempt that was charged and allowed. */
-export type BeginLog<Req> = (req: Req, name: unknown, decision: Decision) => AttemptLog
-
-/**
- * Creates the security log of a guard. A limit is logged by the failure that takes its last unit: of all
- * processes that share a store, one makes it.
- */
+/** Creates the security log of a guard. */
 export function securityLog<Req>(
   events: EventEmitter<LoginEvents<Req>>,
   appid: string,
-  { address: readAddress, isAccountInClear }: LoginSettings<Req, never>,
+  { address: readAddress, accountInEvents }: LoginSettings<Req, never>,
   secret: string | undefined,
-): BeginLog<Req> {
-  const countInProgress = progressCounter()
-
+): LogEvent<Req> {
   function accountInLog(name: unknown): string {
     if (!isKey(name)) return 'unknown'
-    if (!isAccountInClear) return hashedValue(name, secret)
+    if (accountInEvents === 'hashed') return hashedValue(name, secret)
     return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line (ASVS 5.0, 16.4.1)
   }
 
-  function log(req: Req, name: unknown, type: keyof typeof DESCRIPTIONS, value: number | string): void {
+  return function log(req, name, type, value) {
     const address = addressNow(readAddress, req)
     const subject = type === 'excess_rate_limit_exceeded' ? (address ?? 'unknown') : accountInLog(name)
     const event: SecurityEvent = {
@@ -89,46 +71,6 @@ export function securityLog<Req>(
       ...(address !== undefined && { source_ip: address }),
     }
     emit(events, 'security', [event, req])
-  }
-
-  return function beginLog(req, name, decision) {
-    const { allowed, parts, source } = decision
-    const at = parts.findLastIndex((part) => ACCOUNT_LIMITS.includes(part.name))
-    const key = chargeOf(decision)?.[at]?.key ?? ''
-    const charged = allowed ? countInProgress(key, 1) : 0 // as failures, which they may not be
-    const { limit = 0, remaining = 0 } = parts[at] ?? {}
-    const failures = limit - remaining - charged
-
-    return {
-      succeeded() {
-        if (failures > 0) log(req, name, 'authn_login_successafterfail', failures)
-      },
-      failed() {
-        if (!allowed) return false // in report mode: logged by the failure that took the last unit
-        const exhausted = parts.filter((part) => part.remaining === 0)
-        for (const part of exhausted) {
-          if (part.name === LIMIT_NAMES.address) log(req, name, 'excess_rate_limit_exceeded', part.limit)
-          else if (part.name !== LIMIT_NAMES.consecutive) log(req, name, 'authn_login_fail_max', part.limit)
-        }
-        if (source !== 'store') return false // a share of the limit, in the memory of one process
-        return exhausted.some((part) => part.name === LIMIT_NAMES.consecutive)
-      },
-      locked: () => log(req, name, 'authn_login_lock', 'maxretries'),
-      end() {
-        if (allowed) countInProgress(key, -1)
-      },
-    }
-  }
-}
-
-/** Creates a counter by key, which counts in or out and returns the count; 0 takes no memory. */
-function progressCounter(): (key: string, change: 1 | -1) => number {
-  const counts = new Map<string, number>()
-  return (key, change) => {
-    const count = (counts.get(key) ?? 0) + change
-    if (count > 0) counts.set(key, count)
-    else counts.delete(key)
-    return count
   }
 }
 

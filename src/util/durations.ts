@@ -40,13 +40,13 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
-/** From the largest unit: its length, how names spell it, and the word for it. */
-const UNITS: readonly (readonly [number, string, string])[] = [
-  [86_400_000, 'd', 'day'],
-  [3_600_000, 'h', 'hour'],
-  [60_000, 'min', 'minute'],
-  [1000, 's', 'second'],
-  [1, 'ms', 'millisecond'],
+/** From the largest unit: its length, and how names spell it. */
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+  [1, 'ms'],
 ]
 
 /** Returns the shortest exact spelling of a duration, for the names of policies: 60000 is `1min`. */
@@ -58,17 +58,4 @@ export function shortDuration(durationMs: number): string {
 /** Returns the shortest exact spelling that an option takes: 60000 is `1m`, 1500 is `1500ms`. */
 export function durationText(lengthMs: number): string {
   return shortDuration(lengthMs).replace('min', 'm')
-}
-
-/** Returns a duration in words, exact to the millisecond: 5400000 is `1 hour 30 minutes`. */
-export function durationInWords(durationMs: number): string {
-  if (durationMs < 1) return `${durationMs} milliseconds`
-  let restMs = Math.round(durationMs)
-  const words: string[] = []
-  for (const [sizeMs, , word] of UNITS) {
-    const count = Math.floor(restMs / sizeMs)
-    restMs -= count * sizeMs
-    if (count > 0) words.push(`${count} ${word}${count === 1 ? '' : 's'}`)
-  }
-  return words.join(' ')
 }

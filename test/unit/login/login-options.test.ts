@@ -136,17 +136,15 @@ test('describe returns a row for each default limit', () => {
     {
       limit: 'address',
       key: 'address',
-      policy:
-        '50 in a sliding window of 1 hour; after 500 denials within 1 hour, banned for 1 hour, then 6 hours, then 1 day',
+      policy: 'ban-sliding-window: 50 in 1h; after 500 denials in 1h banned for 1h, 6h, 1d',
     },
     {
       limit: 'account-and-address',
       key: 'account, address',
-      policy:
-        '5 in a sliding window of 30 minutes; after 5 denials within 30 minutes, banned for 30 minutes, then 2 hours, then 6 hours',
+      policy: 'ban-sliding-window: 5 in 30m; after 5 denials in 30m banned for 30m, 2h, 6h',
     },
-    { limit: 'account', key: 'account', policy: '10 in a sliding window of 30 minutes' },
-    { limit: 'consecutive', key: 'account', policy: '100 in a row' },
+    { limit: 'account', key: 'account', policy: 'sliding-window: 10 in 30m' },
+    { limit: 'consecutive', key: 'account', policy: 'consecutive: 100' },
   ])
 })
 
@@ -166,13 +164,13 @@ test('describe returns the limits that were given, and their keys with device co
     {
       limit: 'address',
       key: 'address of unknown browsers',
-      policy: '20 at once, and one more every 1 minute 30 seconds',
+      policy: 'token-bucket: 20 in 30m',
     },
     {
       limit: 'account-and-address',
       key: 'account, browser, address',
-      policy: '3 in a clock-aligned window of 1 day',
+      policy: 'fixed-window: 3 in 1d',
     },
-    { limit: 'account', key: 'account, browser', policy: '3 in a row' },
+    { limit: 'account', key: 'account, browser', policy: 'consecutive: 3' },
   ])
 })
