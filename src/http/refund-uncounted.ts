@@ -23,16 +23,13 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
 export function refundUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
   count: Exclude<Count<Req, Res>, 'all'>,
 ): OnAllowed<Req, Res> {
-  function counts(req: Req, res: Res): MaybePromise<boolean> {
-    if (typeof count === 'function') return count(req, res)
-    return (count === 'failed') === res.statusCode >= 400
-  }
-
   return (limiter, req, res, decision) => {
     res.once('finish', async () => {
       if (!res.writableEnded) return
       try {
-        if (!(await counts(req, res))) await limiter.refund(decision)
+        const isFailed = res.statusCode >= 400
+        const counts = typeof count === 'function' ? await count(req, res) : (count === 'failed') === isFailed
+        if (!counts) await limiter.refund(decision)
       } catch (error) {
         emitFailure(limiter.events, 'refundFailed', error, decision)
       }

@@ -40,14 +40,12 @@ export interface AccountReader<Req> {
   readonly fieldOf: (req: Req) => unknown
 }
 
+type GivenAccount = Record<'field' | 'account', unknown> & { normalize: AccountOptions<never>['normalize'] }
+
 /** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
 export function accountReader(
   owner: string,
-  {
-    field,
-    account,
-    normalize,
-  }: { field: unknown; account: unknown; normalize: AccountOptions<never>['normalize'] },
+  { field, account, normalize }: GivenAccount,
 ): AccountReader<never> {
   if (field !== undefined) {
     if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)

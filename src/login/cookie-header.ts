@@ -9,8 +9,6 @@ export const DEVICE_COOKIE = '__Host-headgate-device-'
 const MAX_COOKIES = 10
 
 const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*)`, 'g')
-/** The device cookies of a browser that has none. */
-export const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 
 /**
  * Returns the device cookies of a `Cookie` header by name, of all guards of the host. Other cookies are not
@@ -18,8 +16,8 @@ export const NO_COOKIES: ReadonlyMap<string, string> = new Map()
  * package cookie, whitespace around names and values is ignored, and the first cookie of a name is used.
  */
 export function readDeviceCookies(header: string | undefined): ReadonlyMap<string, string> {
-  if (header === undefined || !header.includes(DEVICE_COOKIE)) return NO_COOKIES
   const cookies = new Map<string, string>()
+  if (!header?.includes(DEVICE_COOKIE)) return cookies
   for (const [, name = '', value = ''] of header.matchAll(PAIR)) {
     if (!cookies.has(name)) cookies.set(name, value.trim())
   }

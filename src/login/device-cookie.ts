@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { DEVICE_COOKIE, NO_COOKIES, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
+import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
 
 /** What a cookie is signed for. */
@@ -100,7 +100,7 @@ export function deviceCookie<Req extends IncomingMessage>(
           // one from another origin of the same site removes none.
           const site = headerOf(req, 'sec-fetch-site')
           if (site === 'cross-site') return
-          const others = site === undefined || site === 'same-origin' ? cookies : NO_COOKIES
+          const others = site === undefined || site === 'same-origin' ? cookies : new Map()
           const id = device ?? randomBytes(12).toString('base64url')
           res.appendHeader('Set-Cookie', sign(signed, id, others))
         },

@@ -75,11 +75,12 @@ export interface LimitSettings<Req> {
  * attempts that no other limit refuses are ever charged to it: else a charge that is about to be refunded
  * could be taken for the last failure in a row.
  */
-export function loginLimits<Req>(
+export function loginLimits<Req extends object>(
   { policies, consecutive: most, address, recognize }: LimitSettings<Req>,
   attempts: Attempts<Req>,
 ): LoginLimit<Req>[] {
-  const { account, device } = attempts
+  const { account } = attempts
+  const device = (req: Req) => thenMaybe(attempts.of(req), (attempt) => attempt.device)
   const who = recognize ? [account, device] : [account]
   const source = recognize ? addressOfStranger(address, device) : address
   const limits: LoginLimit<Req>[] = [
@@ -101,11 +102,11 @@ function addressOfStranger<Req>(address: KeyFunction<Req>, device: KeyFunction<R
  * from another: else whoever knew a password could log in often, keep the cookies, and have the whole limit
  * with each of them when the password has changed. `undefined` without a name: there is no account to lock.
  */
-function rowKey<Req>({ account, device }: Attempts<Req>): KeyFunction<Req> {
+function rowKey<Req extends object>({ of }: Attempts<Req>): KeyFunction<Req> {
   return (req) =>
-    thenMaybe(account(req), (name) => {
+    thenMaybe(of(req), ({ name, device }) => {
       if (!isKey(name)) return undefined
-      return thenMaybe(device(req), (known) => (known === STRANGER ? STRANGER : 'known'))
+      return device === STRANGER ? STRANGER : 'known'
     })
 }
 

@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DenialFigures } from '../http/denial-body.js'
 import { readMiddlewareOptions } from '../http/options.js'
 import { middlewareFrom, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { hashedValue, isKey } from '../keys/identity.js'
 import { claim } from '../limiter/claimed-store.js'
-import { chargeOf } from '../limiter/decision.js'
+import { chargeOf, type Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { memoryStore } from '../stores/memory/memory-store.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -12,14 +13,15 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import { describeLimits, LIMIT_NAMES, loginLimits } from './limits.js'
-import { type LoginGuardOptions, pickShared, readLoginOptions } from './options.js'
-import { uniformFigures } from './response.js'
+import { type LoginGuardOptions, type LoginSettings, pickShared, readLoginOptions } from './options.js'
 import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 const OWNER = 'loginGuard'
 const DEFAULT_NAME = 'login'
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+/** `Retry-After` by `'coarse'` where the account's limit has no window. */
+const DEFAULT_COARSE_MS = 3_600_000
 const UNKNOWN_ATTEMPT =
   'headgate: guard.reportSuccess or guard.reportFailure was called with a request that this guard has not seen, and ' +
   'has no effect. Pass the request object that the guard was called with, not a copy or a wrapper of it.'
@@ -122,6 +124,21 @@ export function loginGuard<
     reportFailure: (req: Req) => report(req, 'failure'),
     describe: () => describeLimits(limits, login),
   })
+}
+
+/**
+ * Creates the function that returns what a refused attempt is shown: the same for all of them, neither which
+ * limit refused nor how much is left, so that nobody learns whether there is such an account, or whether it
+ * is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
+ */
+export function uniformFigures({
+  retryAfter,
+  policies,
+}: LoginSettings<never, never>): (decision: Decision) => DenialFigures {
+  const { windowMs } = policies.account
+  const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
+  const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
+  return (decision) => ({ retryAfterMs: retryAfter === 'exact' ? decision.retryAfterMs : fixedMs, parts: [] })
 }
 
 /**

@@ -94,7 +94,8 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    * Called with the account when the last of these failures has happened: the place to start a password
    * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out,
    * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
-   * locked all the same. Not called if the process ends during that attempt or its store answers too late.
+   * locked all the same. Not called if the process ends during that attempt, its store answers too late, or
+   * `succeeded` throws.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**

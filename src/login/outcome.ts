@@ -7,6 +7,10 @@ import { beforeHeaders } from './before-headers.js'
 /** Returns whether a response whose headers are about to be sent means that somebody logged in. */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
+const LATE_REPORT =
+  'loginGuard: an outcome was reported after the headers of the response were sent. Call reportSuccess or ' +
+  'reportFailure before res.send, res.redirect and the like.'
+
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'
 
@@ -18,14 +22,14 @@ export type Outcome = 'success' | 'failure' | 'error'
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
- * Calls `settle` once with the outcome of an attempt: the reported one, or else what `readOutcome` returns
- * when the headers of the response are about to be sent. Where the connection ends before, that is a
- * failure, so that hanging up avoids no limit.
+ * Calls `settle` once with a function that returns the outcome of an attempt: the reported one, or else what
+ * `readOutcome` returns, when the headers of the response are about to be sent. Where the connection ends
+ * before, that is a failure, so that hanging up avoids no limit.
  */
 export function onOutcome(
   res: ServerResponse,
   readOutcome: () => Outcome,
-  settle: (outcome: Outcome) => void,
+  settle: (read: () => Outcome) => void,
 ): ReportOutcome {
   let isSettled = false
   let reported: 'success' | 'failure' | undefined
@@ -33,7 +37,7 @@ export function onOutcome(
   function end(read: () => Outcome): void {
     if (isSettled) return
     isSettled = true
-    settle(reported ?? read())
+    settle(() => reported ?? read())
   }
 
   if (isClosed(res)) end(() => 'failure') // while the store decided
@@ -41,8 +45,8 @@ export function onOutcome(
   res.once('close', () => end(() => 'failure'))
 
   return function report(outcome) {
-    if (res.headersSent) throw lateReport(outcome)
-    reported = outcome
+    if (!res.headersSent) reported = outcome
+    else throw new Error(LATE_REPORT)
   }
 }
 
@@ -57,10 +61,4 @@ export function outcomeOf<Req, Res extends ServerResponse>(
   if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
   const must = 'true or false, and not a promise'
   throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)
-}
-
-function lateReport(outcome: 'success' | 'failure'): Error {
-  const name = outcome === 'success' ? 'reportSuccess' : 'reportFailure'
-  const fix = 'Call it before res.send, res.redirect and the like.'
-  return new Error(`loginGuard: ${name} was called after the headers of the response were sent. ${fix}`)
 }

@@ -49,10 +49,7 @@ export function readFailureRedirect(owner: string, option: string, value: unknow
 }
 
 /** Where a redirect goes, without its host. */
-interface Place {
-  readonly path: string
-  readonly parameters: URLSearchParams
-}
+type Place = { readonly path: string; readonly parameters: URLSearchParams }
 
 /** Returns whether a place has the path of a failure, and its parameters in any order and among others. */
 function isAt({ path, parameters }: Place, failure: Place): boolean {

@@ -41,10 +41,11 @@ const DESCRIPTIONS = {
     `Address ${address} has exceeded max:${limit} failed logins`,
 } satisfies Record<string, (subject: string, value: number | string) => string>
 
-export type EventType = keyof typeof DESCRIPTIONS
+/** Logs an event of an attempt. */
+export type LogEvent = (type: keyof typeof DESCRIPTIONS, value: number | string) => void
 
-/** Logs an event of an attempt: about the account of this `name`, or about its address. */
-export type LogEvent<Req> = (req: Req, name: unknown, type: EventType, value: number | string) => void
+/** Returns the log of an attempt at the account of this name. */
+export type AttemptLog<Req> = (req: Req, name: unknown) => LogEvent
 
 /** Creates the security log of a guard. */
 export function securityLog<Req>(
@@ -52,14 +53,14 @@ export function securityLog<Req>(
   appid: string,
   { address: readAddress, accountInEvents }: LoginSettings<Req, never>,
   secret: string | undefined,
-): LogEvent<Req> {
+): AttemptLog<Req> {
   function accountInLog(name: unknown): string {
     if (!isKey(name)) return 'unknown'
     if (accountInEvents === 'hashed') return hashedValue(name, secret)
     return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line (ASVS 5.0, 16.4.1)
   }
 
-  return function log(req, name, type, value) {
+  return (req, name) => (type, value) => {
     const address = addressNow(readAddress, req)
     const subject = type === 'excess_rate_limit_exceeded' ? (address ?? 'unknown') : accountInLog(name)
     const event: SecurityEvent = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OnAllowed } from '../http/refund-uncounted.js'
-import type { Decision, PartDecision } from '../limiter/decision.js'
+import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
@@ -9,14 +9,7 @@ import type { Attempt, Attempts } from './attempt.js'
 import { CLEARED_LIMITS } from './limits.js'
 import type { LoginGuardOptions, LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
-import type { EventType, LogEvent } from './security-events.js'
-
-/** What is logged for a failure that takes the last unit of a limit. */
-const EXHAUSTION_EVENTS: Readonly<Record<string, EventType>> = {
-  address: 'excess_rate_limit_exceeded',
-  'account-and-address': 'authn_login_fail_max',
-  account: 'authn_login_fail_max',
-}
+import type { AttemptLog, LogEvent } from './security-events.js'
 
 /**
  * Creates what follows an allowed attempt to its outcome. A success clears the failures of the account,
@@ -27,7 +20,7 @@ const EXHAUSTION_EVENTS: Readonly<Record<string, EventType>> = {
 export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
   { succeeded }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
-  log: LogEvent<Req>,
+  logOf: AttemptLog<Req>,
   onLockout: LoginGuardOptions<Req, Res>['onLockout'],
 ): OnAllowed<Req, Res> {
   const countRunning = counter()
@@ -35,50 +28,52 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
   return function followAttempt(limiter, req, res, decision) {
     const attempt = attempts.get(req) as Attempt // begun before the charge
     const { name } = attempt
-    const failures = failuresOf(decision) - countRunning(name, 1) // charged, too, and no failures yet
+    const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
+    const failures = failuresOf(decision) - running
+    const log = logOf(req, name)
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
 
-    function readOutcome(): Outcome {
+    async function settle(read: () => Outcome): Promise<void> {
+      let outcome: Outcome = 'failure'
       try {
-        return outcomeOf(req, res, succeeded)
+        outcome = read()
       } catch (error) {
         emitError(error)
-        return 'failure'
       }
-    }
-
-    async function settle(outcome: Outcome): Promise<void> {
       if (outcome === 'success') {
         if (!res.headersSent) attempt.remember?.(res)
-        if (failures > 0) log(req, name, 'authn_login_successafterfail', failures)
+        if (failures > 0) log('authn_login_successafterfail', failures)
         return clear(limiter, decision)
       }
-      const exhausted = exhaustedLimits(decision)
-      for (const { name: limitName, limit } of exhausted) {
-        const type = EXHAUSTION_EVENTS[limitName]
-        if (type !== undefined) log(req, name, type, limit)
-      }
+      const isLastInRow = logExhausted(decision, log)
       if (outcome === 'error') return limiter.refund(decision, { limits: ['consecutive'] })
-      const isLastInRow = exhausted.some((part) => part.name === 'consecutive')
-      if (!isLastInRow || decision.source !== 'store') return // a process alone has a share of the limit
-      log(req, name, 'authn_login_lock', 'maxretries')
+      if (!isLastInRow) return
+      log('authn_login_lock', 'maxretries')
       await callOnLockout(() => onLockout?.(String(name), req))
     }
 
-    attempt.report = onOutcome(res, readOutcome, (outcome) => {
-      settle(outcome)
+    const readOutcome = () => outcomeOf(req, res, succeeded)
+    attempt.report = onOutcome(res, readOutcome, (read) => {
+      settle(read)
         .catch(emitError)
-        .finally(() => countRunning(name, -1))
+        .finally(() => decision.allowed && countRunning(name, -1))
     })
   }
 }
 
 /**
- * Returns the limits whose last unit an attempt took: of all processes that share a store, one attempt does.
- * None in report mode, where the limit denied it.
+ * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
+ * Returns whether it was the last one in a row that is allowed.
  */
-function exhaustedLimits({ allowed, parts }: Decision): readonly PartDecision[] {
-  return allowed ? parts.filter(({ remaining }) => remaining === 0) : []
+function logExhausted({ allowed, parts, source }: Decision, log: LogEvent): boolean {
+  if (!allowed) return false // in report mode
+  const exhausted = parts.filter(({ remaining }) => remaining === 0)
+  for (const { name, limit } of exhausted) {
+    if (name === 'address') log('excess_rate_limit_exceeded', limit)
+    else if (name !== 'consecutive') log('authn_login_fail_max', limit)
+  }
+  if (source !== 'store') return false // a share of the limit, in the memory of one process
+  return exhausted.some(({ name }) => name === 'consecutive')
 }
 
 /** Returns how many attempts at the account are charged, by the limit that counts longest. */

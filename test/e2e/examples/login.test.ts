@@ -45,7 +45,7 @@ async function fail(times: number, username: string, from: string, cookies = {})
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
 test('prints the limits in force, and the accounts', () => {
-  expect(example.printed.out).toMatch(/'consecutive' +│ .* │ '100 in a row'/)
+  expect(example.printed.out).toMatch(/'consecutive' +│ .* │ 'consecutive: 100'/)
   expect(example.printed.out).toContain(`Log in at ${example.url} as ada (analytical engine)`)
   expect(example.printed.err).toBe('')
 })

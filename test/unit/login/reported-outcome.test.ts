@@ -82,9 +82,8 @@ describe.each<[Outcome, boolean]>([
           thrown.push((error as Error).message)
         }
       })
-      const name = outcome === 'success' ? 'reportSuccess' : 'reportFailure'
       expect(thrown).toEqual([
-        `loginGuard: ${name} was called after the headers of the response were sent. Call it before res.send, res.redirect and the like.`,
+        'loginGuard: an outcome was reported after the headers of the response were sent. Call reportSuccess or reportFailure before res.send, res.redirect and the like.',
       ])
       expect(await attemptsLeft(guard)).toBe(left)
     }
