@@ -131,7 +131,7 @@ export function loginGuard<
  * limit refused nor how much is left, so that nobody learns whether there is such an account, or whether it
  * is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
-export function uniformFigures({
+function uniformFigures({
   retryAfter,
   policies,
 }: LoginSettings<never, never>): (decision: Decision) => DenialFigures {

@@ -14,11 +14,7 @@ const LATE_REPORT =
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'
 
-/**
- * Records the outcome that the application reports itself; the last report before the headers of the
- * response takes effect. Throws an `Error` once these were sent. Has no effect once the connection has ended
- * without them: the attempt has its outcome then.
- */
+/** As `reportSuccess` and `reportFailure` of the guard. Has no effect once the attempt has its outcome. */
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
