@@ -128,7 +128,7 @@ type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => 
 
 const checkChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
 
-export function readChoice(owner: string, option: string, value: unknown): GivenChoice {
+function readChoice(owner: string, option: string, value: unknown): GivenChoice {
   return typeof value === 'function' ? (value as GivenChoice) : checkChoice(owner, option, value)
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../http/options.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
-import { LIMITER_RULES, readChoice } from '../limiter/parse-options.js'
 import {
   callback,
   optional,
@@ -94,8 +93,7 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
    * Called with the account when the last of these failures has happened: the place to start a password
    * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out,
    * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
-   * locked all the same. Not called if the process ends during that attempt, its store answers too late, or
-   * `succeeded` throws.
+   * locked all the same. Not called if the process ends during that attempt or its store answers too late.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
@@ -122,7 +120,6 @@ export interface LoginSettings<Req, Res>
 
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
-  onStoreError: withDefault('local', readChoice),
   field: unchecked,
   account: unchecked,
   normalize: callback<(value: string) => string>,
@@ -142,7 +139,6 @@ const ROWS = {
 const RULES = {
   reader: { from: ['field', 'account', 'normalize'], read: accountReader },
   outcomeCheck: { from: ['succeeded', 'failureRedirect'], read: checkOutcome },
-  shareCheck: LIMITER_RULES.shareCheck,
   cookieCheck: { from: ['deviceCookie', 'name', 'consecutive'], read: checkCookie },
 } as const
 
