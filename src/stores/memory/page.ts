@@ -16,6 +16,8 @@ export class Page {
   states = 0
   /** How many slots there are, a power of two. */
   readonly slots: number
+  /** How many numbers a state has. */
+  readonly width: number
   readonly #buffer: number[]
   /**
    * For each slot: `low` (0 = the slot is empty), `high`, and two words for each number of the state, side
@@ -29,8 +31,9 @@ export class Page {
 
   /** Creates an empty page. `buffer` is what `read` returns: as many numbers as a state has. */
   constructor(buffer: number[], depth: number, prefix: number) {
-    this.slots = 2 ** Math.floor(Math.log2(PAGE_BYTES / (8 * (1 + buffer.length))))
-    const numbers = this.slots * (1 + buffer.length)
+    this.width = buffer.length
+    this.slots = 2 ** Math.floor(Math.log2(PAGE_BYTES / (8 * (1 + this.width))))
+    const numbers = this.slots * (1 + this.width)
     const bytes = new ArrayBuffer(8 * numbers + 4 * this.slots)
     this.depth = depth
     this.prefix = prefix
@@ -40,15 +43,10 @@ export class Page {
     this.#policyIds = new Uint32Array(bytes, 8 * numbers)
   }
 
-  /** How many numbers a state has. */
-  get width(): number {
-    return this.#buffer.length
-  }
-
   /** Returns the slot of a hash, or -1. */
   find(high: number, low: number): number {
     const words = this.#words
-    const stride = 2 + 2 * this.#buffer.length
+    const stride = 2 + 2 * this.width
     const mask = this.slots - 1
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
       const found = words[slot * stride]
@@ -58,11 +56,11 @@ export class Page {
   }
 
   lowAt(slot: number): number {
-    return this.#words[2 * slot * (1 + this.#buffer.length)] as number
+    return this.#words[2 * slot * (1 + this.width)] as number
   }
 
   highAt(slot: number): number {
-    return this.#words[2 * slot * (1 + this.#buffer.length) + 1] as number
+    return this.#words[2 * slot * (1 + this.width) + 1] as number
   }
 
   policyIdAt(slot: number): number {
@@ -78,16 +76,15 @@ export class Page {
   }
 
   write(slot: number, state: State): void {
-    const width = this.#buffer.length
-    const first = slot * (1 + width) + 1
-    for (let i = 0; i < width; i++) this.#numbers[first + i] = state[i] as number
+    const first = slot * (1 + this.width) + 1
+    for (let i = 0; i < this.width; i++) this.#numbers[first + i] = state[i] as number
   }
 
   /** Adds a state under a hash that has none. The page must not be full. */
   add(high: number, low: number, policyId: number, state: State): void {
     let slot = low & (this.slots - 1)
     while (this.lowAt(slot) !== 0) slot = (slot + 1) & (this.slots - 1)
-    const first = 2 * slot * (1 + this.#buffer.length)
+    const first = 2 * slot * (1 + this.width)
     this.#words[first] = low
     this.#words[first + 1] = high
     this.#policyIds[slot] = policyId
@@ -97,7 +94,7 @@ export class Page {
 
   /** Empties a slot. States behind it that probing could not find any more move up. */
   remove(slot: number): void {
-    const stride = 2 + 2 * this.#buffer.length
+    const stride = 2 + 2 * this.width
     const mask = this.slots - 1
     let hole = slot
     for (let i = (hole + 1) & mask; this.lowAt(i) !== 0; i = (i + 1) & mask) {

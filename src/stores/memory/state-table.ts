@@ -5,7 +5,7 @@ import type { Page } from './page.js'
 import { PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
 
-/** How many states a sweep examines, more than one new key adds, and in how many slots at most. */
+/** How many states a sweep examines, more than one new key adds, and how many empty slots before each. */
 const SWEPT_STATES = 2
 const SWEPT_SLOTS = 16
 /** How many states an eviction examines. */
@@ -88,16 +88,13 @@ export class StateTable {
 
   /** Examines the next states at the clock hand, and removes those that are fresh. */
   sweep(nowMs: number, spared = NONE): void {
-    let budget = SWEPT_SLOTS
     for (let examined = 0; examined < SWEPT_STATES; examined++) {
-      budget = this.#advance(budget)
-      if (budget === 0) return
-      const page = this.#pageAtHand()
+      const page = this.#advance(SWEPT_SLOTS)
+      if (page === undefined) return
       if (this.#peek(page, nowMs).resetAfterMs === 0 && !spared.has(page.lowAt(this.#handSlot))) {
         this.#remove(page, this.#handSlot) // the hand stays: another state may have moved up
       } else {
         this.#handSlot++
-        budget--
       }
     }
   }
@@ -123,12 +120,10 @@ export class StateTable {
     let slot = 0
     let largestShare = 0 // so that a key at its limit is never evicted
     let isNearlyFresh = false
-    let budget = this.#pages.reduce((sum, { slots }) => sum + slots, 0)
-    for (let examined = 0; examined < MOST_EXAMINED; examined++) {
+    const most = Math.min(MOST_EXAMINED, this.#size)
+    for (let examined = 0; examined < most; examined++) {
       if (isNearlyFresh && examined >= LEAST_EXAMINED) break
-      budget = this.#advance(budget)
-      if (budget === 0) break
-      const page = this.#pageAtHand()
+      const page = this.#advance(Number.POSITIVE_INFINITY) as Page // there is a state
       const policy = this.#registry.policyOf(page.policyIdAt(this.#handSlot))
       const isSpared = spared.has(page.lowAt(this.#handSlot))
       const share = isSpared ? 0 : shareLeft(policy, this.#peek(page, nowMs))
@@ -139,29 +134,24 @@ export class StateTable {
         isNearlyFresh = share > 0.5 && (1 - share) * policy.limit < 1.5 // at most one unit is taken
       }
       this.#handSlot++
-      budget--
     }
     if (candidate !== undefined) this.#remove(candidate, slot)
   }
 
-  /** Moves the clock hand to a taken slot. Returns how many of `budget` slots are left, 0 = none found. */
-  #advance(budget: number): number {
-    for (let left = budget; left > 0; ) {
+  /** Moves the clock hand to a taken slot, over at most `empty` others. Returns its page, if it found one. */
+  #advance(empty: number): Page | undefined {
+    for (let passed = 0; passed <= empty; ) {
       const page = this.#pages[this.#handPage]
       if (page === undefined || this.#handSlot >= page.slots) {
         this.#handPage = page === undefined ? 0 : this.#handPage + 1
         this.#handSlot = 0
       } else {
-        if (page.lowAt(this.#handSlot) !== 0) return left
+        if (page.lowAt(this.#handSlot) !== 0) return page
         this.#handSlot++
-        left--
+        passed++
       }
     }
-    return 0
-  }
-
-  #pageAtHand(): Page {
-    return this.#pages[this.#handPage] as Page
+    return undefined
   }
 
   #peek(page: Page, nowMs: number): Step {

@@ -8,6 +8,8 @@ const START_MS = 1_790_000_000_000
 const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
 const slow = tokenBucket({ capacity: 10, refill: 10, every: '1d' })
 
+afterEach(() => jest.restoreAllMocks())
+
 test('fresh states are removed even while only known keys are charged', () => {
   let nowMs = START_MS
   const store = memoryStore({ clock: () => nowMs })
@@ -49,7 +51,6 @@ test('policies made for each charge are released with their states', () => {
   const numbers = acquire.mock.results.map(({ value }) => value as number)
   expect(numbers).toHaveLength(20_000)
   expect(Math.max(...numbers)).toBeLessThan(500) // at most 100 of them are live
-  acquire.mockRestore()
 })
 
 test('a client with a record of bans is evicted later than one that took more units', () => {
@@ -74,7 +75,6 @@ test('a failed allocation of a page leaves nothing of the new key behind', () =>
   pageWithRoom.mockRestore()
   table.add(slow, next ?? [])
   expect([table.size, acquire.mock.calls.length]).toEqual([1, 1])
-  acquire.mockRestore()
 })
 
 test('forget removes a key, whatever policy it names', () => {
