@@ -6,19 +6,6 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
 export type Generation = number
 
-/** Keeps calls away from a store that fails, so that requests do not wait for it. */
-export interface CircuitBreaker {
-  readonly state: BreakerState
-  /** The store's last error, while the breaker is not closed. */
-  readonly cause: StoreError | undefined
-  /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
-  admit(): Generation | undefined
-  /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
-  nextChange(): Promise<void>
-  recordSuccess(generation: Generation): void
-  recordFailure(generation: Generation, error: StoreError, isTimeout?: boolean): void
-}
-
 /** Called at each change of state, with the store's last error while the breaker is not closed. */
 export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefined) => void
 
@@ -34,11 +21,12 @@ const MAX_EARLIER_ANSWERS = 100
 const MAX_OPEN_MS = 1000
 
 /**
- * Creates a circuit breaker. It opens after five failures in a row, or when half of the answers are
+ * Creates a circuit breaker, which keeps calls away from a store that fails, so that requests do not wait
+ * for it. It opens after five failures in a row, or when half of the answers are
  * failures. After 0.5 to 1 s it is half-open and admits one call, the probe: the breaker closes if that
  * succeeds, else it opens again.
  */
-export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
+export function circuitBreaker(onChange: OnBreakerChange) {
   let state: BreakerState = 'closed'
   let cause: StoreError | undefined
   let generation: Generation = 1
@@ -48,8 +36,7 @@ export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
   let windowStartMs = 0
   let lastBurstMs = Number.NEGATIVE_INFINITY
   let probeAtMs = 0
-  let pendingChange: Promise<void> | undefined
-  let resolveChange = () => {}
+  const waiting: (() => void)[] = []
 
   function changeTo(next: BreakerState, error?: StoreError): void {
     state = next
@@ -59,8 +46,7 @@ export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
     failures = 0
     answers = 0
     onChange(next, error)
-    resolveChange()
-    pendingChange = undefined
+    for (const resolve of waiting.splice(0)) resolve()
   }
 
   function countFailure(isTimeout: boolean): void {
@@ -83,31 +69,29 @@ export function circuitBreaker(onChange: OnBreakerChange): CircuitBreaker {
   }
 
   return {
-    get state() {
+    get state(): BreakerState {
       return state
     },
-    get cause() {
+    /** The store's last error, while the breaker is not closed. */
+    get cause(): StoreError | undefined {
       return cause
     },
-    admit() {
+    /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
+    admit(): Generation | undefined {
       if (state === 'closed') return generation
       if (state === 'half-open' || performance.now() < probeAtMs) return undefined
       changeTo('half-open', cause)
       return generation
     },
-    nextChange() {
-      pendingChange ??= new Promise((resolve) => {
-        resolveChange = resolve
-      })
-      return pendingChange
-    },
-    recordSuccess(of) {
+    /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
+    nextChange: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    recordSuccess(of: Generation): void {
       if (of !== generation) return
       failuresInARow = 0
       answers++
       if (state === 'half-open') changeTo('closed')
     },
-    recordFailure(of, error, isTimeout = false) {
+    recordFailure(of: Generation, error: StoreError, isTimeout = false): void {
       if (of !== generation) return
       countFailure(isTimeout)
       if (state === 'closed' && !isFailing()) return

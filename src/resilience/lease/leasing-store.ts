@@ -1,5 +1,5 @@
 import { MAX_PREPAID_SHARE } from '../../policies/prepaid.js'
-import type { Charge, Part, Refund, Store, Verdict } from '../../stores/store.js'
+import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
@@ -16,12 +16,6 @@ export interface LeaseSettings {
   readonly onReturnFailed?: (error: unknown) => void
   /** This process's clock, in milliseconds, for simulations and tests. */
   readonly now?: () => number
-}
-
-/** A store that decides charges of hot keys in this process, mostly without a call. */
-export interface LeasingStore extends Store {
-  /** Admits a charge from units that are held. Returns nothing where the store has to be called. */
-  consume(charge: Charge): Verdict | undefined
 }
 
 /** The most keys that are leased at once. The demand of at least as many is remembered. */
@@ -53,7 +47,7 @@ const CLOSING_MS = 1000
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
  */
-export function leasingStore(store: Store, settings: LeaseSettings): LeasingStore {
+export function leasingStore(store: Store, settings: LeaseSettings) {
   const { holdMs, processes, onReturnFailed = () => {}, now = () => performance.now() } = settings
   const leases = new Map<string, KeyLease>()
   const demands = new RecentMap<Demand>(MAX_KEYS)
@@ -63,6 +57,7 @@ export function leasingStore(store: Store, settings: LeaseSettings): LeasingStor
   let expiryTimer: NodeJS.Timeout | undefined
   let isClosed = false
 
+  /** Admits a charge from units that are held. Returns nothing where the store has to be called. */
   function consume(charge: Charge): Verdict | undefined {
     const part = leasablePart(charge)
     return part && leases.get(part.key)?.consume(part.cost)
@@ -125,8 +120,8 @@ export function leasingStore(store: Store, settings: LeaseSettings): LeasingStor
     name: store.name,
     consume,
     charge,
-    refund: (refunds) => store.refund(refunds),
-    forget(keyed) {
+    refund: (refunds: readonly Refund[]) => store.refund(refunds),
+    forget(keyed: readonly KeyedPolicy[]) {
       for (const { key } of keyed) {
         leases.get(key)?.forget()
         leases.delete(key)
