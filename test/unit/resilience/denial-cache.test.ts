@@ -183,6 +183,17 @@ describe('a denial', () => {
     expect(emitted.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
     expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'open' })
   })
+
+  test('is repeated after a refund that the circuit breaker keeps from the store', async () => {
+    const store = remoteStore()
+    const limiter = limiterOn(store, { policy: one })
+    const taken = await limiter.charge(bob)
+    await limiter.charge(bob)
+    store.isDown = true
+    for (let i = 0; i < 5; i++) await limiter.charge({ user: `eve-${i}` })
+    await expect(limiter.refund(taken)).rejects.toThrow('circuit breaker')
+    expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
+  })
 })
 
 describe('a cached denial ends at once', () => {
