@@ -122,7 +122,6 @@ export function checkPolicy(owner: string, value: unknown): Policy {
     const fix = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
     throw wrongOption(owner, 'policy', 'a policy', value, fix)
   }
-  keyName(owner, 'policy.kind', value.kind)
   return value
 }
 

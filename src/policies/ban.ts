@@ -25,7 +25,6 @@ interface BanRecord {
   readonly bannedUntilMs: number
 }
 
-const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 const RECORD_WIDTH = 4
 /** In `params`, the inner policy's come first, padded to this length; the ban's own follow. */
 const INNER_PARAMS = 3
@@ -173,8 +172,7 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
   }
 
   function recordIn(state: State | undefined): BanRecord {
-    if (state === undefined) return CLEAN
-    const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state.slice(inner.width)
+    const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state?.slice(inner.width) ?? []
     return { strikes, strikesUntilMs, level, bannedUntilMs }
   }
 

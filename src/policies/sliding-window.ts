@@ -93,7 +93,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
       const atTick = (index + later) * sliceTicks + Math.max(t, later === 0 ? tick : 0)
       return Math.max(0, Math.ceil(atTick / slices) - nowMs)
     }
-    return Number.POSITIVE_INFINITY // unreachable: in the last round, room = most
+    return Number.POSITIVE_INFINITY // in the last round room was `most`, which is negative
   }
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
@@ -101,11 +101,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     const view = viewAt(clamped, nowMs)
     const before = usedIn(view)
     const allowed = cost === 0 || before + cost <= limit
-    const retryAfterMs = allowed
-      ? 0
-      : cost > limit
-        ? Number.POSITIVE_INFINITY
-        : msUntilUsed(limit - cost, view, nowMs)
+    const retryAfterMs = allowed ? 0 : msUntilUsed(limit - cost, view, nowMs)
     if (allowed) (view.counts[0] as number) += cost
     const used = allowed ? before + cost : before
     const kept = allowed ? [view.index, ...view.counts] : clamped

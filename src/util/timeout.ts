@@ -5,34 +5,29 @@ export class TimeoutError extends Error {
   }
 }
 
-interface Entry {
-  readonly dueAtMs: number
-  readonly expire: () => void
-}
-
 /**
  * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`. What
  * arrived while the process was busy is read first. One timer serves all pending promises; it does not keep
  * the process running.
  */
 export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> {
-  const pending = new Set<Entry>() // in the order in which they are due
+  const pending = new Map<() => void, number>() // how each expires, and when: the next one comes first
   let hasTimer = false
 
   function startTimer(): void {
-    const [first] = pending
-    if (hasTimer || first === undefined) return
+    const [dueAtMs] = pending.values()
+    if (hasTimer || dueAtMs === undefined) return
     hasTimer = true
-    setTimeout(() => setImmediate(expireDue), Math.max(1, first.dueAtMs - performance.now())).unref()
+    setTimeout(() => setImmediate(expireDue), Math.max(1, dueAtMs - performance.now())).unref()
   }
 
   function expireDue(): void {
     hasTimer = false
     const nowMs = performance.now()
-    for (const entry of pending) {
-      if (entry.dueAtMs > nowMs) break
-      pending.delete(entry)
-      entry.expire()
+    for (const [expire, dueAtMs] of pending) {
+      if (dueAtMs > nowMs) break
+      pending.delete(expire)
+      expire()
     }
     startTimer()
   }
@@ -40,16 +35,15 @@ export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> 
   return (work) =>
     new Promise((resolve, reject) => {
       const expire = () => reject(new TimeoutError(timeoutMs))
-      const entry = { dueAtMs: performance.now() + timeoutMs, expire }
-      pending.add(entry)
+      pending.set(expire, performance.now() + timeoutMs)
       startTimer()
       work.then(
         (result) => {
-          pending.delete(entry)
+          pending.delete(expire)
           resolve(result)
         },
         (reason) => {
-          pending.delete(entry)
+          pending.delete(expire)
           reject(reason)
         },
       )

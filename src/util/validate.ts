@@ -49,8 +49,8 @@ export const wrongOption = errorWith(show)
 export const wrongKind = errorWith(showKind)
 
 /**
- * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one, or
- * else the `example`.
+ * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one,
+ * or else the `example`.
  */
 export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
