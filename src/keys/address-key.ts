@@ -11,24 +11,14 @@ interface AddressUse {
 /** A registered symbol: a second copy of this package recognises the key functions of this one. */
 const USE = Symbol.for('headgate.addressUse')
 
-function useOf(key: KeyFunction): AddressUse | undefined {
+/** Returns how a key function uses the source address; `undefined` where it does not read it. */
+export function addressUseOf(key: KeyFunction): AddressUse | undefined {
   return (key as { [USE]?: AddressUse })[USE]
 }
 
-/** Marks a key function that reads the source address, and returns it. */
-export function markAddressKey<K extends KeyFunction>(key: K, use: AddressUse): K {
+/** Marks a key function with how it uses the source address, and returns it. */
+export function markAddressKey<K extends KeyFunction>(key: K, use: AddressUse | undefined): K {
   return Object.defineProperty(key, USE, { value: use })
-}
-
-/** Marks `key` as reading the source address as `other` does, where `other` reads one. Returns `key`. */
-export function readsAddressLike<K extends KeyFunction>(key: K, other: KeyFunction): K {
-  const use = useOf(other)
-  return use === undefined ? key : markAddressKey(key, { read: use.read, returnsAddress: false })
-}
-
-/** Returns whether a key function returns only addresses. */
-export function isAddressKey(key: KeyFunction): boolean {
-  return useOf(key)?.returnsAddress === true
 }
 
 /**
@@ -38,6 +28,6 @@ export function isAddressKey(key: KeyFunction): boolean {
 export function addressReaderAmong(
   limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],
 ): AddressReader {
-  const uses = limits.flatMap(({ key = [] }) => key.map(useOf))
+  const uses = limits.flatMap(({ key = [] }) => key.map(addressUseOf))
   return uses.find((use) => use !== undefined)?.read ?? addressReader('byIp')
 }

@@ -52,7 +52,7 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   return addressKey(read, ipv6Prefix)
 }
 
-/** Creates the key of a limit that was given none: `byIp()`, which warns of subjects that are no requests. */
+/** Creates the key of a limit without one: `byIp()`, which warns of subjects that are no requests. */
 export function defaultKey(): KeyFunction<unknown> {
   return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { optionalFunction } from '../util/validate.js'
-import { readsAddressLike } from './address-key.js'
+import { addressUseOf, markAddressKey } from './address-key.js'
 import { byIp } from './by-ip.js'
 import { asRequest, type KeyFunction } from './key.js'
 
@@ -44,7 +44,8 @@ export function byUser<Subject>(
     })
   }
 
-  return readsAddressLike(userKey, anonymous)
+  const use = addressUseOf(anonymous)
+  return markAddressKey(userKey, use && { ...use, returnsAddress: false })
 }
 
 /** Returns a key that tells users from anonymous clients; a value that cannot be a key as it is. */

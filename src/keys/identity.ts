@@ -2,7 +2,7 @@ import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
-import { isAddressKey } from './address-key.js'
+import { addressUseOf } from './address-key.js'
 import type { KeyFunction } from './key.js'
 
 /**
@@ -36,7 +36,7 @@ function partReader(
   source: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
-  if (isAddressKey(key) && secret === undefined) return key as IdentityReader
+  if (addressUseOf(key)?.returnsAddress && secret === undefined) return key as IdentityReader
   const hashOnce = lastHashOf(key)
 
   function identify(value: unknown, subject: unknown): string | undefined {

@@ -36,16 +36,12 @@ export function chargeResolver(entries: readonly Entry[], context: LimitContext)
     return (subject, cost, names) => thenMaybe(only(subject, cost, names), toList)
   return (subject, cost, names) => {
     const parts = readAll(resolvers, (resolvePart) => resolvePart(subject, cost, names))
-    return thenMaybe(parts, withoutGaps)
+    return thenMaybe(parts, (all) => all.filter((part) => part !== undefined))
   }
 }
 
 function toList(part: NamedPart | undefined): NamedPart[] {
   return part === undefined ? [] : [part]
-}
-
-function withoutGaps(parts: readonly (NamedPart | undefined)[]): NamedPart[] {
-  return parts.filter((part) => part !== undefined)
 }
 
 type MaybePart = MaybePromise<NamedPart | undefined>
