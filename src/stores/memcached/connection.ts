@@ -41,7 +41,7 @@ export function memjsTransport(client: MemcachedClient): Transport {
     if (queued.length > 0) setImmediate(flush)
     for (const [server, requests] of groupBy(batch, ({ routingKey }) => serverFor(client, routingKey))) {
       if (server) write(client, server, requests)
-      else failAll(requests, noReplyError(new Error('no server is available')))
+      else failAll(requests, new Error('no server is available'))
     }
   }
 
@@ -80,14 +80,14 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
   try {
     server.write(encodeRequests(requests, seqs)) // which opens a connection where there is none
   } catch (cause) {
-    failAll(batch, noReplyError(cause, server)) // an invalid port, for example
+    failAll(batch, cause, server) // an invalid port, for example
     return
   }
   const socket = correct(server._socket as Socket)
   // memjs drops the error callback of an answered request: the last one's stays.
   server.onError(seqs.at(-1) as number, (cause) => {
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
-    failAll(batch, noReplyError(cause, server))
+    failAll(batch, cause, server)
   })
   inTime(allReplied).catch((stalled) => {
     if (server._socket === socket) server.error(stalled)
@@ -122,11 +122,8 @@ function isolate(server: MemcachedServer, socket: Socket): Socket {
   return socket
 }
 
-function failAll(batch: readonly PendingRequest[], error: StoreError): void {
-  for (const { reject } of batch) reject(error)
-}
-
-function noReplyError(cause: unknown, server?: MemcachedServer): StoreError {
+function failAll(batch: readonly PendingRequest[], cause: unknown, server?: MemcachedServer): void {
   const address = server ? `${server.host}:${server.port}: ` : ''
-  return new StoreError('memcached', address + messageOf(cause), { cause })
+  const error = new StoreError('memcached', address + messageOf(cause), { cause })
+  for (const { reject } of batch) reject(error)
 }

@@ -4,10 +4,8 @@ import type { MemcachedReply } from './client.js'
 import { type MemcachedRequest, STATUS } from './protocol.js'
 
 /** Returns the error for a reply with a status of failure. */
-export function statusError(
-  { key }: MemcachedRequest,
-  { header: { status }, val }: MemcachedReply,
-): StoreError {
+export function statusError({ key }: MemcachedRequest, { header, val }: MemcachedReply): StoreError {
+  const { status } = header
   const cause = new Error(`memcached answered status ${status}: ${val.toString() || 'no text'}`)
   if (status === STATUS.notANumber) return foreignItemError(key, cause)
   return new StoreError('memcached', cause.message, { cause, answered: true })

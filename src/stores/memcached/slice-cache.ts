@@ -50,7 +50,12 @@ export class SliceCache {
   read(key: string, counters: Counters, nowMs: number): MaybePromise<OtherSlices> {
     const { older, sliceAt } = counters
     if (older === 0) return NO_SLICES
-    this.#clearAfterClockStep(nowMs)
+    if (nowMs < this.#latestMs) {
+      // While the clock was ahead, it may have taken slices for past in which others still count.
+      this.#byKey = new RecentMap(MIN_KEYS)
+      this.#invalidations++
+    }
+    this.#latestMs = nowMs
     const present = sliceAt(nowMs)
     const cached = this.#byKey.get(key)
     const isStale = cached !== undefined && nowMs - cached.readAtMs > MAX_TRUSTED_MS
@@ -91,14 +96,5 @@ export class SliceCache {
       this.#byKey.set(key, { readAtMs, newest: settled, counts: past.slice(present - 1 - settled) })
     }
     return { next: next.reduce((sum, count) => sum + count, 0), older: past, isStale }
-  }
-
-  /** While the clock was ahead, it may have taken slices for past in which others still count. */
-  #clearAfterClockStep(nowMs: number): void {
-    if (nowMs < this.#latestMs) {
-      this.#byKey = new RecentMap(MIN_KEYS)
-      this.#invalidations++
-    }
-    this.#latestMs = nowMs
   }
 }

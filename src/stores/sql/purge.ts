@@ -8,19 +8,11 @@ const INTERVAL_MS = 60_000
 const BATCH = 100
 const PAUSE_MS = 20
 
-/** Removes expired rows in the background. */
-export interface Purger {
-  /** Starts a purge if one is due. Cheap enough for each batch of charges: it only looks at the clock. */
-  runIfDue(): void
-  /** Stops purging, and resolves when the current batch is done. */
-  close(): Promise<void>
-}
-
 /**
  * Creates a purger that removes expired rows in small batches, about once a minute while there are charges.
  * It keeps no process alive. It warns of a failure once, and tries again at the next purge.
  */
-export function purger(removeExpired: (limit: number) => Promise<number>): Purger {
+export function purger(removeExpired: (limit: number) => Promise<number>) {
   let nextMs = performance.now() + Math.random() * INTERVAL_MS // spreads processes that start together
   let removing: Promise<number> | undefined
   let isClosed = false
@@ -43,10 +35,12 @@ export function purger(removeExpired: (limit: number) => Promise<number>): Purge
   }
 
   return {
-    runIfDue() {
+    /** Starts a purge if one is due. Cheap enough for each batch of charges: it only looks at the clock. */
+    runIfDue(): void {
       if (!isClosed && performance.now() >= nextMs) purge()
     },
-    async close() {
+    /** Stops purging, and resolves when the current batch is done. */
+    async close(): Promise<void> {
       isClosed = true
       await removing?.catch(() => undefined) // purge() reports it
     },

@@ -23,9 +23,8 @@ export async function withConnection<Connection, T>(
     pool.release(connection)
     return result
   } catch (error) {
-    const isUsable = !(error instanceof TimeoutError) && (await canRollBack(pool, connection))
-    if (isUsable) pool.release(connection)
-    else pool.destroy(connection)
+    if (error instanceof TimeoutError) pool.destroy(connection)
+    else await reset(pool, connection)
     throw error
   }
 }
@@ -41,9 +40,9 @@ async function acquire<Connection>(pool: Pool<Connection>): Promise<Connection> 
   }
 }
 
-function canRollBack<Connection>(pool: Pool<Connection>, connection: Connection): Promise<boolean> {
+function reset<Connection>(pool: Pool<Connection>, connection: Connection): Promise<void> {
   return inTime(pool.rollback(connection)).then(
-    () => true,
-    () => false,
+    () => pool.release(connection),
+    () => pool.destroy(connection),
   )
 }
