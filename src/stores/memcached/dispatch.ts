@@ -32,7 +32,7 @@ export function dispatcher(transport: Transport) {
     async (charges, answer) => {
       const decideTogether = async ([key, entries]: [string, [number, Charge][]]) => {
         const own = entries.map(([, charge]) => charge)
-        const { policy } = (own[0] as Charge)[0] as Part
+        const [{ policy }] = own[0] as [Part]
         const results = await strategyFor(policy)
           .charge(key, own, policy)
           .catch((error: Error) => own.map(() => error))
