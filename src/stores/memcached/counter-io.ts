@@ -16,9 +16,9 @@ export function counterIo({ request }: Transport) {
     return countIn(reading, await request(key, reading))
   }
 
-  /** Sends a request, and again while the reply has a status that passes. */
-  function requestUnless(passing: number, key: string, changing: MemcachedRequest): Promise<MemcachedReply> {
-    const isFinal = ({ header }: MemcachedReply) => header.status !== passing
+  /** Sends a request, and sends it again while the reply has this status, which passes. */
+  function requestWhile(status: number, key: string, changing: MemcachedRequest): Promise<MemcachedReply> {
+    const isFinal = ({ header }: MemcachedReply) => header.status !== status
     return retry(() => request(key, changing), { isFinal })
   }
 
@@ -29,7 +29,7 @@ export function counterIo({ request }: Transport) {
   async function add(key: string, counter: string, units: number, expiration: number): Promise<number> {
     if (units === 0) return read(key, counter)
     const adding = increment(counter, units, expiration)
-    const replied = requestUnless(STATUS.notStored, key, adding)
+    const replied = requestWhile(STATUS.notStored, key, adding)
     if (Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
     return countIn(adding, await replied, units)
   }
@@ -37,7 +37,7 @@ export function counterIo({ request }: Transport) {
   /** Subtracts units. Only while a reader holds the item does memcached need memory for that. */
   async function subtract(key: string, counter: string, units: number): Promise<void> {
     const subtracting = decrement(counter, units)
-    countIn(subtracting, await requestUnless(STATUS.noMemory, key, subtracting)) // throws for an error
+    countIn(subtracting, await requestWhile(STATUS.noMemory, key, subtracting)) // throws for an error
   }
 
   return { read, add, subtract }
