@@ -7,10 +7,7 @@ const MAX_DELAY_MS = 20
 
 /** What `retry` tries again. */
 export interface RetryOptions<T> {
-  /**
-   * Whether the same attempt may succeed later: others were in the way, and nothing has been changed. Default:
-   * never.
-   */
+  /** Whether the same attempt may succeed later, and nothing has been changed. Default: never. */
   readonly isTemporary?: (error: unknown) => boolean
   /** Whether what an attempt resolved with is the result. Default: always. */
   readonly isFinal?: (value: T) => boolean
