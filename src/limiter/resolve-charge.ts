@@ -1,7 +1,6 @@
 import { addressReaderAmong } from '../keys/address-key.js'
 import { addressKey, defaultKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
-import { storageKeys } from '../keys/storage-key.js'
 import { signatureOf } from '../policies/policy.js'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
@@ -94,8 +93,9 @@ function policyBinder({ owner, entryName }: Entry, context: LimitContext): (give
   const head = entryName === undefined ? context.keyHead : `${context.keyHead}/${entryName}`
   return weakMemo((given) => {
     const policy = checkPolicy(owner, given)
-    const keyAtRest = storageKeys(`${head}:${signatureOf(policy)}`)
+    const prefix = `${head}:${signatureOf(policy)}`
     const name = entryName ?? context.name ?? keyName(owner, 'policy.name', policy.name)
-    return { name, partOf: (identity, cost) => ({ key: keyAtRest(identity), policy, cost, name }) }
+    // The braces are a Redis Cluster hash tag.
+    return { name, partOf: (identity, cost) => ({ key: `${prefix}:{${identity}}`, policy, cost, name }) }
   })
 }
