@@ -70,7 +70,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
  * store that comes after its deadline is dropped: what it took stays taken.
  */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { resolveCharge, share, lease, healthKey, chooseOnStoreError } = settings
+  const { resolveCharge, share, lease, healthKey, onStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const fallback = fallbackStoreOf(settings.store)
   const scaled = scalerOf(share)
@@ -135,7 +135,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     subject: Subject,
   ): MaybePromise<Decision> {
     if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was emitted
-    return thenMaybe(chooseOnStoreError(error, subject), (choice) => decideBy(choice, parts))
+    const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
+    return thenMaybe(choice, (chosen) => decideBy(chosen, parts))
   }
 
   function decideBy(choice: StoreErrorChoice, charge: readonly NamedPart[]): Decision {

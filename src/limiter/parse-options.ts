@@ -13,14 +13,13 @@ import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 import { chargeResolver, type ResolveCharge } from './resolve-charge.js'
 
 /** A limiter's options, read and checked. */
-export interface LimiterSettings extends Pick<Rows, 'timeoutMs' | 'share' | 'lease'> {
+export interface LimiterSettings extends Pick<Rows, 'timeoutMs' | 'share' | 'lease' | 'onStoreError'> {
   readonly resolveCharge: ResolveCharge
   readonly store: Store
   /** 0 = none. */
   readonly denyCacheMs: number
   /** The key that `health` peeks at; nothing is ever charged to it. */
   readonly healthKey: string
-  readonly chooseOnStoreError: (error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>
 }
 
 /** A part of every key: states of another format are never read. */
@@ -80,7 +79,7 @@ export function limiterSettings(
     denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
     lease,
     healthKey: `${prefix}:${STATE_VERSION}:health`,
-    chooseOnStoreError: createChooser(owner, onStoreError),
+    onStoreError,
     store: claimStore(owner, read.store, name, prefix), // last: only sound options claim a store
   }
 }
@@ -118,22 +117,18 @@ function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' 
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {
-  if (denyCache === false) return 0
-  if (typeof denyCache === 'boolean')
-    throw wrongOption(owner, option, 'a duration or false', denyCache, "It is on by itself, for '1s'.")
-  return durationMs(owner, option, denyCache)
+  return denyCache === false ? 0 : durationMs(owner, option, denyCache)
 }
 
-type GivenChoice = StoreErrorChoice | ((error: StoreError, subject: unknown) => MaybePromise<unknown>)
+type GivenChoice =
+  | StoreErrorChoice
+  | ((error: StoreError, subject: unknown) => MaybePromise<StoreErrorChoice>)
 
 const checkChoice = choice<StoreErrorChoice>('allow', 'deny', 'local')
 
+/** Returns a choice, or a function whose result is checked each time. */
 function readChoice(owner: string, option: string, value: unknown): GivenChoice {
-  return typeof value === 'function' ? (value as GivenChoice) : checkChoice(owner, option, value)
-}
-
-function createChooser(owner: string, choose: GivenChoice): LimiterSettings['chooseOnStoreError'] {
-  if (typeof choose !== 'function') return () => choose
-  const check = (value: unknown) => checkChoice(owner, 'onStoreError', value)
-  return (error, subject) => thenMaybe(choose(error, subject), check)
+  if (typeof value !== 'function') return checkChoice(owner, option, value)
+  const check = (given: unknown) => checkChoice(owner, option, given)
+  return (error, subject) => thenMaybe(value(error, subject), check)
 }
