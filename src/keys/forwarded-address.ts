@@ -62,13 +62,10 @@ export function forwardedReader(
 function addressBehindProxies(owner: string, trustProxy: TrustProxy): ForwardedReader {
   const trust = compileTrust(owner, trustProxy)
   return function forwardedFor(subject) {
-    const peer = peerAddress(subject)
-    // By number, a proxy on a Unix socket is one, too.
-    if (peer === undefined && typeof trustProxy !== 'number') return undefined
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
-    // All that proxy-addr reads.
-    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peer } }
+    // All that proxy-addr reads. A peer without an address is trusted by number alone, as on a Unix socket.
+    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peerAddress(subject) } }
     return proxyAddr(read as unknown as IncomingMessage, trust)
   }
 }

@@ -1,4 +1,4 @@
-import { readOptions, withDefault } from '../options/option-table.js'
+import { readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
@@ -70,8 +70,7 @@ const OPTIONS = {
 export function ban(policy: Policy, options: BanOptions): Policy {
   if (!isPolicy(policy) || isBan(policy))
     throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, FIX)
-  const { after, within, onAttempt, for: bansMs } = readOptions('ban', options, OPTIONS)
-  return makeBan(policy, { after, withinMs: within, restarts: onAttempt === 'restart', bansMs })
+  return makeBan(policy, readOptions('ban', options, OPTIONS))
 }
 
 /** Returns whether a policy is a ban, and so counts its denials. */
@@ -88,15 +87,8 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
   throw wrongOption(owner, option, must, value, "Did you mean for: ['1m', '10m', '1h']?")
 }
 
-interface BanNumbers {
-  readonly after: number
-  readonly withinMs: number
-  readonly restarts: boolean
-  readonly bansMs: readonly number[]
-}
-
-function makeBan(inner: Policy, numbers: BanNumbers): Policy {
-  const { after, withinMs, restarts, bansMs } = numbers
+function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy {
+  const { after, within: withinMs, for: bansMs, onAttempt } = settings
   const longestMs = bansMs.at(-1) as number
   const banMs = (level: number) => bansMs[level - 1] ?? longestMs
 
@@ -108,7 +100,8 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     if (cost > 0 && record.bannedUntilMs > nowMs) {
       const untaken = step.allowed ? inner.take(own, nowMs, 0) : step
       const denial = { ...untaken, allowed: false }
-      if (!restarts) return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
+      if (onAttempt === 'nothing')
+        return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
       return counted(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
     }
     if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
@@ -188,10 +181,10 @@ function makeBan(inner: Policy, numbers: BanNumbers): Policy {
     limit,
     windowMs,
     width: width + RECORD_WIDTH,
-    params: Object.freeze([...padded, after, withinMs, restarts ? 1 : 0, ...bansMs]),
+    params: Object.freeze([...padded, after, withinMs, onAttempt === 'restart' ? 1 : 0, ...bansMs]),
     take,
     refund,
     clampToNow,
-    scaled: (share) => makeBan(inner.scaled(share), numbers),
+    scaled: (share) => makeBan(inner.scaled(share), settings),
   })
 }
