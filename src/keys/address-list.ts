@@ -3,20 +3,17 @@ import { show, wrongOption } from '../util/validate.js'
 import { type Address, parseAsWritten } from './address.js'
 import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
-/** Returns whether an address is in a list. `undefined` is in none. */
-export type AddressTest = (address: Address | undefined) => boolean
-
 /**
- * Creates a test from a list of addresses and CIDR ranges, v4 and v6. An entry within the network of an
- * embedding is read as the IPv4 range in it, since that is how source addresses are read. Throws a
- * `TypeError` that names the entry which is neither.
+ * Creates a function that returns whether an address is in a list of addresses and CIDR ranges, v4 and v6;
+ * `undefined` is in none. An entry within the network of an embedding is read as the IPv4 range in it, since
+ * that is how source addresses are read. Throws a `TypeError` that names the entry which is neither.
  */
 export function addressList(
   owner: string,
   option: string,
   entries: unknown,
   embeddings: readonly Embedding[] = EMBEDDINGS,
-): AddressTest {
+): (address: Address | undefined) => boolean {
   if (!Array.isArray(entries)) {
     const fix = `Did you mean ${option}: ['10.0.0.0/8']?`
     throw wrongOption(owner, option, 'an array of addresses and CIDR ranges', entries, fix)

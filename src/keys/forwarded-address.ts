@@ -40,7 +40,7 @@ export interface AddressOptions {
 }
 
 /** Returns the client's address as a trusted proxy or CDN reports it; `undefined` without a report. */
-export type ForwardedReader = (subject: unknown) => string | undefined
+type ForwardedReader = (subject: unknown) => string | undefined
 
 /**
  * Creates the reader that the options call for, or returns `undefined` without any. Throws a `TypeError` for

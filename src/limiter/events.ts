@@ -18,8 +18,6 @@ export interface LimiterEvents<Subject> {
   refundFailed: [error: unknown, decision: Decision]
 }
 
-type Events<Subject> = EventEmitter<LimiterEvents<Subject>>
-
 /** What a process warning says of a failure that nobody listens to. */
 const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
@@ -29,7 +27,7 @@ const FAILURES = {
 
 /** Emits a failure, or warns once if nobody listens. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
-  events: Events<Subject>,
+  events: EventEmitter<LimiterEvents<Subject>>,
   name: Name,
   ...args: LimiterEvents<Subject>[Name]
 ): void {

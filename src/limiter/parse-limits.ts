@@ -16,7 +16,7 @@ export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
 }
 
 /** A policy, or a function that returns one. */
-export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
+type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 
 /** The options from which a limiter's limits are made. */
 export const LIMIT_ROWS = {
