@@ -27,9 +27,11 @@ export function quoted(names: readonly string[]): string {
 
 /**
  * Creates the table and its index if the table does not exist. Checks first, since only a table's owner may
- * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error where another process creates them too.
+ * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error where another process creates them too. The
+ * transaction shows at once whether a pooler allows one.
  */
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
-  const [table] = await run(connection, `SELECT to_regclass('${quoted(names)}')`)
-  if (table?.rows[0]?.[0] === null) await run(connection, postgresSchema(names.join('.')))
+  const [, table] = await run(connection, 'BEGIN', `SELECT to_regclass('${quoted(names)}')`)
+  const exists = table?.rows[0]?.[0] !== null
+  await run(connection, ...(exists ? [] : [postgresSchema(names.join('.'))]), 'COMMIT')
 }
