@@ -11,7 +11,7 @@ export interface SharedPlace<S extends Server> {
   start(): Promise<S>
   /** Removes all limits. */
   empty(server: S): Promise<unknown>
-  /** Whether so many logins, each of two units, have been given back since it was empty. */
+  /** Whether so many logins, each of two units, have been refunded since it was empty. */
   hasAllBack(server: S, logins: number): Promise<boolean>
   /** What the variable cannot be, and what the demo says then. */
   readonly refused: readonly string[]
@@ -73,7 +73,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
   test('failed logins count on both, and a login that succeeds on neither', async () => {
     const [a, b] = await Promise.all([open(), open()])
     for (const { url } of [a, b, a, b]) expect(await logIn(url, 'analytical')).toBe(200)
-    await until('all of them are given back', () => place.hasAllBack(server, 4))
+    await until('all of them are refunded', () => place.hasAllBack(server, 4))
     for (const { url } of [a, b, a]) expect(await logIn(url, 'wrong')).toBe(401)
     for (const { url } of [b, a]) expect(await logIn(url, 'analytical')).toBe(429)
   })

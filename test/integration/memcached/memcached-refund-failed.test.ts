@@ -76,7 +76,7 @@ describe('a connection lost while a denied charge is refunded', () => {
     await expectCounted(memcachedStore(open(serverAt(0).url)), policy, 7)
   })
 
-  /** Of a limit of 5: so many units are seen only when some are given back. */
+  /** Of a limit of 5: so many units are seen only when some are refunded. */
   async function expectCounted(store: Store, policy: Policy, units: number): Promise<void> {
     await store.refund([{ ...part('key', policy, 3), takenAtMs: Date.now() }])
     expect(await remainingOf(store, policy, ['key'])).toEqual([5 + 3 - units])

@@ -21,7 +21,7 @@ async function rejection(call: MaybePromise<unknown>): Promise<StoreError> {
   return error as StoreError
 }
 
-/** Does something with every connection of a pool, as an application may, and gives them back. */
+/** Does something with every connection of a pool, as an application may, and releases them. */
 async function withEach(pool: UserPool, use: (session: Session) => Promise<unknown>): Promise<void> {
   const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
   for (const session of sessions) await use(session).catch(() => undefined)
@@ -89,7 +89,7 @@ describe('a connection that the application has released', () => {
 })
 
 describe('while the application holds all connections', () => {
-  test('charges wait, and are each counted once when it gives them back', async () => {
+  test('charges wait, and are each counted once when it releases them', async () => {
     const { store, pool, taken } = await makeShared()
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
     const charges = Array.from({ length: 2 * LIMIT }, (_, i) => store.charge([i % 2 === 0 ? one : pair]))

@@ -9,7 +9,7 @@ export interface MixedOrder {
   readonly callers: number
 }
 
-/** By key: how many units were allowed, less what was given back. */
+/** By key: how many units were allowed, less what was refunded. */
 export type Taken = Record<string, number>
 
 export interface MixedCounts {

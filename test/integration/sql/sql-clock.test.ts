@@ -58,7 +58,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       for (const { atMs } of verdicts) expect(atMs).toBeGreaterThanOrEqual(takenAtMs)
     })
 
-    test('is denied where another has taken all, and that gives nothing back', () => {
+    test('is denied where another has taken all, and nothing is refunded', () => {
       const { takenAtMs, verdicts, after } = waited()
       expect(verdicts[0]?.allowed).toBe(false)
       const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)

@@ -16,7 +16,7 @@ const EXPECTED: readonly (readonly [
   without: Figures,
   withCookies: Figures,
 ])[] = [
-  // The five of account and address, a ban of half an hour, and what the window has given back by then; then
+  // The five of account and address, a ban of half an hour, and what the window has freed by then; then
   // a longer ban.
   ['one address, one account, 1 hour', 1000, [8, 0, 0, '10 of 10'], [8, 0, 0, '10 of 10']],
   // However slow, it gets what one address has, and leaves the account its other half.
@@ -26,7 +26,7 @@ const EXPECTED: readonly (readonly [
     [15, 0, 0, '10 of 10'],
     [15, 0, 0, '10 of 10'],
   ],
-  // The fifty of the address, and the one that was right is given back.
+  // The fifty of the address, and the one that was right is refunded.
   [
     'one address, 1000 accounts, one leaked password, 1 hour',
     1000,
