@@ -51,7 +51,7 @@ test.each([
   [1, 1, 5],
   [5, 1, 5],
   [0, 0, 5],
-])('an error about a whole number suggests %p, which is from %p to %p', (value, min, max) => {
+])('whole returns %p, which is from %p to %p', (value, min, max) => {
   expect(whole(min, max)('someone', 'n', value)).toBe(value)
 })
 
