@@ -1,6 +1,6 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[]
+type HeadersArgument = OutgoingHttpHeaders | readonly unknown[]
 
 /**
  * Calls `listener` right before the headers of a response are sent. Status and headers are set by then, also
@@ -13,11 +13,11 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
 
   function writeHeadAfterListener(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
     if (!isDue || res.headersSent) return writeHead.call(this, status, ...rest)
-    isDue = false
     const message = rest.filter((arg) => typeof arg === 'string').slice(0, 1)
     const headers = rest.find((arg) => typeof arg === 'object' && arg !== null) as HeadersArgument | undefined
     res.statusCode = status
     setHeaders(res, headers)
+    isDue = false
     listener()
     return writeHead.call(this, res.statusCode, ...message)
   }
@@ -25,13 +25,17 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
   res.writeHead = writeHeadAfterListener as typeof res.writeHead
 }
 
-/** Sets headers as `writeHead` does: they replace earlier ones, and a list may hold a name several times. */
+/**
+ * Sets headers as `writeHead` does: they replace earlier ones, and a list, which is flat or one of pairs, may
+ * hold a name several times.
+ */
 function setHeaders(res: ServerResponse, headers: HeadersArgument = {}): void {
   const pairs = Array.isArray(headers) ? pairsIn(headers) : Object.entries(headers)
   for (const [name] of pairs) res.removeHeader(name)
   for (const [name, value] of pairs) res.appendHeader(name, value as string | string[])
 }
 
-function pairsIn(list: readonly OutgoingHttpHeader[]): [string, OutgoingHttpHeader | undefined][] {
+function pairsIn(list: readonly unknown[]): [string, unknown][] {
+  if (Array.isArray(list[0])) return list as [string, unknown][]
   return Array.from({ length: list.length / 2 }, (_, i) => [String(list[2 * i]), list[2 * i + 1]])
 }

@@ -60,6 +60,28 @@ test.each<[string, (res: ServerResponse) => void]>([
     },
   ],
   [
+    'given as pairs',
+    (res) => {
+      const pairs = [
+        ['Location', '/home'],
+        ['Set-Cookie', ['a=1', 'b=2']],
+      ]
+      res.writeHead(302, pairs as never).end()
+    },
+  ],
+  [
+    'given as pairs where others had been set',
+    (res) => {
+      res.setHeader('Location', '/elsewhere').setHeader('Set-Cookie', 'old=1')
+      const pairs = [
+        ['Location', '/home'],
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+      ]
+      res.writeHead(302, undefined, pairs as never).end()
+    },
+  ],
+  [
     'given where others had been set',
     (res) => {
       res.setHeader('Location', '/elsewhere')
@@ -83,6 +105,14 @@ test.each<[string, (res: ServerResponse) => void]>([
   expect(status).toBe(302)
   expect(headers.get('location')).toBe('/home')
   expect(headers.getSetCookie()).toEqual(['a=1', 'b=2', 'ours=1'])
+})
+
+test('headers that Node.js rejects reach no listener, and the next ones do', async () => {
+  const { heard, status } = await answerOf((res) => {
+    expect(() => res.writeHead(302, { Location: undefined })).toThrow('Invalid value "undefined"')
+    res.writeHead(500).end()
+  })
+  expect({ heard, status }).toEqual({ heard: [{ status: 500, location: undefined }], status: 500 })
 })
 
 test('each of two listeners is called once, and not for early hints', async () => {
