@@ -4,19 +4,14 @@ import { addressList } from '../keys/address-list.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import type { Entry } from '../limiter/parse-limits.js'
-import {
-  LIMITER_ROWS,
-  LIMITER_RULES,
-  type LimiterSettings,
-  limiterSettings,
-} from '../limiter/parse-options.js'
+import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import { FOREIGN_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, whole, wrongOption } from '../util/validate.js'
-import { type DenialBody, type DenialFigures, messageBody } from './denial-body.js'
+import { type DenialBody, messageBody } from './denial-body.js'
 import type { HeaderStyle, ResetFormat } from './headers.js'
-import { type Count, type OnAllowed, refundUncounted } from './refund-uncounted.js'
+import { type Count, refundUncounted } from './refund-uncounted.js'
 
 /** Continues with the next handler; with an error, with the error handlers of Express or Connect. */
 export type Next = (error?: unknown) => void
@@ -56,25 +51,6 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   mode?: 'enforce' | 'report'
 }
 
-/** Returns whether `allow` or `block` holds the address of a request. Throws a `DisconnectedError`. */
-export type AddressRule = (subject: unknown) => 'allow' | 'block' | undefined
-
-/** The options of `rateLimit`, read and checked. */
-export interface MiddlewareSettings<Req, Res>
-  extends Pick<MiddlewareRead, 'headers' | 'resetFormat' | 'statusCode' | 'message'> {
-  readonly limiter: LimiterSettings
-  readonly skip: ((req: Req, res: Res) => MaybePromise<boolean>) | undefined
-  readonly addressRule: AddressRule | undefined
-  /** Called before anything is charged. Returns whether a request is answered 400, unless in report mode. */
-  readonly isMalformed: ((req: Req) => MaybePromise<boolean>) | undefined
-  /** Returns what a limited request is shown of its decision. */
-  readonly figuresOf: (decision: Decision) => DenialFigures
-  /** Called for a request that passes, in report mode also for one that a limit denies. */
-  readonly onAllowed: OnAllowed<Req, Res> | undefined
-  readonly onLimited: OnLimited<Req, Res> | undefined
-  readonly enforce: boolean
-}
-
 /** How the options of `rateLimit` are read. */
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
@@ -96,23 +72,26 @@ type MiddlewareRead = Settings<typeof MIDDLEWARE_ROWS>
 export function readMiddlewareOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   options: RateLimitOptions<Req, Res>,
-): MiddlewareSettings<Req, Res> {
+) {
   const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, fixes: FOREIGN_OPTIONS }
   const read = readOptions(owner, options, table)
   const { count = 'all', skip, onLimited } = options
   return {
     ...read,
     skip,
-    addressRule: addressRule(owner, read),
-    isMalformed: undefined,
-    figuresOf: (decision) => decision,
-    onAllowed: count === 'all' ? undefined : refundUncounted(count),
     onLimited,
+    addressRule: addressRule(owner, read),
+    onAllowed: count === 'all' ? undefined : refundUncounted(count),
     enforce: read.mode === 'enforce',
     // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
     limiter: limiterSettings(owner, read, count === 'all' ? '1s' : '100ms'),
   }
 }
+
+/** The options of `rateLimit`, read and checked. */
+export type MiddlewareSettings<Req extends IncomingMessage, Res extends ServerResponse> = ReturnType<
+  typeof readMiddlewareOptions<Req, Res>
+>
 
 const namedCount = choice('all', 'failed', 'successful')
 
@@ -137,10 +116,11 @@ function readAddresses(owner: string, option: string, entries: unknown): readonl
   return entries as readonly string[]
 }
 
+/** Returns a test of an address by `allow` and `block`, which throws a `DisconnectedError`. */
 function addressRule(
   owner: string,
   { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },
-): AddressRule | undefined {
+): ((subject: unknown) => 'allow' | 'block' | undefined) | undefined {
   if (allow.length + block.length === 0) return undefined
   const read = addressReaderAmong(entries)
   const isAllowed = addressList(owner, 'allow', allow, read.embeddings)

@@ -5,13 +5,10 @@ import { emit } from '../limiter/events.js'
 import { denyDisconnected, type Limiter, limiterFrom } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import { denialHeaders, rateLimitHeaders } from './headers.js'
-import {
-  type MiddlewareSettings,
-  type Next,
-  type RateLimitOptions,
-  readMiddlewareOptions,
-} from './options.js'
+import type { DenialFigures } from './denial-body.js'
+import { rateLimitHeaders } from './headers.js'
+import { type Next, type RateLimitOptions, readMiddlewareOptions } from './options.js'
+import type { OnAllowed } from './refund-uncounted.js'
 import { abort, refuse, respondLimited, setAll } from './respond.js'
 
 declare global {
@@ -51,18 +48,31 @@ export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
-  return middlewareFrom('rateLimit', readMiddlewareOptions('rateLimit', options))
+  return middlewareFrom('rateLimit', options)
+}
+
+/** What a guard changes in the steps of a request. */
+interface GuardSteps<Req, Res> {
+  /** Called before anything is charged. Returns whether a request is answered 400, unless in report mode. */
+  readonly isMalformed?: (req: Req) => MaybePromise<boolean>
+  /** Returns what a limited request is shown of its decision. Default: all of it. */
+  readonly figuresOf?: (decision: Decision) => DenialFigures
+  /** Called in place of what `count` does. */
+  readonly onAllowed?: OnAllowed<Req, Res>
 }
 
 /**
- * Creates middleware from settings that were read; `owner` is the function that errors name. The steps of a
- * request stand below in order: each returns whether the request passes, and has answered it if not.
+ * Creates middleware; `owner` is the function that errors name. The steps of a request stand below in order:
+ * each returns whether the request passes, and has answered it if not.
  */
 export function middlewareFrom<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
-  settings: MiddlewareSettings<Req, Res>,
+  options: RateLimitOptions<Req, Res>,
+  steps: GuardSteps<Req, Res> = {},
 ): RateLimitMiddleware<Req, Res> {
-  const { skip, addressRule, isMalformed, onAllowed, enforce } = settings
+  const settings = readMiddlewareOptions(owner, options)
+  const { skip, addressRule, enforce } = settings
+  const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = steps
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat)
   const limiter = limiterFrom<Req>(owner, settings.limiter)
   const seen = new WeakSet<Req>()
@@ -121,17 +131,13 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
     req.rateLimit = decision
     const passes = decision.allowed || !enforce
     if (!passes && res.headersSent) return abort(res)
-    if (enforce && !res.headersSent) {
-      const quota = headersOf(res, decision, isFirst)
-      if (!passes) {
-        if (decision.source === 'closed')
-          return refuse(req, res, 'store-failed', 503, denialHeaders(decision), decision)
-        return respondLimited(settings, [req, res, next], decision, quota)
-      }
-      setAll(res, quota)
+    if (enforce && !res.headersSent) setAll(res, headersOf(res, decision, isFirst))
+    if (passes) {
+      onAllowed?.(limiter, req, res, decision)
+      return true
     }
-    if (passes) onAllowed?.(limiter, req, res, decision)
-    return passes
+    if (decision.source === 'closed') return refuse(req, res, 'store-failed', 503, decision)
+    return respondLimited(settings, [req, res, next], decision, figuresOf?.(decision) ?? decision)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })

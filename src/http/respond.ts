@@ -7,37 +7,30 @@ import { type DenialBody, type DenialFigures, type DenialReason, denialBody } fr
 import { denialHeaders, type HeaderList } from './headers.js'
 import type { MiddlewareSettings, Next } from './options.js'
 
-/** Sets headers on a response that the application will send. */
+/** Sets headers on a response. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** Sends a whole response in one call. Returns false: the request does not pass. */
-export function send(res: ServerResponse, status: number, headers: HeaderList, body: DenialBody): false {
-  const byName: Record<string, string> = {} // on-headers before 1.1 reads a list as one of pairs
-  for (let i = 0; i < headers.length; i += 2) byName[headers[i] as string] = headers[i + 1] as string
-  byName['Content-Type'] = body.contentType
-  byName['Content-Length'] = String(Buffer.byteLength(body.text))
-  res.writeHead(status, byName)
-  res.end(body.text)
+/** Sends a whole response. Returns false: the request does not pass. */
+function send(res: ServerResponse, status: number, { contentType, text }: DenialBody): false {
+  setAll(res, ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(text))])
+  res.statusCode = status
+  res.end(text)
   return false
 }
 
 /** Answers a limited request: by `onLimited`, else with `message`, else with the default body. Returns false. */
 export function respondLimited<Req extends IncomingMessage, Res extends ServerResponse>(
-  { figuresOf, onLimited, statusCode, message }: MiddlewareSettings<Req, Res>,
+  { onLimited, statusCode, message }: MiddlewareSettings<Req, Res>,
   [req, res, next]: readonly [Req, Res, Next],
   decision: Decision,
-  quota: HeaderList,
+  figures: DenialFigures,
 ): MaybePromise<false> {
-  const figures = figuresOf(decision)
-  const headers = [...quota, ...denialHeaders(figures)]
-  if (onLimited !== undefined) {
-    setAll(res, headers)
-    return thenMaybe(onLimited(req, res, next, decision), () => false as const)
-  }
-  if (message !== undefined) return send(res, statusCode, headers, message)
-  return refuse(req, res, 'limited', statusCode, headers, figures)
+  setAll(res, denialHeaders(figures))
+  if (onLimited !== undefined) return thenMaybe(onLimited(req, res, next, decision), () => false as const)
+  const body = message ?? denialBody('limited', statusCode, figures, headerOf(req, 'accept'))
+  return send(res, statusCode, body)
 }
 
 /** Refuses a request, or aborts its response where the application has sent the headers. Returns false. */
@@ -46,11 +39,11 @@ export function refuse(
   res: ServerResponse,
   reason: DenialReason,
   status: number,
-  headers: HeaderList = [],
   figures?: DenialFigures,
 ): false {
   if (res.headersSent) return abort(res)
-  return send(res, status, headers, denialBody(reason, status, figures, headerOf(req, 'accept')))
+  if (figures !== undefined) setAll(res, denialHeaders(figures))
+  return send(res, status, denialBody(reason, status, figures, headerOf(req, 'accept')))
 }
 
 /** Node.js' HTTP/2 compatibility response, which has no `closed`, `destroyed` or socket. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DenialFigures } from '../http/denial-body.js'
-import { readMiddlewareOptions } from '../http/options.js'
+import type { RateLimitOptions } from '../http/options.js'
 import { middlewareFrom, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { hashedValue, isKey } from '../keys/identity.js'
 import { claim } from '../limiter/claimed-store.js'
@@ -82,7 +82,9 @@ export function loginGuard<
   const attempts = attemptRecord(login.account, login.recognize)
   const limits = loginLimits(login, attempts)
   const seen = new WeakSet<Req>()
-  const settings = readMiddlewareOptions<Req, Res>(OWNER, {
+  const events = new EventEmitter<LoginEvents<Req>>()
+  const log = securityLog(events, name, login, secret)
+  const shared: RateLimitOptions<Req, Res> = {
     ...pickShared(options),
     ...(store && { store }),
     name,
@@ -95,18 +97,18 @@ export function loginGuard<
       const isRead = SAFE_METHODS.includes(req.method ?? '') && login.account.fieldOf(req) === undefined
       return isRead || (options.skip?.(req, res) ?? false)
     },
-  })
-  if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
-
-  const events = new EventEmitter<LoginEvents<Req>>()
-  const log = securityLog(events, name, login, secret)
-  const onLockout = settings.enforce ? options.onLockout : undefined
-  const middleware = middlewareFrom<Req, Res>(OWNER, {
-    ...settings,
+  }
+  const middleware = middlewareFrom(OWNER, shared, {
     isMalformed: (req) => thenMaybe(attempts.begin(req), (attempt) => attempt.name === null),
     figuresOf: uniformFigures(login),
-    onAllowed: settleAttempts(login, attempts, log, onLockout),
+    onAllowed: settleAttempts(
+      login,
+      attempts,
+      log,
+      options.mode === 'report' ? undefined : options.onLockout,
+    ),
   })
+  if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
 
   function report(req: Req, outcome: 'success' | 'failure'): void {
     if (!seen.has(req)) warnOnce('HEADGATE_UNKNOWN_ATTEMPT', UNKNOWN_ATTEMPT)

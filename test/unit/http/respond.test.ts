@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { refuse, send, setAll } from '../../../src/http/respond.js'
+import { refuse, setAll } from '../../../src/http/respond.js'
 import { exchange } from '../../support/exchange.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -12,21 +12,21 @@ test('setAll replaces headers of the same name, in any case', () => {
   expect(res.getHeaders()).toEqual({ 'cache-control': 'no-store', 'retry-after': '1' })
 })
 
-test('send writes headers and body at once, keeps headers set before, and returns false', () => {
-  const { res } = exchange()
+test('refuse sends headers and body at once, keeps headers set before, and returns false', () => {
+  const { req, res } = exchange()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]
-  const body = { contentType: 'text/plain; charset=utf-8', text: 'Né.\n' }
-  expect(send(res, 429, ['Retry-After', '1'], body)).toBe(false)
+  expect(refuse(req, res, 'limited', 429, { retryAfterMs: 1000, parts: [] })).toBe(false)
   expect(res.statusCode).toBe(429)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',
+    'cache-control': 'no-store',
     'retry-after': '1',
     'content-type': 'text/plain; charset=utf-8',
-    'content-length': '5',
+    'content-length': '42',
   })
   expect(writeHead).toHaveBeenCalledTimes(1)
-  expect(end.mock.calls).toEqual([['Né.\n']])
+  expect(end.mock.calls).toEqual([['Too many requests. Try again in 1 second.\n']])
 })
 
 describe('refuse', () => {
