@@ -160,7 +160,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
     () => loginGuard({ field: 'user', limit: 5, windowMs: 60_000 } as never),
     'there are no options "limit" and "windowMs". Write limits: { account: slidingWindow({ limit, window }) }.',
   ],
-  ...['skipSuccessfulRequests', 'count', 'requestWasSuccessful'].map(
+  ...['skipSuccessfulRequests', 'count'].map(
     (name) =>
       [
         () => loginGuard({ field: 'user', [name]: true } as never),
