@@ -1,12 +1,12 @@
-import { byField, fieldReader } from '../keys/by-field.js'
+import { type ByFieldOptions, byField, fieldReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
 
-/** Which account an attempt is for. Give one of the two. */
-export interface AccountOptions<Req> {
+/** Which account an attempt is for. Give `field`, and `normalize` with it, or `account`. */
+export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
   /**
    * The POST field with the user name, as `byField` reads it. Device cookies are valid for the name as it
    * was typed.
@@ -20,16 +20,6 @@ export interface AccountOptions<Req> {
    * fold to one.
    */
   account?: KeyFunction<Req>
-  /**
-   * Returns the one spelling that stands for all spellings of a name, where `field` is given. Default: as
-   * `foldName`. Names with invisible characters never get here, and a result that holds any is malformed.
-   *
-   * The application must compare names in the same way. If it distinguishes names that are one here
-   * (`"Ada"` and `"ada"`), the owner of one account clears the failures of the other. If it equates names
-   * that are two here, as a database with a collation that ignores accents does, each spelling has guesses
-   * of its own.
-   */
-  normalize?: (value: string) => string
 }
 
 /** Reads the account from requests. */
@@ -40,7 +30,7 @@ export interface AccountReader<Req> {
   readonly fieldOf: (req: Req) => unknown
 }
 
-type GivenAccount = Record<'field' | 'account', unknown> & { normalize: AccountOptions<never>['normalize'] }
+type GivenAccount = Record<'field' | 'account', unknown> & Record<'normalize', ByFieldOptions['normalize']>
 
 /** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
 export function accountReader(
