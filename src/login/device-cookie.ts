@@ -5,13 +5,8 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
 
-/** What a cookie is signed for. */
-interface Signed {
-  readonly account: string
-  /** The name in the spelling that was typed. */
-  readonly typed: string
-  readonly epoch: string
-}
+/** What a cookie is signed for: an account, its name in the spelling that was typed, and its epoch. */
+type Signed = readonly [account: string, typed: string, epoch: string]
 
 /** The browser of an attempt, by what its cookies prove. */
 export interface Browser {
@@ -56,27 +51,18 @@ export function deviceCookie<Req extends IncomingMessage>(
       .digest('base64url')
   }
 
-  function nameOf(secret: string, { account, typed }: Signed): string {
+  function nameOf(secret: string, [account, typed]: Signed): string {
     return DEVICE_COOKIE + keyedHash(secret, 'device cookie', account, typed).slice(0, 8)
-  }
-
-  function signatureOf(secret: string, signed: Signed, device: string, expires: string): string {
-    const { account, typed, epoch } = signed
-    return keyedHash(secret, 'device', account, typed, epoch, device, expires)
-  }
-
-  function verify(secret: string, proof: string, signed: Signed): string | undefined {
-    const [, device = '', expires = '', signature = ''] = PROOF.exec(proof) ?? []
-    if (device === '' || secondsOf(expires) * 1000 <= Date.now()) return undefined
-    const expected = signatureOf(secret, signed, device, expires)
-    return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? device : undefined
   }
 
   function knownDevice(cookies: ReadonlyMap<string, string>, signed: Signed): string | undefined {
     if (cookies.size === 0) return undefined
     for (const secret of secrets) {
-      const device = verify(secret, cookies.get(nameOf(secret, signed)) ?? '', signed)
-      if (device !== undefined) return device
+      const proof = PROOF.exec(cookies.get(nameOf(secret, signed)) ?? '') ?? []
+      const [, device = '', expires = '', signature = ''] = proof
+      if (secondsOf(expires) * 1000 <= Date.now()) continue // or there is no proof
+      const expected = keyedHash(secret, 'device', ...signed, device, expires)
+      if (timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return device
     }
     return undefined
   }
@@ -84,14 +70,14 @@ export function deviceCookie<Req extends IncomingMessage>(
   function sign(signed: Signed, device: string, cookies: ReadonlyMap<string, string>): string[] {
     const [secret = ''] = secrets
     const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
-    const proof = `${device}.${expires}.${signatureOf(secret, signed, device, expires)}`
+    const proof = `${device}.${expires}.${keyedHash(secret, 'device', ...signed, device, expires)}`
     return setDeviceCookies(nameOf(secret, signed), proof, lastsMs, cookies)
   }
 
   return function recognizeBrowser(req, account, typed) {
     const cookies = readDeviceCookies(headerOf(req, 'cookie'))
     return thenMaybe(epochOf?.(account, req as never), (epoch) => {
-      const signed = { account, typed, epoch: epochText(epoch) }
+      const signed: Signed = [account, typed, epochText(epoch)]
       const device = knownDevice(cookies, signed)
       return {
         device: device ?? STRANGER,

@@ -4,7 +4,7 @@ import { readSecret } from '../limiter/parse-options.js'
 import { callback, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { show, wrongOption } from '../util/validate.js'
+import { show } from '../util/validate.js'
 
 /** How browsers are recognized that have logged in before. */
 export interface DeviceCookieOptions<Req = IncomingMessage> {
@@ -49,12 +49,8 @@ export function readDeviceCookie(owner: string, option: string, options: unknown
   return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
 }
 
-function readSecrets(owner: string, option: string, value: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value]
-  if (list.length === 0) {
-    const must = 'a string, or an array of strings, of at least 16 characters each'
-    throw wrongOption(owner, option, must, value, 'Make one with: openssl rand -hex 32.')
-  }
+function readSecrets(owner: string, _option: string, value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) && value.length > 0 ? Array.from(value) : [value]
   return list.map((secret) => readSecret(owner, secret ?? '') as string)
 }
 

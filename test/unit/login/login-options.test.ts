@@ -61,7 +61,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: [] } },
-    'loginGuard: deviceCookie: secret must be a string, or an array of strings, of at least 16 characters each, got an array of 0.',
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got an array of 0. Make one with',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), 'short'] } },
