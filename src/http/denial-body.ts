@@ -14,14 +14,13 @@ export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
 /** The figures of a decision that a body shows: all of them, or fewer. */
 export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 
+const IANA_PROBLEM = 'https://iana.org/assignments/http-problem-types#'
+
 /** Types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457). */
 const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
-  limited: {
-    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-    title: 'Too many requests',
-  },
+  limited: { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' },
   'store-failed': {
-    type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+    type: `${IANA_PROBLEM}temporary-reduced-capacity`,
     title: 'Service temporarily unavailable',
   },
   blocked: { type: 'about:blank', title: 'Forbidden' },
