@@ -43,7 +43,7 @@ export function claimStore(
 const CLAIMS = Symbol.for('headgate.unnamedLimiters')
 
 /** Claims a store for its only limiter without a name. Throws a `TypeError` for a second one. */
-export function claim(owner: string, store: Store, prefix: string): void {
+function claim(owner: string, store: Store, prefix: string): void {
   const shared = globalThis as { [CLAIMS]?: WeakMap<Store, Set<string>> }
   shared[CLAIMS] ??= new WeakMap()
   const prefixes = shared[CLAIMS].get(store) ?? new Set()

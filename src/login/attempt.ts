@@ -24,9 +24,7 @@ export function attemptRecord<Req extends object>(
   const attempts = new WeakMap<object, Attempt | undefined>()
 
   /** Returns the attempt in progress, if there is one. */
-  function get(req: Req): Attempt | undefined {
-    return attempts.get(req)
-  }
+  const get = (req: Req): Attempt | undefined => attempts.get(req)
 
   /** Returns an attempt. Of a subject that is none in progress it is read anew, since its body may change. */
   function of(req: Req): MaybePromise<Attempt> {

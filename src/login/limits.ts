@@ -1,68 +1,22 @@
+import type { IncomingMessage } from 'node:http'
 import { isKey } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import type { LimitOptions } from '../limiter/options.js'
-import { ban } from '../policies/ban.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'
-import { slidingWindow } from '../policies/sliding-window.js'
 import { durationText } from '../util/durations.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import type { Attempts } from './attempt.js'
-import { type RecognizeBrowser, STRANGER } from './device-cookie.js'
-
-/** The limits of a guard that have a window. Any policy will do. */
-export interface LoginPolicies {
-  /** Failures of one address (IPv6: one network), whatever the account: stops password spraying. */
-  readonly address: Policy
-  /** Failures of one account from all addresses together: stops guesses from many addresses. */
-  readonly account: Policy
-  /** Failures of one account from one address: stops one guesser before the account is refused to all. */
-  readonly accountAndAddress: Policy
-}
+import { STRANGER } from './device-cookie.js'
+import type { LoginSettings } from './options.js'
 
 /** What the limits are called in keys, decisions and `forget`. */
-export const LIMIT_NAMES = ['address', 'account-and-address', 'account', 'consecutive'] as const
-
-type LimitName = (typeof LIMIT_NAMES)[number]
+type LimitName = 'address' | 'account-and-address' | 'account' | 'consecutive'
 
 /** A limit of a guard. */
 export interface LoginLimit<Req> extends LimitOptions<Req> {
   readonly name: LimitName
   readonly policy: Policy
-}
-
-/** The limits that a success clears. The address is only refunded what the success itself was charged. */
-export const CLEARED_LIMITS = LIMIT_NAMES.slice(1)
-
-/**
- * Returns the default policies.
- *
- * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4. Over hours it is 20 an hour, where OWASP ASVS 4.0
- *   2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
- * - Per account and address half of that, so that a single guesser leaves the account open for other
- *   addresses; then bans of growing length (OWASP Authentication cheat sheet).
- * - Per address 50 in an hour: users behind one address mistype, too. Bans follow only after 500 refusals,
- *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
- *   Credential Stuffing Prevention cheat sheet).
- */
-export function defaultPolicies(): LoginPolicies {
-  const fifty = slidingWindow({ limit: 50, window: '1h' })
-  const five = slidingWindow({ limit: 5, window: '30m' })
-  return {
-    address: ban(fifty, { after: 500, within: '1h', for: ['1h', '6h', '1d'] }),
-    account: slidingWindow({ limit: 10, window: '30m' }),
-    accountAndAddress: ban(five, { after: 5, within: '30m', for: ['30m', '2h', '6h'] }),
-  }
-}
-
-/** What the limits of a guard are made of. */
-export interface LimitSettings<Req> {
-  readonly policies: LoginPolicies
-  /** How many failures in a row lock an account; `false` = never. */
-  readonly consecutive: number | false
-  readonly address: KeyFunction<Req>
-  /** Set where known devices are counted apart from strangers. */
-  readonly recognize: RecognizeBrowser<Req> | undefined
 }
 
 /**
@@ -75,8 +29,8 @@ export interface LimitSettings<Req> {
  * attempts that no other limit refuses are ever charged to it: else a charge that is about to be refunded
  * could be taken for the last failure in a row.
  */
-export function loginLimits<Req extends object>(
-  { policies, consecutive: most, address, recognize }: LimitSettings<Req>,
+export function loginLimits<Req extends IncomingMessage>(
+  { limits: policies, consecutive: most, address, recognize }: LoginSettings<Req, never>,
   attempts: Attempts<Req>,
 ): LoginLimit<Req>[] {
   const { account } = attempts
@@ -121,10 +75,10 @@ const COUNTED_BY: Readonly<Record<LimitName, readonly [string, string]>> = {
 /** Returns a row for each limit: its name, what it counts by, and its policy's numbers. */
 export function describeLimits<Req>(
   limits: readonly LoginLimit<Req>[],
-  { recognize }: LimitSettings<Req>,
+  hasDevices: boolean,
 ): { limit: string; key: string; policy: string }[] {
   return limits.map(({ name, policy }) => {
-    return { limit: name, key: COUNTED_BY[name][recognize ? 1 : 0], policy: describePolicy(policy) }
+    return { limit: name, key: COUNTED_BY[name][hasDevices ? 1 : 0], policy: describePolicy(policy) }
   })
 }
 

@@ -4,28 +4,21 @@ import type { DenialFigures } from '../http/denial-body.js'
 import type { RateLimitOptions } from '../http/options.js'
 import { middlewareFrom, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { hashedValue, isKey } from '../keys/identity.js'
-import { claim } from '../limiter/claimed-store.js'
+import { claimStore } from '../limiter/claimed-store.js'
 import { chargeOf, type Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
-import { memoryStore } from '../stores/memory/memory-store.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { warnOnce } from '../util/warn-once.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
-import { describeLimits, LIMIT_NAMES, loginLimits } from './limits.js'
+import { describeLimits, loginLimits } from './limits.js'
 import { type LoginGuardOptions, type LoginSettings, pickShared, readLoginOptions } from './options.js'
 import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 const OWNER = 'loginGuard'
-const DEFAULT_NAME = 'login'
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** `Retry-After` by `'coarse'` where the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
-const UNKNOWN_ATTEMPT =
-  'headgate: guard.reportSuccess or guard.reportFailure was called with a request that this guard has not seen, and ' +
-  'has no effect. Pass the request object that the guard was called with, not a copy or a wrapper of it.'
-
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard<Req extends IncomingMessage, Res extends ServerResponse>
   extends RateLimitMiddleware<Req, Res> {
@@ -40,9 +33,8 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
   /**
    * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
    * before the headers of the response are sent, else it throws an `Error`; the last report takes effect.
-   * Has no effect on a request that this guard has not allowed as an attempt, or whose client has hung
-   * up; on one that it has never seen, such as a wrapper, it emits the process warning
-   * `HEADGATE_UNKNOWN_ATTEMPT`.
+   * Has no effect on a request that this guard has not allowed as an attempt, or whose client has hung up;
+   * nor on one that it has never seen, such as a copy or a wrapper of the request.
    */
   reportSuccess(req: Req): void
   /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
@@ -77,23 +69,19 @@ export function loginGuard<
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
   const login = readLoginOptions(options)
-  const { name = DEFAULT_NAME, prefix = 'hg', onStoreError = 'local', secret } = options
-  const store = options.store ?? (options.name === undefined ? memoryStore() : undefined)
+  const { name, secret, prefix } = login
   const attempts = attemptRecord(login.account, login.recognize)
   const limits = loginLimits(login, attempts)
-  const seen = new WeakSet<Req>()
   const events = new EventEmitter<LoginEvents<Req>>()
-  const log = securityLog(events, name, login, secret)
   const shared: RateLimitOptions<Req, Res> = {
     ...pickShared(options),
-    ...(store && { store }),
     name,
-    onStoreError,
+    store: claimStore(OWNER, options.store, options.name, `${prefix}:${name}`),
+    onStoreError: options.onStoreError ?? 'local',
     denyCache: false, // its limits count denials
     headers: 'none',
     limits,
     skip(req, res) {
-      seen.add(req)
       const isRead = SAFE_METHODS.includes(req.method ?? '') && login.account.fieldOf(req) === undefined
       return isRead || (options.skip?.(req, res) ?? false)
     },
@@ -101,20 +89,8 @@ export function loginGuard<
   const middleware = middlewareFrom(OWNER, shared, {
     isMalformed: (req) => thenMaybe(attempts.begin(req), (attempt) => attempt.name === null),
     figuresOf: uniformFigures(login),
-    onAllowed: settleAttempts(
-      login,
-      attempts,
-      log,
-      options.mode === 'report' ? undefined : options.onLockout,
-    ),
+    onAllowed: settleAttempts(login, attempts, securityLog(events, login)),
   })
-  if (options.name === undefined && store) claim(OWNER, store, `${prefix}:${name}`)
-
-  function report(req: Req, outcome: 'success' | 'failure'): void {
-    if (!seen.has(req)) warnOnce('HEADGATE_UNKNOWN_ATTEMPT', UNKNOWN_ATTEMPT)
-    attempts.get(req)?.report?.(outcome)
-  }
-
   return Object.assign(middleware, {
     limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts) },
     events,
@@ -122,9 +98,9 @@ export function loginGuard<
       thenMaybe(attempts.account(subject as Req), (account) =>
         isKey(account) ? hashedValue(account, secret) : undefined,
       ),
-    reportSuccess: (req: Req) => report(req, 'success'),
-    reportFailure: (req: Req) => report(req, 'failure'),
-    describe: () => describeLimits(limits, login),
+    reportSuccess: (req: Req) => attempts.get(req)?.report?.('success'),
+    reportFailure: (req: Req) => attempts.get(req)?.report?.('failure'),
+    describe: () => describeLimits(limits, login.recognize !== undefined),
   })
 }
 
@@ -135,9 +111,9 @@ export function loginGuard<
  */
 function uniformFigures({
   retryAfter,
-  policies,
+  limits,
 }: LoginSettings<never, never>): (decision: Decision) => DenialFigures {
-  const { windowMs } = policies.account
+  const { windowMs } = limits.account
   const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
   const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
   return (decision) => ({ retryAfterMs: retryAfter === 'exact' ? decision.retryAfterMs : fixedMs, parts: [] })
@@ -154,10 +130,9 @@ function forgetAccount<Req extends object>(
   return async function forget(subject, options) {
     if (chargeOf(subject) !== undefined) return limiter.forget(subject, options)
     const name = await attempts.account(subject as Req)
-    const forgetOf = (device: string, limits: readonly string[]) =>
-      attempts.runAs(subject as Req, { name, device }, () => limiter.forget(subject, { limits }))
-    const limits = options?.limits ?? LIMIT_NAMES
-    const row = limits.filter((limit) => limit === 'consecutive')
-    await Promise.all([forgetOf(STRANGER, limits), forgetOf('any known', row)])
+    const forgetOf = (device: string, of: typeof options) =>
+      attempts.runAs(subject as Req, { name, device }, () => limiter.forget(subject, of))
+    const row = options?.limits?.filter((limit) => limit === 'consecutive') ?? ['consecutive']
+    await Promise.all([forgetOf(STRANGER, options), forgetOf('any known', { limits: row })])
   }
 }

@@ -11,14 +11,13 @@ import {
   unchecked,
   withDefault,
 } from '../options/option-table.js'
-import { isPolicy, type Policy } from '../policies/policy.js'
-import { choice, wholeNumber, wrongOption } from '../util/validate.js'
+import { choice, wholeNumber } from '../util/validate.js'
 import { type AccountOptions, type AccountReader, accountReader } from './account.js'
 import { deviceCookie } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
-import { defaultPolicies, type LimitSettings, type LoginPolicies } from './limits.js'
 import type { SuccessTest } from './outcome.js'
+import { type LoginPolicies, readPolicies } from './policies.js'
 import { readFailureRedirect, succeededByStatus } from './redirect.js'
 
 /** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
@@ -110,14 +109,6 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
   accountInEvents?: 'hashed' | 'clear'
 }
 
-/** A guard's own options, read and checked. */
-export interface LoginSettings<Req, Res>
-  extends LimitSettings<Req>,
-    Pick<LoginRead, 'retryAfter' | 'accountInEvents'> {
-  readonly account: AccountReader<Req>
-  readonly succeeded: SuccessTest<Req, Res>
-}
-
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
   field: unchecked,
@@ -145,18 +136,24 @@ const RULES = {
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
 export function readLoginOptions<Req extends IncomingMessage, Res extends ServerResponse>(
   options: LoginGuardOptions<Req, Res>,
-): LoginSettings<Req, Res> {
+) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
-  const { deviceCookie: cookie, prefix, name = '' } = read
+  const { deviceCookie: cookie, prefix, name = 'login' } = read
   return {
     ...read,
+    name,
     account: read.reader as AccountReader<Req>,
     address: options.address ?? byIp(),
-    policies: read.limits,
+    onLockout: read.mode === 'enforce' ? options.onLockout : undefined,
     recognize: cookie && deviceCookie<Req>(cookie, prefix, name),
     succeeded: options.succeeded ?? succeededByStatus(read.failureRedirect),
   }
 }
+
+/** A guard's own options, read and checked. */
+export type LoginSettings<Req extends IncomingMessage, Res extends ServerResponse> = ReturnType<
+  typeof readLoginOptions<Req, Res>
+>
 
 type LoginRead = Settings<typeof ROWS>
 
@@ -178,21 +175,4 @@ function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }:
       `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ${fix}`,
     )
   }
-}
-
-function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {
-  const { address, account, accountAndAddress } = defaultPolicies()
-  const rows = {
-    address: withDefault(address, readPolicy),
-    account: withDefault(account, readPolicy),
-    accountAndAddress: withDefault(accountAndAddress, readPolicy),
-  }
-  const fixes = { ip: 'address', pair: 'accountAndAddress' }
-  return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })
-}
-
-function readPolicy(owner: string, option: string, policy: unknown): Policy {
-  if (isPolicy(policy)) return policy
-  const fix = "Write slidingWindow({ limit: 10, window: '30m' })."
-  throw wrongOption(owner, option, 'a policy', policy, fix)
 }

@@ -18,14 +18,14 @@ export type Outcome = 'success' | 'failure' | 'error'
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
- * Calls `settle` once with a function that returns the outcome of an attempt: the reported one, or else what
- * `readOutcome` returns, when the headers of the response are about to be sent. Where the connection ends
- * before, that is a failure, so that hanging up avoids no limit.
+ * Calls `settle` once with the outcome of an attempt: the reported one, or else what `readOutcome` returns,
+ * when the headers of the response are about to be sent. Where the connection ends before, that is a
+ * failure, so that hanging up avoids no limit.
  */
 export function onOutcome(
   res: ServerResponse,
   readOutcome: () => Outcome,
-  settle: (read: () => Outcome) => void,
+  settle: (outcome: Outcome) => void,
 ): ReportOutcome {
   let isSettled = false
   let reported: 'success' | 'failure' | undefined
@@ -33,7 +33,7 @@ export function onOutcome(
   function end(read: () => Outcome): void {
     if (isSettled) return
     isSettled = true
-    settle(() => reported ?? read())
+    settle(reported ?? read())
   }
 
   if (isClosed(res)) end(() => 'failure') // while the store decided

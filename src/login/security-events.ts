@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { hashedValue, isKey } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { emit } from '../limiter/events.js'
@@ -44,16 +45,11 @@ const DESCRIPTIONS = {
 /** Logs an event of an attempt. */
 export type LogEvent = (type: keyof typeof DESCRIPTIONS, value: number | string) => void
 
-/** Returns the log of an attempt at the account of this name. */
-export type AttemptLog<Req> = (req: Req, name: unknown) => LogEvent
-
-/** Creates the security log of a guard. */
-export function securityLog<Req>(
+/** Creates the security log of a guard: a function that returns the log of an attempt at an account. */
+export function securityLog<Req extends IncomingMessage>(
   events: EventEmitter<LoginEvents<Req>>,
-  appid: string,
-  { address: readAddress, accountInEvents }: LoginSettings<Req, never>,
-  secret: string | undefined,
-): AttemptLog<Req> {
+  { name: appid, secret, address: readAddress, accountInEvents }: LoginSettings<Req, never>,
+): (req: Req, name: unknown) => LogEvent {
   function accountInLog(name: unknown): string {
     if (!isKey(name)) return 'unknown'
     if (accountInEvents === 'hashed') return hashedValue(name, secret)

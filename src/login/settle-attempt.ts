@@ -6,10 +6,9 @@ import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
-import { CLEARED_LIMITS } from './limits.js'
-import type { LoginGuardOptions, LoginSettings } from './options.js'
+import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
-import type { AttemptLog, LogEvent } from './security-events.js'
+import type { LogEvent, securityLog } from './security-events.js'
 
 /**
  * Creates what follows an allowed attempt to its outcome. A success clears the failures of the account,
@@ -18,10 +17,9 @@ import type { AttemptLog, LogEvent } from './security-events.js'
  * not lead to a lock that only support can end.
  */
 export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
-  { succeeded }: LoginSettings<Req, Res>,
+  { succeeded, onLockout }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
-  logOf: AttemptLog<Req>,
-  onLockout: LoginGuardOptions<Req, Res>['onLockout'],
+  logOf: ReturnType<typeof securityLog<Req>>,
 ): OnAllowed<Req, Res> {
   const countRunning = counter()
 
@@ -33,13 +31,16 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
     const log = logOf(req, name)
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
 
-    async function settle(read: () => Outcome): Promise<void> {
-      let outcome: Outcome = 'failure'
+    function readOutcome(): Outcome {
       try {
-        outcome = read()
+        return outcomeOf(req, res, succeeded)
       } catch (error) {
         emitError(error)
+        return 'failure'
       }
+    }
+
+    async function settle(outcome: Outcome): Promise<void> {
       if (outcome === 'success') {
         if (!res.headersSent) attempt.remember?.(res)
         if (failures > 0) log('authn_login_successafterfail', failures)
@@ -49,12 +50,16 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
       if (outcome === 'error') return limiter.refund(decision, { limits: ['consecutive'] })
       if (!isLastInRow) return
       log('authn_login_lock', 'maxretries')
-      await callOnLockout(() => onLockout?.(String(name), req))
+      try {
+        await onLockout?.(String(name), req)
+      } catch (error) {
+        const problem = `onLockout threw (${messageOf(error)}). The account is locked all the same.`
+        warnOnce('HEADGATE_LOCKOUT_FAILED', `headgate: ${problem}`)
+      }
     }
 
-    const readOutcome = () => outcomeOf(req, res, succeeded)
-    attempt.report = onOutcome(res, readOutcome, (read) => {
-      settle(read)
+    attempt.report = onOutcome(res, readOutcome, (outcome) => {
+      settle(outcome)
         .catch(emitError)
         .finally(() => decision.allowed && countRunning(name, -1))
     })
@@ -95,19 +100,12 @@ function counter(): (name: unknown, change: 1 | -1) => number {
 
 /**
  * Forgets the failures of the account at once, so that those that come after the response are counted. Only
- * the address is refunded: a slow refund of a limit that is forgotten would take back a later failure.
+ * the address is refunded, and only this attempt: a slow refund of a limit that is forgotten would take back
+ * a later failure.
  */
 async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-  const forget = async () => limiter.forget(decision, { limits: CLEARED_LIMITS })
+  const limits = ['account-and-address', 'account', 'consecutive']
+  const forget = async () => limiter.forget(decision, { limits })
   const refund = async () => limiter.refund(decision, { limits: ['address'] })
   await Promise.all([forget(), refund()])
-}
-
-async function callOnLockout(onLockout: () => unknown): Promise<void> {
-  try {
-    await onLockout()
-  } catch (error) {
-    const message = `headgate: onLockout threw (${messageOf(error)}). The account is locked all the same.`
-    warnOnce('HEADGATE_LOCKOUT_FAILED', message)
-  }
 }

@@ -3,7 +3,6 @@ import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard } from 'headgate'
 import supertest from 'supertest'
 import { closeServers } from '../../support/http.js'
-import { listenForWarnings } from '../../support/warnings.js'
 import { attemptsLeft, hangUp, isSuccess } from './attempt-outcome.js'
 
 type Guard = LoginGuard<Request, Response>
@@ -169,18 +168,6 @@ test('a reported success makes the browser a known device, and is reported after
   const { headers } = await supertest(app).post('/login').type('form').send({ username: 'ada' })
   expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-headgate-device-[\w-]{8}=/)])
   expect(events).toEqual([expect.stringMatching(/^authn_login_successafterfail:.*,1$/)])
-})
-
-test('a report on a request that the guard has never seen emits a process warning, once', async () => {
-  const warnings = listenForWarnings()
-  const guard = newGuard()
-  const answer: express.RequestHandler = (req, res) => {
-    for (let i = 0; i < 2; i++) guard.reportFailure(Object.create(req))
-    res.sendStatus(401)
-  }
-  expect(await attempt(guard, answer)).toBe(401)
-  expect(warnings()).toEqual(['HEADGATE_UNKNOWN_ATTEMPT'])
-  jest.restoreAllMocks()
 })
 
 test('a reported success takes effect where its headers bypass the guard, and ends its attempt', async () => {

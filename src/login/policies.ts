@@ -1,0 +1,54 @@
+import { readOptions, withDefault } from '../options/option-table.js'
+import { ban } from '../policies/ban.js'
+import { isPolicy, type Policy } from '../policies/policy.js'
+import { slidingWindow } from '../policies/sliding-window.js'
+import { wrongOption } from '../util/validate.js'
+
+/** The limits of a guard that have a window. Any policy will do. */
+export interface LoginPolicies {
+  /** Failures of one address (IPv6: one network), whatever the account: stops password spraying. */
+  readonly address: Policy
+  /** Failures of one account from all addresses together: stops guesses from many addresses. */
+  readonly account: Policy
+  /** Failures of one account from one address: stops one guesser before the account is refused to all. */
+  readonly accountAndAddress: Policy
+}
+
+/**
+ * Returns the default policies.
+ *
+ * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4. Over hours it is 20 an hour, where OWASP ASVS 4.0
+ *   2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
+ * - Per account and address half of that, so that a single guesser leaves the account open for other
+ *   addresses; then bans of growing length (OWASP Authentication cheat sheet).
+ * - Per address 50 in an hour: users behind one address mistype, too. Bans follow only after 500 refusals,
+ *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
+ *   Credential Stuffing Prevention cheat sheet).
+ */
+function defaultPolicies(): LoginPolicies {
+  const fifty = slidingWindow({ limit: 50, window: '1h' })
+  const five = slidingWindow({ limit: 5, window: '30m' })
+  return {
+    address: ban(fifty, { after: 500, within: '1h', for: ['1h', '6h', '1d'] }),
+    account: slidingWindow({ limit: 10, window: '30m' }),
+    accountAndAddress: ban(five, { after: 5, within: '30m', for: ['30m', '2h', '6h'] }),
+  }
+}
+
+/** Reads and checks the option `limits`. */
+export function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {
+  const { address, account, accountAndAddress } = defaultPolicies()
+  const rows = {
+    address: withDefault(address, readPolicy),
+    account: withDefault(account, readPolicy),
+    accountAndAddress: withDefault(accountAndAddress, readPolicy),
+  }
+  const fixes = { ip: 'address', pair: 'accountAndAddress' }
+  return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })
+}
+
+function readPolicy(owner: string, option: string, policy: unknown): Policy {
+  if (isPolicy(policy)) return policy
+  const fix = "Write slidingWindow({ limit: 10, window: '30m' })."
+  throw wrongOption(owner, option, 'a policy', policy, fix)
+}
