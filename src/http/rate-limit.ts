@@ -27,10 +27,7 @@ export interface RateLimitMiddleware<Req extends IncomingMessage, Res extends Se
 }
 
 /** A request that passed a limiter, for Connect and node:http; the type of Express is extended above. */
-export type RateLimited<Req = IncomingMessage> = Req & {
-  /** The decision of the last limiter that this request passed. */
-  rateLimit?: Decision
-}
+export type RateLimited<Req = IncomingMessage> = Req & Pick<Express.Request, 'rateLimit'>
 
 /**
  * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when

@@ -1,6 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-
-type HeadersArgument = OutgoingHttpHeaders | readonly unknown[]
+import type { ServerResponse } from 'node:http'
 
 /**
  * Calls `listener` right before the headers of a response are sent. Status and headers are set by then, also
@@ -14,7 +12,7 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
   function writeHeadAfterListener(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
     if (!isDue || res.headersSent) return writeHead.call(this, status, ...rest)
     const message = rest.filter((arg) => typeof arg === 'string').slice(0, 1)
-    const headers = rest.find((arg) => typeof arg === 'object' && arg !== null) as HeadersArgument | undefined
+    const headers = rest.find((arg) => typeof arg === 'object' && arg !== null)
     res.statusCode = status
     setHeaders(res, headers)
     isDue = false
@@ -29,7 +27,7 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
  * Sets headers as `writeHead` does: they replace earlier ones, and a list, which is flat or one of pairs, may
  * hold a name several times.
  */
-function setHeaders(res: ServerResponse, headers: HeadersArgument = {}): void {
+function setHeaders(res: ServerResponse, headers: object = {}): void {
   const pairs = Array.isArray(headers) ? pairsIn(headers) : Object.entries(headers)
   for (const [name] of pairs) res.removeHeader(name)
   for (const [name, value] of pairs) res.appendHeader(name, value as string | string[])

@@ -14,10 +14,7 @@ import type { LoginSettings } from './options.js'
 type LimitName = 'address' | 'account-and-address' | 'account' | 'consecutive'
 
 /** A limit of a guard. */
-export interface LoginLimit<Req> extends LimitOptions<Req> {
-  readonly name: LimitName
-  readonly policy: Policy
-}
+type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly policy: Policy }
 
 /**
  * Returns the limits of a guard, which are decided together. A known device is limited as an account of its
@@ -73,10 +70,7 @@ const COUNTED_BY: Readonly<Record<LimitName, readonly [string, string]>> = {
 }
 
 /** Returns a row for each limit: its name, what it counts by, and its policy's numbers. */
-export function describeLimits<Req>(
-  limits: readonly LoginLimit<Req>[],
-  hasDevices: boolean,
-): { limit: string; key: string; policy: string }[] {
+export function describeLimits<Req>(limits: readonly LoginLimit<Req>[], hasDevices: boolean) {
   return limits.map(({ name, policy }) => {
     return { limit: name, key: COUNTED_BY[name][hasDevices ? 1 : 0], policy: describePolicy(policy) }
   })

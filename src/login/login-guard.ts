@@ -109,14 +109,13 @@ export function loginGuard<
  * limit refused nor how much is left, so that nobody learns whether there is such an account, or whether it
  * is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
-function uniformFigures({
-  retryAfter,
-  limits,
-}: LoginSettings<never, never>): (decision: Decision) => DenialFigures {
+function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {
   const { windowMs } = limits.account
   const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
   const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
-  return (decision) => ({ retryAfterMs: retryAfter === 'exact' ? decision.retryAfterMs : fixedMs, parts: [] })
+  return ({ retryAfterMs }: Decision): DenialFigures => {
+    return { retryAfterMs: retryAfter === 'exact' ? retryAfterMs : fixedMs, parts: [] }
+  }
 }
 
 /**

@@ -165,14 +165,12 @@ function checkOutcome(owner: string, { succeeded, failureRedirect }: LoginRead):
 function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: LoginRead): void {
   if (cookie === undefined) return
   if (name === undefined) {
-    const why = 'since its cookies are valid for the guard of that name alone'
-    throw new TypeError(`${owner}: deviceCookie needs the option name, ${why}. Write name: 'login'.`)
+    const problem = 'deviceCookie needs the option name, for which its cookies are valid'
+    throw new TypeError(`${owner}: ${problem}. Write name: 'login'.`)
   }
   // Else whoever collected cookies before the password changed has all limits with each of them.
   if (consecutive === false && cookie.epoch === undefined) {
-    const fix = 'Write deviceCookie: { secret, epoch: (account) => passwordChangedAt(account) }.'
-    throw new TypeError(
-      `${owner}: deviceCookie with consecutive: false needs an epoch that ends older cookies. ${fix}`,
-    )
+    const problem = 'deviceCookie with consecutive: false needs an epoch that ends older cookies'
+    throw new TypeError(`${owner}: ${problem}. Write epoch: (account) => passwordChangedAt(account).`)
   }
 }

@@ -7,10 +7,6 @@ import { beforeHeaders } from './before-headers.js'
 /** Returns whether a response whose headers are about to be sent means that somebody logged in. */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
-const LATE_REPORT =
-  'loginGuard: an outcome was reported after the headers of the response were sent. Call reportSuccess or ' +
-  'reportFailure before res.send, res.redirect and the like.'
-
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'
 
@@ -41,8 +37,13 @@ export function onOutcome(
   res.once('close', () => end(() => 'failure'))
 
   return function report(outcome) {
-    if (!res.headersSent) reported = outcome
-    else throw new Error(LATE_REPORT)
+    if (res.headersSent) {
+      const fix = 'Call reportSuccess or reportFailure before res.send, res.redirect and the like.'
+      throw new Error(
+        `loginGuard: an outcome was reported after the headers of the response were sent. ${fix}`,
+      )
+    }
+    reported = outcome
   }
 }
 

@@ -49,6 +49,5 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
 
 function readPolicy(owner: string, option: string, policy: unknown): Policy {
   if (isPolicy(policy)) return policy
-  const fix = "Write slidingWindow({ limit: 10, window: '30m' })."
-  throw wrongOption(owner, option, 'a policy', policy, fix)
+  throw wrongOption(owner, option, 'a policy', policy, "Write slidingWindow({ limit: 10, window: '30m' }).")
 }

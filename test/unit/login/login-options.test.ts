@@ -49,7 +49,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', deviceCookie: { secret: 'x'.repeat(16) } },
-    "loginGuard: deviceCookie needs the option name, since its cookies are valid for the guard of that name alone. Write name: 'login'.",
+    "loginGuard: deviceCookie needs the option name, for which its cookies are valid. Write name: 'login'.",
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), name: 'c' } },
