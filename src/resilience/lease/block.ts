@@ -1,4 +1,5 @@
-import type { Prepaid } from '../../policies/prepaid.js'
+import type { Policy } from '../../policies/policy.js'
+import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
 import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/store.js'
 
 /** A key of which units are leased. */
@@ -6,8 +7,14 @@ export interface LeasedKey extends KeyedPolicy {
   readonly prepaid: Prepaid
   /** The longest that units are held, in milliseconds since the store was called for them. */
   readonly holdMs: number
-  /** The most units that are held at once. */
-  readonly maxBlock: number
+}
+
+/**
+ * Returns how many units of a limit one of `processes` leases at once: as many as the key was charged in the
+ * last hold (`recentUnits`), and at most its part of what all processes may hold together.
+ */
+export function blockSize({ limit }: Policy, processes: number, recentUnits = Number.POSITIVE_INFINITY) {
+  return Math.min(recentUnits, Math.floor((limit * MAX_PREPAID_SHARE) / processes))
 }
 
 /** Prepaid units of one key. */

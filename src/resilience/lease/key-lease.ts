@@ -1,12 +1,13 @@
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { validateVerdict } from '../validate-verdict.js'
-import { type Block, type LeasedKey, prepaidBlock } from './block.js'
+import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
 /** What all leases of a store share. */
 export interface LeaseContext {
   readonly store: Store
+  readonly processes: number
   /** This process's clock, in milliseconds. */
   readonly now: () => number
   /** Refunds unused units in the background. */
@@ -35,8 +36,10 @@ const IDLE: LeaseState = { kind: 'idle', acquireFromMs: Number.NEGATIVE_INFINITY
 export type KeyLease = ReturnType<typeof keyLease>
 
 /** Creates the lease of a key that was charged as `demand` says. */
-export function keyLease({ store, now, returnUnits }: LeaseContext, leased: LeasedKey, demand: Demand) {
-  const { key, policy, holdMs, maxBlock } = leased
+export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Demand) {
+  const { store, processes, now, returnUnits } = context
+  const { key, policy, holdMs } = leased
+  const maxUnits = blockSize(policy, processes)
   let state: LeaseState = IDLE
 
   function consumeHeld(cost: number, nowMs: number): Verdict | undefined {
@@ -56,7 +59,7 @@ export function keyLease({ store, now, returnUnits }: LeaseContext, leased: Leas
    * a request for a block. Later charges wait for that block; those that it is too small for go to the store.
    */
   function charge(part: Part): MaybePromise<readonly Verdict[]> {
-    if (part.cost > maxBlock) return store.charge([[part]])
+    if (part.cost > maxUnits) return store.charge([[part]])
     const nowMs = now()
     demand.add(part.cost, nowMs)
     const verdict = consumeHeld(part.cost, nowMs)
@@ -85,7 +88,7 @@ export function keyLease({ store, now, returnUnits }: LeaseContext, leased: Leas
   }
 
   async function requestBlock(sinceMs: number): Promise<LeaseState> {
-    const units = Math.min(maxBlock, demand.unitsAt(sinceMs))
+    const units = blockSize(policy, processes, demand.unitsAt(sinceMs))
     const request: Charge = [{ key, policy, cost: units }]
     try {
       const verdict = validateVerdict(store, request, await store.charge([request]))

@@ -1,8 +1,8 @@
-import { MAX_PREPAID_SHARE } from '../../policies/prepaid.js'
 import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
+import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
 
@@ -35,11 +35,10 @@ const CLOSING_MS = 1000
  * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
  * processes hold of a key that one process forgets.
  *
- * **Block size.** What the key was charged in the last `holdMs`, at most `limit / (16 × processes)` (see
- * `MAX_PREPAID_SHARE`). Where the store denies a block, charges go to the store until it should have enough
- * units, for `holdMs` at most.
+ * **Blocks.** Each process holds one of a key at most, of `blockSize` units. Where the store denies a block,
+ * charges go to the store until it should have enough units, for `holdMs` at most.
  *
- * **Unused units.** Each process holds one block at most, all together a sixteenth of the limit. A block
+ * **Unused units.** All processes together hold a sixteenth of the limit (`MAX_PREPAID_SHARE`). A block
  * expires `holdMs` after the request for it; its unused units are returned within `holdMs` more, and on
  * `close`. Those of a token bucket are not returned while less than an eighth of the bucket is missing: its
  * refill brings them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
@@ -52,7 +51,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   const leases = new Map<string, KeyLease>()
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
-  const context: LeaseContext = { store, now, returnUnits }
+  const context: LeaseContext = { store, processes, now, returnUnits }
   const inTime = timeout(CLOSING_MS)
   let expiryTimer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -77,16 +76,15 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   }
 
   function leaseIfHot({ key, policy, cost }: Part): KeyLease | undefined {
-    const { prepaid, limit } = policy
-    const maxBlock = Math.floor((limit * MAX_PREPAID_SHARE) / processes)
-    if (prepaid === undefined || maxBlock < 2) return undefined
+    const { prepaid } = policy
+    if (prepaid === undefined || blockSize(policy, processes) < 2) return undefined
     const demand = demands.get(key) ?? new Demand(holdMs)
     if (!demand.isHotAt(now()) || leases.size >= MAX_KEYS) {
       demand.add(cost, now())
       demands.set(key, demand)
       return undefined
     }
-    const lease = keyLease(context, { key, policy, prepaid, holdMs, maxBlock }, demand)
+    const lease = keyLease(context, { key, policy, prepaid, holdMs }, demand)
     leases.set(key, lease)
     expiryTimer ??= setInterval(expire, holdMs).unref()
     return lease
