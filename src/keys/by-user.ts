@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { optionalFunction } from '../util/validate.js'
 import { addressUseOf, markAddressKey } from './address-key.js'
 import { byIp } from './by-ip.js'
+import { isKey } from './identity.js'
 import { asRequest, type KeyFunction } from './key.js'
 
 /** What happens to requests without a user. */
@@ -33,7 +33,7 @@ export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {
-  optionalFunction('byUser', 'get', get)
+  callback('byUser', 'get', get)
   const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
   const read = (get ?? userOf) as (subject: unknown) => unknown
 
@@ -50,8 +50,7 @@ export function byUser<Subject>(
 
 /** Returns a key that tells users from anonymous clients; a value that cannot be a key as it is. */
 function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
-  const isName = typeof key === 'string' || typeof key === 'bigint' || Number.isFinite(key)
-  return isName ? `${kind}:${key}` : key
+  return isKey(key) ? `${kind}:${key}` : key
 }
 
 function userOf(subject: unknown): unknown {

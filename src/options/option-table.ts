@@ -1,4 +1,4 @@
-import { optionalFunction, showKind } from '../util/validate.js'
+import { showKind, wrongKind } from '../util/validate.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { collectProblems } from './problems.js'
 
@@ -94,7 +94,7 @@ export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOpti
 
 /** A row for a function that may be left out. */
 export function callback<F>(owner: string, option: string, value: unknown): F | undefined {
-  optionalFunction(owner, option, value)
+  if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
   return value as F | undefined
 }
 

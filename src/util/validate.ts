@@ -104,8 +104,3 @@ export function suggestName(value: unknown): string {
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain.slice(0, 64) || 'api'
 }
-
-/** Throws a `TypeError` unless a value is a function, or `undefined`: the option was left out. */
-export function optionalFunction(owner: string, option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
-}

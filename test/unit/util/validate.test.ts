@@ -1,13 +1,5 @@
 import { optional, readOptions } from '../../../src/options/option-table.js'
-import {
-  choice,
-  keyName,
-  optionalFunction,
-  show,
-  whole,
-  wholeNumber,
-  wrongOption,
-} from '../../../src/util/validate.js'
+import { choice, keyName, show, whole, wholeNumber, wrongOption } from '../../../src/util/validate.js'
 
 test.each<[unknown, string]>([
   ['10', '"10"'],
@@ -122,13 +114,4 @@ test.each<[unknown, string]>([
 ])('%p is no name, and %p is suggested, which is one', (name, suggested) => {
   expect(() => keyName('someone', 'name', name)).toThrow(`Did you mean name: '${suggested}'?`)
   expect(keyName('someone', 'name', suggested)).toBe(suggested)
-})
-
-test('an optional function is a function or undefined, and nothing else', () => {
-  expect(() => optionalFunction('someone', 'skip', undefined)).not.toThrow()
-  expect(() => optionalFunction('someone', 'skip', () => true)).not.toThrow()
-  for (const wrong of [null, true, '/health', {}])
-    expect(() => optionalFunction('someone', 'skip', wrong)).toThrow(
-      /^someone: skip must be a function, got /,
-    )
 })
