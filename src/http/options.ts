@@ -84,7 +84,7 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
     onAllowed: count === 'all' ? undefined : refundUncounted(count),
     enforce: read.mode === 'enforce',
     // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
-    limiter: limiterSettings(owner, read, count === 'all' ? '1s' : '100ms'),
+    limiter: limiterSettings(owner, read, count === 'all' ? 1000 : 100),
   }
 }
 

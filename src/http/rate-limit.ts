@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { rememberPeerAddress } from '../keys/connection.js'
+import { peerAddress } from '../keys/connection.js'
 import type { Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
 import { denyDisconnected, type Limiter, limiterFrom } from '../limiter/limiter.js'
@@ -146,7 +146,7 @@ function withResult(
   result: MaybePromise<boolean>,
   use: (result: boolean) => MaybePromise<boolean>,
 ): MaybePromise<boolean> {
-  if (isPromise(result)) rememberPeerAddress(req)
+  if (isPromise(result)) peerAddress(req) // Node.js remembers it now
   return thenMaybe(result, use)
 }
 

@@ -2,17 +2,13 @@ import { asRequest } from './key.js'
 
 /**
  * Returns the peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection
- * has closed unless the address was read before: Node.js remembers it then.
+ * has closed unless the address was read before: Node.js remembers it then. So it is read of each request
+ * that has to wait, and may be aborted meanwhile.
  */
 export function peerAddress(subject: unknown): string | undefined {
   const { socket } = asRequest(subject)
   const { remoteAddress } = (socket ?? {}) as { remoteAddress?: unknown }
   return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
-}
-
-/** Makes Node.js remember the peer's address, for a request that waits and may be aborted meanwhile. */
-export function rememberPeerAddress(subject: unknown): void {
-  peerAddress(subject)
 }
 
 /** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */

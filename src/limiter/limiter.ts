@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { isDisconnectedError, rememberPeerAddress } from '../keys/connection.js'
+import { isDisconnectedError, peerAddress } from '../keys/connection.js'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
@@ -105,7 +105,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return denyDisconnected(error)
     }
     if (!isPromise(parts)) return decide(parts, subject)
-    rememberPeerAddress(subject)
+    peerAddress(subject) // Node.js remembers it now
     const arrivedMs = performance.now()
     return parts.then((resolved) => decide(resolved, subject, arrivedMs), denyDisconnected)
   }

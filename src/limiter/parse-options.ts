@@ -2,25 +2,14 @@ import { elsewhere, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../options/forei
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/memory-store.js'
-import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
-import { type Duration, durationMs } from '../util/durations.js'
+import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
-import { chargeResolver, type ResolveCharge } from './resolve-charge.js'
-
-/** A limiter's options, read and checked. */
-export interface LimiterSettings extends Pick<Rows, 'timeoutMs' | 'share' | 'lease' | 'onStoreError'> {
-  readonly resolveCharge: ResolveCharge
-  readonly store: Store
-  /** 0 = none. */
-  readonly denyCacheMs: number
-  /** The key that `health` peeks at; nothing is ever charged to it. */
-  readonly healthKey: string
-}
+import { chargeResolver } from './resolve-charge.js'
 
 /** A part of every key: states of another format are never read. */
 const STATE_VERSION = 1
@@ -33,7 +22,7 @@ export const LIMITER_ROWS = {
   store: optional(readStore),
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
-  secret: (owner: string, _option: string, value: unknown) => readSecret(owner, value),
+  secret: readSecret,
   onStoreError: withDefault('allow', readChoice),
   share: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
@@ -61,23 +50,28 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), '1s')
+  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), 1000)
 }
 
-/** Returns a limiter's settings, and claims its store. `denyCache` is the default of that option. */
+/** A limiter's options, read and checked. */
+export type LimiterSettings = ReturnType<typeof limiterSettings>
+
+/** Returns a limiter's settings, and claims its store. */
 export function limiterSettings(
   owner: string,
   read: Rows & { readonly entries: readonly Entry[] },
-  denyCache: Duration,
-): LimiterSettings {
+  defaultDenyCacheMs: number,
+) {
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   return {
     resolveCharge: chargeResolver(entries, { keyHead, name, secret }),
     timeoutMs,
     share,
-    denyCacheMs: read.denyCache ?? durationMs(owner, 'denyCache', denyCache),
+    /** 0 = none. */
+    denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
     lease,
+    /** The key that `health` peeks at; nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
     store: claimStore(owner, read.store, name, prefix), // last: only sound options claim a store
@@ -85,7 +79,7 @@ export function limiterSettings(
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */
-export function readSecret(owner: string, secret: unknown): string | undefined {
+export function readSecret(owner: string, _option: string, secret: unknown): string | undefined {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
   const shown = typeof secret === 'string' ? `a string of ${secret.length} characters` : showKind(secret)
   const must = `secret must be a string of at least 16 characters, got ${shown}`

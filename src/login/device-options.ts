@@ -49,9 +49,9 @@ export function readDeviceCookie(owner: string, option: string, options: unknown
   return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
 }
 
-function readSecrets(owner: string, _option: string, value: unknown): readonly string[] {
+function readSecrets(owner: string, option: string, value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) && value.length > 0 ? Array.from(value) : [value]
-  return list.map((secret) => readSecret(owner, secret ?? '') as string)
+  return list.map((secret) => readSecret(owner, option, secret ?? '') as string)
 }
 
 /** Returns the text of an epoch that is signed. Throws a `TypeError` for what cannot be one. */

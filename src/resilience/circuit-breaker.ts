@@ -22,9 +22,8 @@ const MAX_OPEN_MS = 1000
 
 /**
  * Creates a circuit breaker, which keeps calls away from a store that fails, so that requests do not wait
- * for it. It opens after five failures in a row, or when half of the answers are
- * failures. After 0.5 to 1 s it is half-open and admits one call, the probe: the breaker closes if that
- * succeeds, else it opens again.
+ * for it. It opens after five failures in a row, or when half of the answers are failures. After 0.5 to 1 s
+ * it is half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
  */
 export function circuitBreaker(onChange: OnBreakerChange) {
   let state: BreakerState = 'closed'
