@@ -94,8 +94,7 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const clamped = clampToNow(state, nowMs)
-    const own = clamped?.slice(0, inner.width)
-    const record = recordIn(clamped)
+    const { own, record } = split(clamped)
     const step = inner.take(own, nowMs, cost)
     if (cost > 0 && record.bannedUntilMs > nowMs) {
       const untaken = step.allowed ? inner.take(own, nowMs, 0) : step
@@ -146,8 +145,7 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const own = state?.slice(0, inner.width)
-    const record = recordIn(state)
+    const { own, record } = split(state)
     const clampedOwn = inner.clampToNow(own, nowMs)
     const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + withinMs)
     const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestMs)
@@ -157,16 +155,16 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
   }
 
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
-    const own = state.slice(0, inner.width)
-    const record = recordIn(state)
+    const { own = [], record } = split(state)
     const left = inner.refund(own, nowMs, cost, takenAtMs, resetAtMs)
     if (left === own) return state
     return left === undefined && cleanAfterMs(record, nowMs) === 0 ? undefined : stateOf(left, record)
   }
 
-  function recordIn(state: State | undefined): BanRecord {
+  /** Returns the state of the inner policy, and the ban's record. */
+  function split(state: State | undefined): { own: State | undefined; record: BanRecord } {
     const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state?.slice(inner.width) ?? []
-    return { strikes, strikesUntilMs, level, bannedUntilMs }
+    return { own: state?.slice(0, inner.width), record: { strikes, strikesUntilMs, level, bannedUntilMs } }
   }
 
   function stateOf(own: State = new Array<number>(inner.width).fill(0), record: BanRecord): State {

@@ -1,12 +1,10 @@
 import { readOptions } from '../options/option-table.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
-import { WINDOW_FIXES, WINDOW_ROWS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options.js'
 
 /** Options of `fixedWindow`. */
 export type FixedWindowOptions = WindowOptions
-
-const OPTIONS = { rows: WINDOW_ROWS, fixes: WINDOW_FIXES }
 
 /**
  * Creates one counter per window; windows are aligned to the Unix epoch. The cheapest policy, and the one
@@ -21,7 +19,7 @@ const OPTIONS = { rows: WINDOW_ROWS, fixes: WINDOW_FIXES }
  * **Refunds** reach only the window in which the units were taken.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
-  const { limit, window, name } = readOptions('fixedWindow', options, OPTIONS)
+  const { limit, window, name } = readOptions('fixedWindow', options, WINDOW_OPTIONS)
   return makeFixedWindow(name ?? windowName(limit, window), limit, window)
 }
 

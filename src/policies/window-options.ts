@@ -12,12 +12,14 @@ export interface WindowOptions {
   name?: string
 }
 
-export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
-export const WINDOW_FIXES = {
-  max: 'limit',
-  points: 'limit',
-  windowMs: 'window',
-  duration: "Write window with its unit, such as window: '1m'.",
+export const WINDOW_OPTIONS = {
+  rows: { limit: wholeNumber, window: windowMs, name: optional(keyName) },
+  fixes: {
+    max: 'limit',
+    points: 'limit',
+    windowMs: 'window',
+    duration: "Write window with its unit, such as window: '1m'.",
+  },
 }
 
 /** The default name of a window, such as `100-in-1min`. */
