@@ -9,10 +9,8 @@ export interface ByFieldOptions {
   /**
    * Returns the one spelling that stands for all spellings of a name. Default: as `foldName`.
    *
-   * The application must compare names in the same way. If it takes two names for what is one name here, the
-   * owner of one clears the failures of the other. If it takes one name for what are two here, as a database
-   * with a collation that ignores accents does, each spelling has a limit of its own. Names with invisible
-   * characters (`\p{C}`) never get here, and a result that holds any is malformed.
+   * The application must compare names in the same way: `foldName` says why. Names with invisible characters
+   * (`\p{C}`) never get here, and a result that holds any is malformed.
    */
   normalize?: (value: string) => string
   /**
@@ -60,10 +58,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   }
 }
 
-/**
- * Creates a function that returns a field of the body as it came, for `'user.name'` a nested one;
- * `undefined` where it is missing.
- */
+/** Creates a function that returns a field of the body as it came; `undefined` where it is missing. */
 export function fieldReader(name: string): (subject: unknown) => unknown {
   const path = name.split('.')
   return (subject) => path.reduce(ownProperty, asRequest(subject).body)

@@ -36,9 +36,13 @@ const OPTIONS = {
 } as const
 
 /**
- * Identifies a client by its source address: `req.ip` under Express, else the socket's address; or the one
- * that trusted proxies report (`trustProxy`), or a header of theirs (`header` and `from`). All spellings of
- * an address are one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ * Identifies a client by its source address: `req.ip` under Express, which follows `app.set('trust proxy',
+ * …)`, else the socket's address; or the one that trusted proxies report (`trustProxy`, read by the package
+ * `proxy-addr`), or a header of theirs (`header` and `from`). All spellings of an address are one; IPv4
+ * embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ *
+ * A process warning reports once a forwarding header where no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`),
+ * and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
  *
  * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
  * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.
@@ -67,28 +71,18 @@ export function addressKey(
     const address = read(subject)
     if (address !== undefined) return addressIdentity(address, ipv6Prefix)
     const { ip, socket } = asRequest(subject)
-    if (ip !== undefined || socket !== undefined) {
-      warnNoAddress()
-      return 'unknown'
-    }
-    if (isDefault) warnNoKey()
-    return 'no-request' // an identity of its own: forgetting it touches no request's
+    const isRequest = ip !== undefined || socket !== undefined
+    if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
+    else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)
+    return isRequest ? 'unknown' : 'no-request' // two identities: forgetting one leaves the other
   }
   return markAddressKey(ipKey, { read, returnsAddress: true })
 }
 
-function warnNoKey(): void {
-  warnOnce(
-    'HEADGATE_NO_KEY',
-    'headgate: a limiter without a key was charged for a subject that is no request: it has neither ip nor socket. All such ' +
-      'subjects share one bucket. Give key, such as (job) => job.tenant.',
-  )
-}
+const NO_KEY =
+  'headgate: a limiter without a key was charged for a subject that is no request: it has neither ip nor socket. All such ' +
+  'subjects share one bucket. Give key, such as (job) => job.tenant.'
 
-function warnNoAddress(): void {
-  warnOnce(
-    'HEADGATE_NO_ADDRESS',
-    'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
-      "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); or use another key.",
-  )
-}
+const NO_ADDRESS =
+  'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
+  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); or use another key."

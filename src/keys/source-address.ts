@@ -15,14 +15,7 @@ export interface AddressReader {
   readonly embeddings: readonly Embedding[]
 }
 
-/**
- * Creates the reader of source addresses. Under Express it is `req.ip`, which follows `app.set('trust
- * proxy', …)`; elsewhere the socket's address. With `trustProxy` it is what the `proxy-addr` package finds
- * behind trusted proxies, with `header` what that holds. What is no address falls back to the socket's.
- *
- * Emits a process warning once when the set-up cannot be right: `HEADGATE_UNTRUSTED_PROXY` when a forwarding
- * header arrives and no proxy is trusted, `HEADGATE_TRUSTS_EVERY_PROXY` when Express trusts every proxy.
- */
+/** Creates the reader of source addresses, which `byIp` describes. Warns once where the set-up is wrong. */
 export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressAddress
