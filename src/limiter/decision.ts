@@ -127,34 +127,30 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/** No limit applies to the request. */
-export const UNLIMITED: Decision = decisionWithoutCharge({
-  allowed: true,
-  limit: Number.POSITIVE_INFINITY,
-  remaining: Number.POSITIVE_INFINITY,
-  resetAfterMs: 0,
-  retryAfterMs: 0,
-  moreAfterMs: 0,
-  policy: '',
-  parts: Object.freeze([]),
-  source: 'none',
-})
-
-/** The store could not decide, and the request is allowed. */
-export const OPEN: Decision = decisionWithoutCharge({ ...UNLIMITED, source: 'open' })
-
-/** The store could not decide, and the request is denied for a second. */
-export const CLOSED: Decision = decisionWithoutCharge({
-  ...UNLIMITED,
-  allowed: false,
-  remaining: 0,
-  retryAfterMs: 1000,
-  source: 'closed',
-})
-
-function decisionWithoutCharge(decision: Decision): Decision {
+/** Creates a decision that no store made. A denial is for a second. */
+function withoutCharge(source: 'none' | 'open' | 'closed', allowed: boolean): Decision {
+  const decision = {
+    allowed,
+    limit: Number.POSITIVE_INFINITY,
+    remaining: allowed ? Number.POSITIVE_INFINITY : 0,
+    resetAfterMs: 0,
+    retryAfterMs: allowed ? 0 : 1000,
+    moreAfterMs: 0,
+    policy: '',
+    parts: Object.freeze([]),
+    source,
+  }
   return Object.freeze(Object.defineProperty(decision, CHARGE, { value: Object.freeze([]) }))
 }
+
+/** No limit applies to the request. */
+export const UNLIMITED = withoutCharge('none', true)
+
+/** The store could not decide, and the request is allowed. */
+export const OPEN = withoutCharge('open', true)
+
+/** The store could not decide, and the request is denied. */
+export const CLOSED = withoutCharge('closed', false)
 
 /** Refunds what a decision took, once; with `limits`, what the limits of these names took. */
 export function refundDecision(decision: Decision, limits?: readonly string[]): MaybePromise<void> {

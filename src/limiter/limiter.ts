@@ -18,7 +18,7 @@ import {
 } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
-import type { LimiterOptions, StoreErrorChoice } from './options.js'
+import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 
@@ -65,10 +65,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom('createLimiter', readLimiterOptions('createLimiter', options))
 }
 
-/**
- * Creates a limiter from settings that were read; `owner` is the function that errors name. A result of the
- * store that comes after its deadline is dropped: what it took stays taken.
- */
+/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
   const { resolveCharge, share, lease, healthKey, onStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
@@ -136,14 +133,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   ): MaybePromise<Decision> {
     if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was emitted
     const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
-    return thenMaybe(choice, (chosen) => decideBy(chosen, parts))
-  }
-
-  function decideBy(choice: StoreErrorChoice, charge: readonly NamedPart[]): Decision {
-    if (choice !== 'local') return choice === 'allow' ? OPEN : CLOSED
-    const parts = scaled(charge)
-    const [verdict] = fallback.charge([parts]) as [Verdict]
-    return new ChargeDecision(parts, verdict, 'local', fallback.refund)
+    return thenMaybe(choice, (chosen) => {
+      if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
+      const shares = scaled(parts)
+      const [verdict] = fallback.charge([shares]) as [Verdict]
+      return new ChargeDecision(shares, verdict, 'local', fallback.refund)
+    })
   }
 
   function forget(
