@@ -45,12 +45,6 @@ function toList(part: NamedPart | undefined): NamedPart[] {
 
 type MaybePart = MaybePromise<NamedPart | undefined>
 
-/** A policy with all that depends on it alone. */
-interface BoundPolicy {
-  readonly name: string
-  partOf(identity: string, cost: number): NamedPart
-}
-
 /** Creates the function that resolves the part of one limit; `undefined` where the limit does not apply. */
 function partResolver(
   entry: Entry,
@@ -76,8 +70,8 @@ function partResolver(
   function resolveCost(bound: BoundPolicy, subject: unknown, identity?: string, cost?: number): MaybePart {
     if (identity === undefined) return undefined
     const units = cost ?? readCost(subject)
-    if (isPromise(units)) return units.then((known) => bound.partOf(identity, known))
-    return bound.partOf(identity, units)
+    if (isPromise(units)) return units.then((known) => partOf(bound, identity, known))
+    return partOf(bound, identity, units)
   }
 
   if (typeof policy === 'function')
@@ -89,13 +83,18 @@ function partResolver(
   return (subject, cost, names) => resolvePart(only, subject, cost, names)
 }
 
-function policyBinder({ owner, entryName }: Entry, context: LimitContext): (given: object) => BoundPolicy {
+/** A policy with the name of its limit and the beginning of its keys. */
+type BoundPolicy = ReturnType<ReturnType<typeof policyBinder>>
+
+function policyBinder({ owner, entryName }: Entry, context: LimitContext) {
   const head = entryName === undefined ? context.keyHead : `${context.keyHead}/${entryName}`
-  return weakMemo((given) => {
+  return weakMemo((given: object) => {
     const policy = checkPolicy(owner, given)
-    const prefix = `${head}:${signatureOf(policy)}`
     const name = entryName ?? context.name ?? keyName(owner, 'policy.name', policy.name)
-    // The braces are a Redis Cluster hash tag.
-    return { name, partOf: (identity, cost) => ({ key: `${prefix}:{${identity}}`, policy, cost, name }) }
+    return { name, policy, prefix: `${head}:${signatureOf(policy)}` }
   })
+}
+
+function partOf({ name, policy, prefix }: BoundPolicy, identity: string, cost: number): NamedPart {
+  return { key: `${prefix}:{${identity}}`, policy, cost, name } // the braces are a Redis Cluster hash tag
 }
