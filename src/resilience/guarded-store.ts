@@ -34,9 +34,9 @@ export class CircuitOpenError extends StoreError {
 const MIN_TIMEOUT_SHARE = 0.25
 
 /** One call of the store. `read` validates its answer. */
-interface StoreCall<T, R> {
-  readonly send: () => MaybePromise<T>
-  readonly read: (answer: T) => R
+interface StoreCall<R> {
+  readonly send: () => MaybePromise<unknown>
+  readonly read: (answer: unknown) => R
 }
 
 /** How a store is guarded. */
@@ -47,7 +47,7 @@ export interface GuardOptions {
 
 /**
  * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit
- * breaker. An answer after the time-out is dropped. A synchronous store costs no promise and no timer.
+ * breaker. An answer after the time-out is dropped: what it took stays taken. A synchronous store costs no promise and no timer.
  *
  * Calls that arrive while a probe is pending wait for its outcome, each until its own time-out: charges and
  * peeks, so that the store decides the first burst after an outage; refunds and `forget` as well, since
@@ -58,7 +58,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   const inTime = timeout(timeoutMs)
   const pending = new Set<Promise<unknown>>()
 
-  function run<T, R>(call: StoreCall<T, R>, budgetMs = timeoutMs): MaybePromise<R> {
+  function run<R>(call: StoreCall<R>, budgetMs = timeoutMs): MaybePromise<R> {
     const generation = breaker.admit()
     if (generation !== undefined) return send(call, budgetMs, generation)
     if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
@@ -68,7 +68,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   }
 
   /** Sends a call once the probe has succeeded, with what is left of its time. */
-  async function sendAfterProbe<T, R>(call: StoreCall<T, R>, budgetMs: number): Promise<R> {
+  async function sendAfterProbe<R>(call: StoreCall<R>, budgetMs: number): Promise<R> {
     const { cause } = breaker
     const sinceMs = performance.now()
     await timeout(budgetMs)(breaker.nextChange()).catch(() => {})
@@ -78,7 +78,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     return send(call, leftMs, generation)
   }
 
-  function send<T, R>(call: StoreCall<T, R>, budgetMs: number, generation: Generation): MaybePromise<R> {
+  function send<R>(call: StoreCall<R>, budgetMs: number, generation: Generation): MaybePromise<R> {
     let outcome: Promise<R>
     try {
       const answer = call.send()
@@ -94,7 +94,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   }
 
   /** The breaker gives the store all of `timeoutMs`, also where the caller has less of it left. */
-  async function outcomeOf<T, R>(call: StoreCall<T, R>, answer: Promise<T>, generation: Generation) {
+  async function outcomeOf<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
     const timed = inTime(answer)
     pending.add(timed)
     try {
@@ -106,7 +106,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     }
   }
 
-  function accept<T, R>(call: StoreCall<T, R>, answer: T, generation: Generation): R {
+  function accept<R>(call: StoreCall<R>, answer: unknown, generation: Generation): R {
     const result = call.read(answer)
     breaker.recordSuccess(generation)
     return result
@@ -134,8 +134,8 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
       }
       return run(call, sinceMs === undefined ? timeoutMs : budgetSince(sinceMs))
     },
-    refund: (refunds) => run({ send: () => store.refund(refunds), read: () => undefined }),
-    forget: (keys) => run({ send: () => store.forget(keys), read: () => undefined }),
+    refund: (refunds) => run({ send: () => store.refund(refunds), read: () => {} }),
+    forget: (keys) => run({ send: () => store.forget(keys), read: () => {} }),
     async close() {
       await Promise.allSettled(pending)
       await inTime(Promise.resolve(store.close?.())).catch((error) => {
