@@ -40,13 +40,12 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
-/** From the largest unit: its length, and how names spell it. */
+/** From the largest unit above a millisecond: its length, and how names spell it. */
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'min'],
   [1000, 's'],
-  [1, 'ms'],
 ]
 
 /** Returns the shortest exact spelling of a duration, for the names of policies: 60000 is `1min`. */

@@ -40,8 +40,7 @@ const CLOSING_MS = 1000
  *
  * **Unused units.** All processes together hold a sixteenth of the limit (`MAX_PREPAID_SHARE`). A block
  * expires `holdMs` after the request for it; its unused units are returned within `holdMs` more, and on
- * `close`. Those of a token bucket are not returned while less than an eighth of the bucket is missing: its
- * refill brings them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
+ * `close`, unless a refill brings them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
