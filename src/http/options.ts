@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { addressReaderAmong } from '../keys/address-key.js'
 import { addressList } from '../keys/address-list.js'
+import { addressReaderAmong } from '../keys/address-use.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import type { Entry } from '../limiter/parse-limits.js'

@@ -2,7 +2,7 @@ import { readOptions, unchecked, withDefault } from '../options/option-table.js'
 import { whole } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressIdentity } from './address.js'
-import { markAddressKey } from './address-key.js'
+import { markAddressUse } from './address-use.js'
 import type { AddressOptions } from './forwarded-address.js'
 import { asRequest, type KeyFunction } from './key.js'
 import { type AddressReader, addressReader } from './source-address.js'
@@ -76,7 +76,7 @@ export function addressKey(
     else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)
     return isRequest ? 'unknown' : 'no-request' // two identities: forgetting one leaves the other
   }
-  return markAddressKey(ipKey, { read, returnsAddress: true })
+  return markAddressUse(ipKey, { read, returnsAddress: true })
 }
 
 const NO_KEY =

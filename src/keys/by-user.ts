@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { addressUseOf, markAddressKey } from './address-key.js'
+import { addressUseOf, markAddressUse } from './address-use.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
 import { asRequest, type KeyFunction } from './key.js'
@@ -45,7 +45,7 @@ export function byUser<Subject>(
   }
 
   const use = addressUseOf(anonymous)
-  return markAddressKey(userKey, use && { ...use, returnsAddress: false })
+  return markAddressUse(userKey, use && { ...use, returnsAddress: false })
 }
 
 /** Returns a key that tells users from anonymous clients; a value that cannot be a key as it is. */

@@ -2,7 +2,7 @@ import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
-import { addressUseOf } from './address-key.js'
+import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
 
 /**
@@ -16,14 +16,14 @@ export type IdentityReader = (subject: unknown) => MaybePromise<string | undefin
  * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
  * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
  * that is `undefined` makes the whole `undefined`. Values that cannot be keys share a bucket per source
- * address, which `source` returns.
+ * address, which `readAddress` returns.
  */
 export function identityReader(
   keys: readonly KeyFunction[],
-  source: (subject: unknown) => string,
+  readAddress: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
-  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, source, secret))
+  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, readAddress, secret))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
   const readParts = (subject: unknown) => readAll(readers, (read) => read(subject))
@@ -33,7 +33,7 @@ export function identityReader(
 
 function partReader(
   key: KeyFunction<unknown>,
-  source: (subject: unknown) => string,
+  readAddress: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
   if (addressUseOf(key)?.returnsAddress && secret === undefined) return key as IdentityReader
@@ -43,7 +43,7 @@ function partReader(
     if (value === undefined) return undefined
     if (isKey(value)) return hashOnce(value, secret)
     warnOfObject(key, value)
-    return hash(`malformed:${source(subject)}`, secret)
+    return hash(`malformed:${readAddress(subject)}`, secret)
   }
 
   return (subject) => {

@@ -1,4 +1,4 @@
-import { addressReaderAmong } from '../keys/address-key.js'
+import { addressReaderAmong } from '../keys/address-use.js'
 import { addressKey, defaultKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
 import { signatureOf } from '../policies/policy.js'
@@ -28,8 +28,8 @@ interface LimitContext {
 
 /** Creates the function that resolves the charges of a limiter. Malformed keys count by address. */
 export function chargeResolver(entries: readonly Entry[], context: LimitContext): ResolveCharge {
-  const source = addressKey(addressReaderAmong(entries))
-  const resolvers = entries.map((entry) => partResolver(entry, source, context))
+  const readAddress = addressKey(addressReaderAmong(entries))
+  const resolvers = entries.map((entry) => partResolver(entry, readAddress, context))
   const [only] = resolvers
   if (only !== undefined && resolvers.length === 1)
     return (subject, cost, names) => thenMaybe(only(subject, cost, names), toList)
@@ -48,11 +48,11 @@ type MaybePart = MaybePromise<NamedPart | undefined>
 /** Creates the function that resolves the part of one limit; `undefined` where the limit does not apply. */
 function partResolver(
   entry: Entry,
-  source: (subject: unknown) => string,
+  readAddress: (subject: unknown) => string,
   context: LimitContext,
 ): (...args: Parameters<ResolveCharge>) => MaybePart {
   const { policy, key = [defaultKey()], cost: readCost = () => 1 } = entry
-  const readIdentity = identityReader(key, source, context.secret)
+  const readIdentity = identityReader(key, readAddress, context.secret)
   const bind = policyBinder(entry, context)
 
   function resolvePart(

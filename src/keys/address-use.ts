@@ -17,7 +17,7 @@ export function addressUseOf(key: KeyFunction): AddressUse | undefined {
 }
 
 /** Marks a key function with how it uses the source address, and returns it. */
-export function markAddressKey<K extends KeyFunction>(key: K, use: AddressUse | undefined): K {
+export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | undefined): K {
   return Object.defineProperty(key, USE, { value: use })
 }
 
