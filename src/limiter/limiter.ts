@@ -72,8 +72,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const fallback = fallbackStoreOf(settings.store)
   const scaled = scalerOf(share)
   const store = protectStore(settings.store, {
-    timeoutMs: settings.timeoutMs,
-    denyCacheMs: settings.denyCacheMs,
+    ...settings,
     lease: lease && {
       ...lease,
       onReturnFailed: (error) => emitFailure(events, 'refundFailed', error, CLOSED),
