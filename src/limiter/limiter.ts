@@ -140,10 +140,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     })
   }
 
-  function forget(
-    subject: Subject | Record<string, unknown> | Decision,
-    { limits: names }: { limits?: readonly string[] } = {},
-  ): MaybePromise<void> {
+  const forget: Limiter<Subject>['forget'] = (subject, { limits: names } = {}) => {
     const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
     return thenMaybe(charged ?? resolveCharge(subject, 0, names), (parts) => {
       if (parts.length === 0) return

@@ -82,10 +82,10 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     let outcome: Promise<R>
     try {
       const answer = call.send()
-      if (!isPromise(answer)) return accept(call, answer, generation)
-      outcome = outcomeOf(call, Promise.resolve(answer), generation)
+      if (!isPromise(answer)) return readAnswer(call, answer, generation)
+      outcome = awaitAnswer(call, Promise.resolve(answer), generation)
     } catch (cause) {
-      throw failure(cause, generation)
+      throw recordFailure(cause, generation)
     }
     if (budgetMs === timeoutMs) return outcome
     return timeout(budgetMs)(outcome).catch((cause) => {
@@ -94,25 +94,27 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   }
 
   /** The breaker gives the store all of `timeoutMs`, also where the caller has less of it left. */
-  async function outcomeOf<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
+  async function awaitAnswer<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
     const timed = inTime(answer)
     pending.add(timed)
     try {
-      return accept(call, await timed, generation)
+      return readAnswer(call, await timed, generation)
     } catch (cause) {
-      throw failure(cause, generation)
+      throw recordFailure(cause, generation)
     } finally {
       pending.delete(timed)
     }
   }
 
-  function accept<R>(call: StoreCall<R>, answer: unknown, generation: Generation): R {
+  /** Returns what was read of an answer, and counts a success. */
+  function readAnswer<R>(call: StoreCall<R>, answer: unknown, generation: Generation): R {
     const result = call.read(answer)
     breaker.recordSuccess(generation)
     return result
   }
 
-  function failure(cause: unknown, generation: Generation): StoreError {
+  /** Returns what a failed call rejects with, and counts it; an answered error is no failure of the store. */
+  function recordFailure(cause: unknown, generation: Generation): StoreError {
     const error = asStoreError(store.name, cause)
     if (error.answered) breaker.recordSuccess(generation)
     else breaker.recordFailure(generation, error, cause instanceof TimeoutError)
