@@ -18,7 +18,7 @@ function isStore(value: unknown): value is Store {
 }
 
 /** Shared by the named limiters of this copy of the package that have no store of their own. */
-let commonStore: Store | undefined
+const commonStore = memoryStore()
 
 /** Returns a limiter's store: its own, or one in memory, which limiters with names share. */
 export function claimStore(
@@ -27,13 +27,9 @@ export function claimStore(
   name: string | undefined,
   prefix: string,
 ): Store {
-  if (store !== undefined) {
-    if (name === undefined) claim(owner, store, prefix)
-    return store
-  }
-  if (name === undefined) return memoryStore()
-  commonStore ??= memoryStore()
-  return commonStore
+  if (store === undefined) return name === undefined ? memoryStore() : commonStore
+  if (name === undefined) claim(owner, store, prefix)
+  return store
 }
 
 /**
@@ -43,7 +39,7 @@ export function claimStore(
 const CLAIMS = Symbol.for('headgate.unnamedLimiters')
 
 /** Claims a store for its only limiter without a name. Throws a `TypeError` for a second one. */
-function claim(owner: string, store: Store, prefix: string): void {
+export function claim(owner: string, store: Store, prefix: string): void {
   const shared = globalThis as { [CLAIMS]?: WeakMap<Store, Set<string>> }
   shared[CLAIMS] ??= new WeakMap()
   const prefixes = shared[CLAIMS].get(store) ?? new Set()
