@@ -18,7 +18,7 @@ function isStore(value: unknown): value is Store {
 }
 
 /** Shared by the named limiters of this copy of the package that have no store of their own. */
-const commonStore = memoryStore()
+let commonStore: Store | undefined
 
 /** Returns a limiter's store: its own, or one in memory, which limiters with names share. */
 export function claimStore(
@@ -27,9 +27,13 @@ export function claimStore(
   name: string | undefined,
   prefix: string,
 ): Store {
-  if (store === undefined) return name === undefined ? memoryStore() : commonStore
-  if (name === undefined) claim(owner, store, prefix)
-  return store
+  if (store !== undefined) {
+    if (name === undefined) claim(owner, store, prefix)
+    return store
+  }
+  if (name === undefined) return memoryStore()
+  commonStore ??= memoryStore()
+  return commonStore
 }
 
 /**
