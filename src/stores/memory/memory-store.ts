@@ -82,7 +82,6 @@ const CHARGES_PER_SWEEP = 16
  * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh,
  *   among up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share
  *   one overflow bucket per limit, which the process warning `HEADGATE_MEMORY_FULL` reports once.
- *   `HEADGATE_MEMORY_REFUSING` reports once that such a bucket begins to deny them.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -101,18 +100,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   function decideOne(part: Part, nowMs: number): Verdict {
     const { key, policy, cost } = part
-    if (!table.seek(key, policy)) return decideNewKey(part, nowMs)
-    const step = policy.take(table.read(), nowMs, cost)
-    if (step.next !== undefined) table.write(step.next)
-    return { allowed: step.allowed, atMs: nowMs, parts: [step] }
-  }
-
-  function decideNewKey(part: Part, nowMs: number): Verdict {
-    const { key, policy, cost } = part
-    const step = policy.take(undefined, nowMs, cost)
+    const isStored = table.seek(key, policy)
+    const step = policy.take(isStored ? table.read() : undefined, nowMs, cost)
     if (step.next !== undefined) {
-      if (!table.makeRoom(nowMs, 1)) return decideInOverflow([part], new Set([key]), nowMs)
-      table.add(policy, step.next)
+      if (isStored) table.write(step.next)
+      else if (table.makeRoom(nowMs, 1)) table.add(policy, step.next)
+      else return decideInOverflow([part], new Set([key]), nowMs)
     }
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
   }
@@ -141,8 +134,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     })
     const { verdict, writes } = evaluateCharge(redirected, read, nowMs)
     write(writes)
-    const isRefused = charge.some(({ key }, i) => newKeys.has(key) && !verdict.parts[i]?.allowed)
-    warnFull(maxKeys, isRefused)
+    warnOnce(
+      'HEADGATE_MEMORY_FULL',
+      `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
+        'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
+    )
     return verdict
   }
 
@@ -194,19 +190,4 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
   }
   return Object.defineProperty(store, MEMORY_STORE, { value: store })
-}
-
-/** Warns that the store is full, and also, if an overflow bucket denied a new key, that it refuses them. */
-function warnFull(maxKeys: number, isDenied: boolean): void {
-  warnOnce(
-    'HEADGATE_MEMORY_FULL',
-    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
-      'until there is room. Raise maxKeys, or use a shared store.',
-  )
-  if (!isDenied) return
-  warnOnce(
-    'HEADGATE_MEMORY_REFUSING',
-    'headgate: the memory store is full of clients at their limit, and refuses new clients, who share one limit. Where ' +
-      'one client can use many keys, such as user names, add an address limit beside it in limits.',
-  )
 }
