@@ -17,46 +17,18 @@ export interface Shards {
  * was taken before.
  *
  * So never more than a limit is admitted. But while a charge is under way, it may hold units that it then
- * refunds, and others may be denied for them: such denials are tentative. Units whose refund fails stay
+ * refunds, and others may be denied for them; so its denials are tentative. Units whose refund fails stay
  * taken.
  */
 export function crossShardCharge(
   shards: Shards,
 ): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
-  const underWay = new Map<string, number>() // by key, the number of cross-shard charges that name it
-
-  async function chargeBesideOthers(charges: readonly Charge[]): Promise<readonly Verdict[]> {
-    const isContended = charges.map((charge) => charge.some(({ key }) => underWay.has(key)))
-    const verdicts = await shards.charge(charges)
-    return verdicts.map((verdict, i) =>
-      verdict.allowed || !isContended[i] ? verdict : { ...verdict, isTentative: true },
-    )
-  }
-
-  async function chargeAcross(charge: Charge): Promise<Verdict> {
-    count(charge, 1)
-    try {
-      return await chargeInTurn(charge, shards)
-    } finally {
-      count(charge, -1)
-    }
-  }
-
-  function count(charge: Charge, change: 1 | -1): void {
-    for (const { key } of charge) {
-      const charges = (underWay.get(key) ?? 0) + change
-      if (charges > 0) underWay.set(key, charges)
-      else underWay.delete(key)
-    }
-  }
-
-  function isAcross(charge: Charge): boolean {
-    return charge.length !== 1 && new Set(charge.map(({ key }) => shards.shardOf(key))).size !== 1
-  }
+  const isAcross = (charge: Charge) =>
+    charge.length !== 1 && new Set(charge.map(({ key }) => shards.shardOf(key))).size !== 1
 
   return (charges) => {
-    if (charges.some(isAcross)) return Promise.all(charges.map(chargeAcross))
-    return underWay.size === 0 ? shards.charge(charges) : chargeBesideOthers(charges)
+    if (!charges.some(isAcross)) return shards.charge(charges)
+    return Promise.all(charges.map((charge) => chargeInTurn(charge, shards)))
   }
 }
 
