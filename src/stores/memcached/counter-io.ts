@@ -11,6 +11,8 @@ const READ_ONE_IN = 16
 export type CounterIo = ReturnType<typeof counterIo>
 
 export function counterIo({ request }: Transport) {
+  let evicts = true // a server with -M does not, and cannot increment an item while it is read
+
   async function read(key: string, counter: string): Promise<number> {
     const reading = get(counter)
     return countIn(reading, await request(key, reading))
@@ -30,8 +32,13 @@ export function counterIo({ request }: Transport) {
     if (units === 0) return read(key, counter)
     const adding = increment(counter, units, expiration)
     const replied = requestWhile(STATUS.notStored, key, adding)
-    if (Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
-    return countIn(adding, await replied, units)
+    if (evicts && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
+    let reply = await replied
+    if (reply.header.status === STATUS.noMemory) {
+      evicts = false
+      reply = await request(key, adding) // the reader may be gone
+    }
+    return countIn(adding, reply, units)
   }
 
   /** Subtracts units. Only while a reader holds the item does memcached need memory for that. */

@@ -140,7 +140,6 @@ describe('a server that is out of memory', () => {
   }
 
   test.each([1, 5])('rejects with its reason, and takes all or nothing: retries %s', async (retries) => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5) // no charge reads its counter along
     await server.restart()
     const store = memcachedStore(open(server.url, { retries }))
     for (const policy of [window, sliding]) await takeOne(store, `held-${policy.kind}`, policy)
@@ -160,6 +159,17 @@ describe('a server that is out of memory', () => {
     expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
   })
 
+  test('still counts in a counter that is there', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0) // every increment would add a read
+    await server.restart()
+    const store = memcachedStore(open(server.url))
+    await takeOne(store, 'read-along', fifty, 10)
+    await fill()
+    await failureOf(store.charge([[part('new', fifty)]]))
+    const verdicts = await Promise.all(Array.from({ length: 45 }, () => takeOne(store, 'read-along', fifty)))
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(40)
+  })
+
   test('refunds denied charges while others read the counter', async () => {
     await server.restart()
     const [store, ...others] = Array.from({ length: 3 }, () => memcachedStore(open(server.url)))
@@ -171,7 +181,7 @@ describe('a server that is out of memory', () => {
       while (!isDone) await Promise.all(Array.from({ length: 5 }, () => remainingOf(other, fifty, ['full'])))
     })
     for (let i = 0; i < 2000; i++) {
-      // A counter that was read a moment ago cannot be counted in place.
+      // While others read the counter, it cannot be counted in place.
       const verdict = await takeOne(store, 'full', fifty).catch((error) =>
         expect(causeOf(error)).toMatch(/130/),
       )
