@@ -1,5 +1,3 @@
-const NO_KEYS: readonly string[] = []
-
 /**
  * Creates a picker of batches, which lock keys while they are in flight. `pick` returns the next batch,
  * usually of at most `maxItems`, and the remaining items, both in order; `release` unlocks what a batch has
@@ -17,20 +15,32 @@ export function batchPicker<Item>(
 ) {
   const locked = new Set<string>()
 
-  function pick(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]] {
+  function pickFirst(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]] {
+    let weight = 0
+    const end = waiting.findIndex((item, i) => {
+      weight += weigh(item)
+      return i > 0 && (i >= maxItems || weight > maxWeight)
+    })
+    return end < 0 ? [[...waiting], []] : [waiting.slice(0, end), waiting.slice(end)]
+  }
+
+  function pickUnlocked(
+    waiting: readonly Item[],
+    maxItems: number,
+    keysOf: (item: Item) => readonly string[],
+  ): [batch: Item[], rest: Item[]] {
     const batch: Item[] = []
     const rest: Item[] = []
     const ownKeys = new Set<string>()
     const keysOfRest = new Set<string>()
     let weight = 0
     for (const item of waiting) {
-      const keys = lockKeys?.(item) ?? NO_KEYS
+      const keys = keysOf(item)
       const isFree = !keys.some((key) => locked.has(key) || keysOfRest.has(key))
       const isOwn = keys.length > 0 && keys.every((key) => ownKeys.has(key))
       const fits = batch.length === 0 || weight + weigh(item) <= maxWeight
       const joins = isFree && fits && (isOwn || batch.length < maxItems)
       if (joins) weight += weigh(item)
-      else if (lockKeys === undefined) return [batch, waiting.slice(batch.length)]
       ;(joins ? batch : rest).push(item)
       for (const key of keys) (joins ? ownKeys : keysOfRest).add(key)
     }
@@ -42,5 +52,9 @@ export function batchPicker<Item>(
     if (lockKeys !== undefined) for (const item of batch) for (const key of lockKeys(item)) locked.delete(key)
   }
 
-  return { pick, release }
+  return {
+    pick: (waiting: readonly Item[], maxItems: number) =>
+      lockKeys ? pickUnlocked(waiting, maxItems, lockKeys) : pickFirst(waiting, maxItems),
+    release,
+  }
 }
