@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive } from 'headgate'
 import { part, remainingOf } from '../../conformance/kit.js'
 import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
-import { postgres } from './postgres-kind.js'
 
 const MOST = 500
 const LATER_S = 4_000_000_000
@@ -119,21 +118,5 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     isOver = true
     expect(await purging).toBeGreaterThan(0)
     expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => 97))
-  })
-})
-
-describe('on PostgreSQL', () => {
-  const around = surroundings(postgres)
-
-  test('nothing is removed while another process purges the table', async () => {
-    const { pool, table } = await around.makeStore()
-    await insertRows(postgres, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
-    const holder = await around.open({ size: 1 }).take()
-    const lock = `hashtext('headgate purge ${table}')`
-    await holder.run(`SELECT pg_advisory_lock(${lock})`)
-    expect(await pool.removeExpired(table, MOST)).toBe(0)
-    await holder.run(`SELECT pg_advisory_unlock(${lock})`)
-    holder.release()
-    expect(await pool.removeExpired(table, MOST)).toBe(20)
   })
 })

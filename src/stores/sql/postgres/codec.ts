@@ -41,14 +41,9 @@ function stateIn(array: Buffer): State | undefined {
   return state.every(Number.isFinite) ? state : undefined
 }
 
-/** Keys that need no escapes in an array literal: ASCII without quotes and backslashes. */
-const UNESCAPED = /^[ !#-&(-[\]-~]*$/
-
 /** Returns keys as an array literal, which the server parses faster than a list of values. */
 export function keyArray(keys: readonly string[]): string {
-  const elements = keys.map((key) =>
-    UNESCAPED.test(key) ? `"${key}"` : `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`,
-  )
+  const elements = keys.map((key) => `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`)
   return `E'{${elements}}'::bytea[]`
 }
 

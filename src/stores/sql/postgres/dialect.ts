@@ -67,8 +67,7 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
       return verdict
     },
     async removeExpired(connection, limit) {
-      const isAlone = `(SELECT pg_try_advisory_xact_lock(hashtext('headgate purge ${names.join('.')}')))`
-      const expired = `SELECT key FROM ${table} WHERE ${isAlone} AND expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
+      const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
       const [, deleted] = await run(
         connection,
         BEGIN,
