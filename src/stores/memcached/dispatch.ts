@@ -14,26 +14,18 @@ const MAX_IN_FLIGHT = 2
 /** A batch that takes longer (the server is far away) no longer delays the next ones. */
 const STALL_TIMEOUT_MS = 3
 
-/** How operations on one key become atomic. */
-interface Strategy {
-  /** Decides charges of one key, in order. */
-  charge(key: string, charges: readonly Charge[], policy: Policy): Promise<readonly Result[]>
-  refund(key: string, refund: Refund): Promise<void>
-  forget(key: string, policy: Policy): Promise<void>
-}
-
 /** Creates a dispatcher that runs operations of one key each, by the strategy for its policy. */
 export function dispatcher(transport: Transport) {
   const counters = counterStrategy(transport)
   const compareAndSwap = casStrategy(transport)
-  const strategyFor = (policy: Policy): Strategy => (countersOf(policy) ? counters : compareAndSwap)
+  const strategyFor = (policy: Policy) => (countersOf(policy) ? counters : compareAndSwap)
 
   const charge = batcher<Charge, Verdict>(
     async (charges, answer) => {
       const decideTogether = async ([key, entries]: [string, [number, Charge][]]) => {
         const own = entries.map(([, charge]) => charge)
         const [{ policy }] = own[0] as [Part]
-        const results = await strategyFor(policy)
+        const results: readonly Result[] = await strategyFor(policy)
           .charge(key, own, policy)
           .catch((error: Error) => own.map(() => error))
         for (const [i, [index]] of entries.entries()) answer(index, results[i] as Verdict | Error)

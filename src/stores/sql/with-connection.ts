@@ -24,7 +24,12 @@ export async function withConnection<Connection, T>(
     return result
   } catch (error) {
     if (error instanceof TimeoutError) pool.destroy(connection)
-    else await reset(pool, connection)
+    else {
+      await inTime(pool.rollback(connection)).then(
+        () => pool.release(connection),
+        () => pool.destroy(connection),
+      )
+    }
     throw error
   }
 }
@@ -38,11 +43,4 @@ async function acquire<Connection>(pool: Pool<Connection>): Promise<Connection> 
     acquiring.then(pool.release, () => undefined)
     throw new Error(NO_CONNECTION)
   }
-}
-
-function reset<Connection>(pool: Pool<Connection>, connection: Connection): Promise<void> {
-  return inTime(pool.rollback(connection)).then(
-    () => pool.release(connection),
-    () => pool.destroy(connection),
-  )
 }

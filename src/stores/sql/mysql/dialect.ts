@@ -3,10 +3,7 @@ import type { Dialect, LockedRows, Row } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
 import { prepareTable, quoted } from './schema.js'
 import { singleCharge } from './single-charge.js'
-import { begin, CLOCK, COMMIT, deleteRows, hex, ROLLBACK, STATEMENT_START } from './statements.js'
-
-/** In MariaDB a transaction waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
-const LOCK_WAIT = '/*M!100301 WAIT 1 */'
+import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, STATEMENT_START } from './statements.js'
 
 /** Keeps the server off the index of `expires_at`, where it would lock the first live row. */
 const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
@@ -16,7 +13,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
   const table = quoted(names)
 
   async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedRows> {
-    const sql = `SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE ${LOCK_WAIT}`
+    const sql = `${LOCK_WAIT}SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE`
     const rows = await run(connection, sql)
     const states = new Map(rows.map(([key, state]) => [String(key), decodeState(state)]))
     const clocks = rows.length > 0 ? rows : await run(connection, `SELECT 0, 0, ${STATEMENT_START}`)

@@ -6,10 +6,8 @@ import { CorruptRowError, codeOf, MYSQL_DUPLICATE, openTransactionError } from '
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
-import { ROLLBACK, STATEMENT_START } from './statements.js'
+import { LOCK_WAIT, ROLLBACK, STATEMENT_START } from './statements.js'
 
-/** In MariaDB a statement waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
-const LOCK_WAIT = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ '
 /** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 const IN_TRANSACTION = 1
 

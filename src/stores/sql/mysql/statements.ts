@@ -5,6 +5,9 @@ import { type MysqlConnection, run } from './client.js'
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE'
 export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE'
 
+/** In MariaDB a statement waits a second for a locked row; MySQL has `innodb_lock_wait_timeout` alone. */
+export const LOCK_WAIT = '/*M!100301 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ '
+
 /** When the statement began, in µs since the Unix epoch, whatever the connection's time zone is. */
 export const STATEMENT_START = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 
