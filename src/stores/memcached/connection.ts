@@ -14,16 +14,7 @@ const inTime = timeout(1000)
 const MAX_PER_TURN = 2048
 
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
-export interface Transport {
-  /**
-   * Sends a request to the server that holds `routingKey`, so that all items of one key share a server.
-   * Requests of one tick go to each server in one write. Returns the reply, whatever its status; rejects
-   * with `StoreError` where there is none.
-   */
-  request(routingKey: string, request: MemcachedRequest): Promise<MemcachedReply>
-  /** Returns the connection to the server of `routingKey`, within which CAS tokens are comparable. */
-  socketOf(routingKey: string): Socket | undefined
-}
+export type Transport = ReturnType<typeof memjsTransport>
 
 interface PendingRequest {
   readonly routingKey: string
@@ -32,8 +23,7 @@ interface PendingRequest {
   reject(error: StoreError): void
 }
 
-/** Creates a transport over the connections that a memjs client opens. */
-export function memjsTransport(client: MemcachedClient): Transport {
+export function memjsTransport(client: MemcachedClient) {
   const queued: PendingRequest[] = []
 
   function flush(): void {
@@ -46,11 +36,17 @@ export function memjsTransport(client: MemcachedClient): Transport {
   }
 
   return {
-    request: (routingKey, request) =>
-      new Promise((resolve, reject) => {
+    /**
+     * Sends a request to the server that holds `routingKey`, so that all items of one key share a server.
+     * Requests of one tick go to each server in one write. Returns the reply, whatever its status; rejects
+     * with `StoreError` where there is none.
+     */
+    request: (routingKey: string, request: MemcachedRequest) =>
+      new Promise<MemcachedReply>((resolve, reject) => {
         if (queued.push({ routingKey, request, resolve, reject }) === 1) process.nextTick(flush)
       }),
-    socketOf: (routingKey) => serverFor(client, routingKey)?._socket,
+    /** Returns the connection to the server of `routingKey`, within which CAS tokens are comparable. */
+    socketOf: (routingKey: string) => serverFor(client, routingKey)?._socket,
   }
 }
 

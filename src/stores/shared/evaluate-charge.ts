@@ -1,19 +1,13 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
 import type { Charge, PartVerdict, Verdict } from '../store.js'
 
-/** A state to write, and the policy that reads it. */
-export interface Write {
-  readonly policy: Policy
-  readonly state: State
-}
-
 /** Returns the stored state of a key. */
 export type Read = (key: string, policy: Policy) => State | undefined
 
-/** The verdict on a charge, and the states to write, by key. */
+/** The verdict on a charge, and the states to write, by key, with the policies that read them. */
 export interface Outcome {
   readonly verdict: Verdict
-  readonly writes: ReadonlyMap<string, Write>
+  readonly writes: Map<string, { readonly policy: Policy; readonly state: State }>
 }
 
 /**
@@ -21,7 +15,7 @@ export interface Outcome {
  * TypeScript makes this step atomic.
  */
 export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outcome {
-  const writes = new Map<string, Write>()
+  const writes: Outcome['writes'] = new Map()
   const steps = charge.map(({ key, policy, cost }) => {
     const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
     if (step.allowed && step.next !== undefined) writes.set(key, { policy, state: step.next })
@@ -34,7 +28,7 @@ export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outco
 /** Peeks at allowed parts, and takes each denied one with all that the charge wants of its key. */
 function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
   const wanted = new Map<string, number>()
-  const writes = new Map<string, Write>()
+  const writes: Outcome['writes'] = new Map()
   const parts = charge.map(({ key, policy, cost }, i): PartVerdict => {
     const sum = (wanted.get(key) ?? 0) + cost
     const isAllowed = steps[i]?.allowed
