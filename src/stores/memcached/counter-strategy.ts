@@ -1,10 +1,10 @@
 import type { Policy } from '../../policies/policy.js'
 import { applyOperations } from '../shared/apply-operations.js'
+import { warnRefundFailed } from '../shared/refunds.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
-import { warnRefundFailed } from './errors.js'
 import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
 
 /**

@@ -1,5 +1,4 @@
-import { warnOnce } from '../../util/warn-once.js'
-import { messageOf, StoreError } from '../store-error.js'
+import { StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
 import { type MemcachedRequest, STATUS } from './protocol.js'
 
@@ -15,12 +14,4 @@ export function statusError({ key }: MemcachedRequest, { header, val }: Memcache
 export function foreignItemError(key: string, cause = new Error(`${key} holds no state`)): StoreError {
   const message = `the item ${key} belongs to another application. Give the limiter another prefix.`
   return new StoreError('memcached', message, { cause, answered: true })
-}
-
-/** Warns the operator, once, that the units of a denied charge could not be refunded. */
-export function warnRefundFailed(reason: unknown): void {
-  warnOnce(
-    'HEADGATE_REFUND_FAILED_IN_STORE',
-    `headgate: units of a denied charge could not be refunded, and stay taken (${messageOf(reason)}).`,
-  )
 }

@@ -1,11 +1,11 @@
 import { wrongKind } from '../../util/validate.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
+import { warnRefundFailed } from '../shared/refunds.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { KeyedPolicy, Refund, Store } from '../store.js'
 import { isMemcachedClient, type MemcachedClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
-import { warnRefundFailed } from './errors.js'
 import { lossMonitor } from './loss-monitor.js'
 
 /**

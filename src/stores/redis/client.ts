@@ -1,5 +1,4 @@
-import { weakMemo } from '../../util/memo.js'
-import { StoreError } from '../store-error.js'
+import { warnOnce } from '../../util/warn-once.js'
 
 /**
  * What the store needs of a `Redis` of ioredis 5 or 6 (https://github.com/redis/ioredis), connected to one
@@ -54,43 +53,25 @@ export function isClusterClient(client: RedisClient | RedisClusterClient): clien
   return 'isCluster' in client && client.isCluster
 }
 
-/** The states of a client before its first connection is ready. */
-const STARTING = ['wait', 'connecting', 'connect']
-
-/**
- * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
- * the client's queue until long after its request is gone. Commands do wait for the first connection.
- */
-export function connectionCheck(client: { readonly status: string }): () => void {
-  let isStarting = true
-  return () => {
-    const { status } = client
-    isStarting &&= STARTING.includes(status)
-    if (status === 'ready' || isStarting) return
-    throw new StoreError('redis', `the client is not connected (${status})`)
-  }
+/** Warns of a client that sends commands again when a connection is lost, as ioredis does by default. */
+export function warnOfResends(client: RedisClient | RedisClusterClient): void {
+  const [isSafe, safeClient] = isClusterClient(client)
+    ? [
+        isSafeCluster(client),
+        'new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy',
+      ]
+    : [
+        client.options.autoResendUnfulfilledCommands === false,
+        'new Redis(url, { autoResendUnfulfilledCommands: false })',
+      ]
+  if (isSafe) return
+  warnOnce(
+    'HEADGATE_REDIS_RESENDS',
+    'headgate: the ioredis client resends commands when a connection is lost, which can count a request twice. ' +
+      `Create it with ${safeClient}.`,
+  )
 }
 
-/**
- * Returns a function that rejects a promise of a reply when the client's connection is lost first. A `Redis`
- * of ioredis 5 and 6 that reconnects leaves commands pending forever, unless it sends them again. Stores
- * that share a client share its listeners.
- */
-export const rejectOnLoss = weakMemo((client: RedisClient) => {
-  const pending = new Set<(reason: StoreError) => void>()
-  let wasReady = client.status === 'ready'
-  client.on('ready', () => {
-    wasReady = true
-  })
-  client.on('close', () => {
-    if (!wasReady) return // commands are still waiting for the first connection
-    const error = new StoreError('redis', 'the connection was lost before the reply came')
-    for (const reject of pending) reject(error)
-    pending.clear()
-  })
-  return (reply: Promise<unknown>): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      pending.add(reject)
-      reply.then(resolve, reject).finally(() => pending.delete(reject))
-    })
-})
+function isSafeCluster({ options }: RedisClusterClient): boolean {
+  return options.retryDelayOnFailover === 0 && typeof options.clusterNodeRetryStrategy !== 'function'
+}

@@ -1,8 +1,7 @@
 import slotOf from 'cluster-key-slot'
 import { groupBy } from '../../util/group-by.js'
-import { warnOnce } from '../../util/warn-once.js'
-import { connectionCheck, type RedisClusterClient, type RedisPipeline } from './client.js'
-import { type Command, sendOne, type Transport } from './transport.js'
+import type { RedisClusterClient, RedisPipeline } from './client.js'
+import { type Command, connectionCheck, sendOne, type Transport } from './transport.js'
 
 /** A node's error for a command that it has not run: it does not serve the slot, or the slot is moving. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
@@ -11,7 +10,6 @@ const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 export function clusterTransport(client: RedisClusterClient): Transport {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
-  warnOfResends(client)
 
   function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
     if (commands.length === 1) return commands.map((command) => sendOne(client, command))
@@ -47,15 +45,4 @@ export function clusterTransport(client: RedisClusterClient): Transport {
       return replies
     },
   }
-}
-
-/** Warns of a Cluster that sends commands again when their node is lost, as ioredis 6.0 does by default. */
-function warnOfResends({ options }: RedisClusterClient): void {
-  const sendsAgain = typeof options.clusterNodeRetryStrategy === 'function'
-  if (options.retryDelayOnFailover === 0 && !sendsAgain) return
-  warnOnce(
-    'HEADGATE_REDIS_RESENDS',
-    'headgate: the ioredis Cluster resends commands when a node is lost, which can count a request twice. Create it ' +
-      'with new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy.',
-  )
 }

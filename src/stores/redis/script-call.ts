@@ -9,49 +9,51 @@ export interface ScriptCall<Result> {
   readonly keys: readonly string[]
   /** ARGV, as the script's opening comment describes it. */
   readonly args: readonly string[]
-  /** How many numbers the reply holds: the time, and the states of all keys. */
-  readonly replyLength: number
-  /** Returns the result of each item of the call. */
-  read(numbers: DataView, trouble: Trouble): readonly (Result | StoreError)[]
+  /** How many numbers the state of each key has. */
+  readonly widths: readonly number[]
+  /** Returns the result of each item of the call. May change `states`. */
+  resultsFrom(reading: Reading): readonly (Result | StoreError)[]
 }
 
-/** What a script could not do. */
-export interface Trouble {
-  /** Indexes of keys that hold something other than a state of their policy. */
-  readonly foreign: readonly number[]
+/** What a script read. */
+export interface Reading {
+  /** The server's time. */
+  readonly atMs: number
+  /** The state of each key, in the order of the keys; `undefined` for a foreign key. */
+  readonly states: (State | undefined)[]
   /** Why the server refused to write, if it did. Then nothing was written. */
   readonly refusal: StoreError | undefined
 }
 
-const NO_TROUBLE: Trouble = { foreign: [], refusal: undefined }
-
 /** Returns the results in the reply to a call. Throws a `StoreError` for a malformed reply. */
 export function readReply<Result>(
-  call: ScriptCall<Result>,
+  { widths, resultsFrom }: ScriptCall<Result>,
   reply: unknown,
 ): readonly (Result | StoreError)[] {
-  const [bytes, refused, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
-  if (!Buffer.isBuffer(bytes) || bytes.length !== 8 * call.replyLength)
+  const [bytes, refused = '', ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  const length = 8 * widths.reduce((sum, width) => sum + width, 1)
+  if (!Buffer.isBuffer(bytes) || bytes.length !== length)
     throw new StoreError('redis', 'the script returned a malformed reply', { cause: reply })
-  const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (!Array.isArray(reply)) return call.read(numbers, NO_TROUBLE)
-  const message = String(refused)
-  return call.read(numbers, {
-    foreign: foreign.map((keyNumber) => Number(keyNumber) - 1),
-    refusal: message === '' ? undefined : asStoreError('redis', new Error(message), { answered: true }),
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset, length)
+  let end = 8
+  const states: (State | undefined)[] = widths.map((width) => {
+    const state = new Array<number>(width) // a growing array takes several times the memory
+    for (let i = 0; i < width; i++) state[i] = numbers.getFloat64(end + 8 * i, true)
+    end += 8 * width
+    return state
   })
+  for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
+  const message = String(refused)
+  const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
+  return resultsFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }
 
-/** Returns the server's time in a reply. */
-export function decodeTime(numbers: DataView): number {
-  return numbers.getFloat64(0, true)
-}
-
-/** Returns the state of `width` numbers that `offset` numbers precede in a reply, not counting the time. */
-export function decodeState(numbers: DataView, offset: number, width: number): State {
-  const state = new Array<number>(width) // a growing array takes several times the memory
-  for (let i = 0; i < width; i++) state[i] = numbers.getFloat64(8 * (1 + offset + i), true)
-  return state
+/** Returns the index of a value among distinct ones; one that is not among them is added. */
+export function indexIn<Value>(indexes: Map<Value, number>, value: Value): number {
+  const known = indexes.get(value)
+  if (known !== undefined) return known
+  indexes.set(value, indexes.size)
+  return indexes.size - 1
 }
 
 /** Returns the error of an item with a foreign key. */

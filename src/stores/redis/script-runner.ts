@@ -1,96 +1,73 @@
 import { groupBy } from '../../util/group-by.js'
 import type { Send } from '../shared/batcher.js'
-import { asStoreError, type StoreError } from '../store-error.js'
-import type { Operation } from './operations.js'
+import type { Charge } from '../store.js'
+import { asStoreError } from '../store-error.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
 
 /** The error of a call for several keys of a moving slot: each may be on either node. */
 const HALF_MOVED = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
-type Results<Result> = readonly (Result | StoreError)[]
-type Answer<Result> = (index: number, result: Result | StoreError) => void
-
-/** Items of one shard that go in one call, and their indexes in the batch. */
-interface Group<Item> {
+/** A call for some items of a batch. */
+interface GroupCall<Result> extends ScriptCall<Result> {
   readonly shard: number
-  readonly items: readonly Item[]
+  /** The indexes of its items in the batch. */
   readonly indexes: readonly number[]
 }
 
-interface ShardCall<Result> extends ScriptCall<Result> {
-  readonly shard: number
-}
-
 /**
- * Returns a `Send` that runs an operation with one script call for each group of items. Items that share
- * keys keep their order.
+ * Returns a `Send` that runs a script on batches of items, each of which has all its keys in one shard. It
+ * makes one call for each shard of a Cluster, and to a single server one for each group of indexes that
+ * `split` returns.
  */
-export function scriptRunner<Item, Result>(
-  transport: Transport,
-  operation: Operation<Item, Result>,
+export function scriptRunner<Item extends Charge, Result>(
+  { shardOf, send }: Transport,
+  callFor: (items: readonly Item[]) => ScriptCall<Result>,
+  split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [[...items.keys()]],
 ): Send<Item, Result> {
-  async function runGroups(groups: readonly Group<Item>[], answer: Answer<Result>): Promise<void> {
-    const calls = groups.map(({ shard, items }) => ({ shard, ...operation.callFor(items) }))
-    const replies = transport.send(calls.map((call) => commandFor('evalsha', call.script.sha1, call)))
-    const results = calls.map((call, i) => resultsOf(transport, call, replies[i]))
-    await Promise.all(results.map((result, i) => answerGroup(groups[i] as Group<Item>, result, answer)))
+  function callsFor(items: readonly Item[]): GroupCall<Result>[] {
+    const groups: Iterable<readonly [number, readonly number[]]> = shardOf
+      ? groupBy(items.keys(), (i) => shardOf(items[i]?.[0]?.key ?? ''))
+      : Array.from(split(items), (indexes) => [0, indexes])
+    return Array.from(groups, ([shard, indexes]) => {
+      return { shard, indexes, ...callFor(indexes.map((i) => items[i] as Item)) }
+    })
   }
 
-  async function answerGroup(
-    { shard, items, indexes }: Group<Item>,
-    results: Promise<Results<Result>>,
-    answer: Answer<Result>,
-  ): Promise<void> {
+  /**
+   * Returns the results in a reply. A server that does not know the script (after a restart, a failover or
+   * SCRIPT FLUSH) has not run it, so the call is sent once more with the script's text.
+   */
+  async function resultsOf(call: GroupCall<Result>, reply: Promise<unknown> | undefined) {
     try {
-      for (const [i, result] of (await results).entries()) answer(indexes[i] as number, result)
-    } catch (cause) {
-      const error = asStoreError('redis', cause)
-      if (items.length > 1 && HALF_MOVED.test(error.message)) {
-        const alone = items.map((item, i) => ({ shard, items: [item], indexes: [indexes[i] as number] }))
-        return runGroups(alone, answer)
-      }
-      for (const index of indexes) answer(index, error)
+      return readReply(call, await reply)
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
     }
+    const [again] = send([commandFor('eval', call.script.text, call)])
+    return readReply(call, await again)
   }
 
-  return (items, answer) => runGroups(groupsOf(items, transport, operation), answer)
-}
-
-/** Groups items by shard, and those of a shard by the operation's rule. */
-function groupsOf<Item, Result>(
-  items: readonly Item[],
-  { shardOf }: Transport,
-  { keyOf, groupingOf }: Operation<Item, Result>,
-): Group<Item>[] {
-  const pick = (indexes: readonly number[]) => indexes.map((i) => items[i] as Item)
-  const all = [...items.keys()]
-  const byShard = shardOf ? groupBy(all, (i) => shardOf(keyOf(items[i] as Item))) : new Map([[0, all]])
-  return [...byShard].flatMap(([shard, ofShard]) => {
-    const groupOf = groupingOf?.(pick(ofShard))
-    const groups = groupOf ? groupBy(ofShard, (i) => groupOf(items[i] as Item)).values() : [ofShard]
-    return Array.from(groups, (indexes) => ({ shard, items: pick(indexes), indexes }))
-  })
-}
-
-/**
- * Returns the results in a reply. A server that does not know the script (after a restart, a failover or
- * SCRIPT FLUSH) has not run it, so the call is sent once more with the script's text.
- */
-async function resultsOf<Result>(
-  transport: Transport,
-  call: ShardCall<Result>,
-  reply: Promise<unknown> | undefined,
-): Promise<Results<Result>> {
-  try {
-    return readReply(call, await reply)
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+  return async function run(items, answer) {
+    const calls = callsFor(items)
+    const replies = send(calls.map((call) => commandFor('evalsha', call.script.sha1, call)))
+    const answered = calls.map(async (call, i) => {
+      const { indexes } = call
+      try {
+        for (const [j, result] of (await resultsOf(call, replies[i])).entries())
+          answer(indexes[j] as number, result)
+      } catch (cause) {
+        const error = asStoreError('redis', cause)
+        if (indexes.length > 1 && HALF_MOVED.test(error.message)) {
+          const runAlone = (i: number) => run([items[i] as Item], (_, result) => answer(i, result))
+          await Promise.all(indexes.map(runAlone))
+        } else for (const index of indexes) answer(index, error)
+      }
+    })
+    await Promise.all(answered)
   }
-  const [again] = transport.send([commandFor('eval', call.script.text, call)])
-  return readReply(call, await again)
 }
 
-function commandFor(name: string, script: string, { shard, keys, args }: ShardCall<unknown>): Command {
+function commandFor(name: string, script: string, { shard, keys, args }: GroupCall<unknown>): Command {
   return { shard, words: [name, script, String(keys.length), ...keys, ...args] }
 }

@@ -1,5 +1,6 @@
-import { warnOnce } from '../../util/warn-once.js'
-import { connectionCheck, type RedisClient, type RedisClusterClient, rejectOnLoss } from './client.js'
+import { weakMemo } from '../../util/memo.js'
+import { StoreError } from '../store-error.js'
+import type { RedisClient, RedisClusterClient } from './client.js'
 
 /** A command whose keys live in one shard. */
 export interface Command {
@@ -19,13 +20,6 @@ export interface Transport {
 export function serverTransport(client: RedisClient): Transport {
   const checkConnection = connectionCheck(client)
   const orLost = rejectOnLoss(client)
-  if (client.options.autoResendUnfulfilledCommands !== false) {
-    warnOnce(
-      'HEADGATE_REDIS_RESENDS',
-      'headgate: the ioredis client resends commands after a reconnect, which can count a request twice. Create it ' +
-        'with new Redis(url, { autoResendUnfulfilledCommands: false }).',
-    )
-  }
   return {
     send(commands) {
       checkConnection()
@@ -49,3 +43,44 @@ export async function sendOne(
   if (error) throw error
   return reply
 }
+
+/** The states of a client before its first connection is ready. */
+const STARTING = ['wait', 'connecting', 'connect']
+
+/**
+ * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
+ * the client's queue until long after its request is gone. Commands do wait for the first connection.
+ */
+export function connectionCheck(client: { readonly status: string }): () => void {
+  let isStarting = true
+  return () => {
+    const { status } = client
+    isStarting &&= STARTING.includes(status)
+    if (status === 'ready' || isStarting) return
+    throw new StoreError('redis', `the client is not connected (${status})`)
+  }
+}
+
+/**
+ * Returns a function that rejects a promise of a reply when the client's connection is lost first. A `Redis`
+ * of ioredis 5 and 6 that reconnects leaves commands pending forever, unless it sends them again. Stores
+ * that share a client share its listeners.
+ */
+const rejectOnLoss = weakMemo((client: RedisClient) => {
+  const pending = new Set<(reason: StoreError) => void>()
+  let wasReady = client.status === 'ready'
+  client.on('ready', () => {
+    wasReady = true
+  })
+  client.on('close', () => {
+    if (!wasReady) return // commands are still waiting for the first connection
+    const error = new StoreError('redis', 'the connection was lost before the reply came')
+    for (const reject of pending) reject(error)
+    pending.clear()
+  })
+  return (reply: Promise<unknown>): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      pending.add(reject)
+      reply.then(resolve, reject).finally(() => pending.delete(reject))
+    })
+})

@@ -1,12 +1,14 @@
 import type { Policy } from '../../../policies/policy.js'
 
-/** A policy of src/policies in Lua: pieces of code for a function or a loop. */
+/**
+ * A policy of src/policies in Lua: pieces of code for a function or a loop.
+ *
+ * `p` is the policy: its kind, how many numbers its state has, then its params. `state` is numbers, all 0
+ * when fresh, and changes in place. Times are milliseconds since the Unix epoch. Code that runs for every
+ * key avoids function calls, which cost more than the rest: x - x % 1 is floor(x), and x + -x % 1 is ceil(x).
+ */
 export interface LuaPolicy {
-  /** The locals that hold the policy's params, in order. None for a policy whose pieces read `p`. */
-  readonly params: readonly string[]
-  /** The locals that hold a state's numbers. None for a policy whose pieces use the table `state`. */
-  readonly numbers: readonly string[]
-  /** Sets the locals that depend on the params and `now` only. Runs once for many states. */
+  /** Sets the locals that the other pieces read, from `p` and `now`. Runs once for many states. */
   readonly once: string
   /** `clampToNow`: changes the state, and sets `changed`, where a clock that was ahead wrote it. */
   readonly clamp: string
@@ -21,81 +23,75 @@ export interface LuaPolicy {
   readonly expiry: string
 }
 
-/*
- * `p` is a policy: its kind, how many numbers its state has, then its params. A state is numbers, all 0 when
- * fresh, and changes in place. Times are milliseconds since the Unix epoch. Code that runs for every key
- * avoids function calls, which cost more than the rest: x - x % 1 is floor(x), and x + -x % 1 is ceil(x).
- */
-export const LUA_MATH = `
-local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge`
-
+/** State: when the bucket is full again. */
 const TOKEN_BUCKET: LuaPolicy = {
-  params: ['capacity', 'interval'],
-  numbers: ['full_at'],
   once: `
+    local capacity, interval = p[3], p[4]
     local at = floor(now * 4096) / 4096
     local span = capacity * interval -- from empty to full
     local grid = span / 16`,
   clamp: `
-    if full_at > at + span then full_at, changed = at + span, true end`,
+    if state[1] > at + span then state[1], changed = at + span, true end`,
   take: `
+    local full_at = state[1]
     local debt = full_at > at and full_at - at or 0
     local after = (debt > span and span or debt) + cost * interval
     allowed = after <= span
-    if allowed then full_at, changed = at + after, true end`,
+    if allowed then state[1], changed = at + after, true end`,
   refund: `
     local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
     give = floor(give * 4096) / 4096
     changed = give > 0
-    if changed then full_at = min(full_at, at + span) - give end
-    is_fresh = full_at <= now`,
+    if changed then state[1] = min(state[1], at + span) - give end
+    is_fresh = state[1] <= now`,
   expiry: `
-    local spans = full_at / grid
+    local spans = state[1] / grid
     expires_at = (spans + -spans % 1) * grid`,
 }
 
+/** State: the window's index, the count. */
 const FIXED_WINDOW: LuaPolicy = {
-  params: ['limit', 'window'],
-  numbers: ['index', 'count'],
   once: `
+    local limit, window = p[3], p[4]
     local now_index = floor(now / window)`,
   clamp: `
-    if index > now_index + 1 then index, changed = now_index + 1, true end`,
+    if state[1] > now_index + 1 then state[1], changed = now_index + 1, true end`,
   take: `
-    local used = index >= now_index and count or 0
+    local index = state[1]
+    local used = index >= now_index and state[2] or 0
     allowed = used + cost <= limit
     if allowed then
-      index = index > now_index and index or now_index
-      count, changed = used + cost, true
+      state[1] = index > now_index and index or now_index
+      state[2], changed = used + cost, true
     end`,
   refund: `
-    changed = index == floor(taken_at / window)
-    if changed then count = count - cost end
-    is_fresh = count <= 0`,
+    changed = state[1] == floor(taken_at / window)
+    if changed then state[2] = state[2] - cost end
+    is_fresh = state[2] <= 0`,
   expiry: `
-    expires_at = (index + 1) * window`,
+    expires_at = (state[1] + 1) * window`,
 }
 
+/** State: the count. */
 const CONSECUTIVE: LuaPolicy = {
-  params: ['limit'],
-  numbers: ['count'],
-  once: '',
+  once: `
+    local limit = p[3]`,
   clamp: '',
   take: `
-    allowed = count + cost <= limit
-    if allowed then count, changed = count + cost, true end`,
+    allowed = state[1] + cost <= limit
+    if allowed then state[1], changed = state[1] + cost, true end`,
   refund: `
     changed = true
-    count = count - cost
-    is_fresh = count <= 0`,
+    state[1] = state[1] - cost
+    is_fresh = state[1] <= 0`,
   expiry: `
-    expires_at = count > 0 and huge or 0`,
+    expires_at = state[1] > 0 and huge or 0`,
 }
 
+/** State: the newest slice's index, the counts of the slices, newest first. */
 const SLIDING_WINDOW: LuaPolicy = {
-  params: ['limit', 'window', 'slices'],
-  numbers: [],
   once: `
+    local limit, window, slices = p[3], p[4], p[5]
     local ticks = floor(now) * slices
     local now_index = floor(ticks / window)`,
   clamp: `
@@ -125,74 +121,47 @@ const SLIDING_WINDOW: LuaPolicy = {
     expires_at = (state[1] + slices + 1) * window / slices`,
 }
 
-/** Returns self-contained pieces, which read the policy from the table `p` and the state from `state`. */
-export function onTables({ params, numbers, once, ...pieces }: LuaPolicy): LuaPolicy {
-  const names = numbers.join(', ')
-  const fields = numbers.map((_, i) => `state[${i + 1}]`).join(', ')
-  const values = params.map((_, i) => `p[${i + 3}]`).join(', ')
-  const load = [
-    ...(params.length > 0 ? [`local ${params.join(', ')} = ${values}`] : []),
-    ...(numbers.length > 0 ? [`local ${names} = ${fields}`] : []),
-    once,
-  ].join('\n')
-  const save = numbers.length > 0 ? `${fields} = ${names}` : ''
-  const wrap = (piece: keyof typeof pieces) => [load, pieces[piece], save].join('\n')
-  const [clamp, take, refund, expiry] = [wrap('clamp'), wrap('take'), wrap('refund'), wrap('expiry')]
-  return { params: [], numbers: [], once: '', clamp, take, refund, expiry }
-}
-
 /**
  * Returns the ban of a policy. Its params follow those of the policy, from p[6] on (after, within, whether
  * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
  * count, level, end of the ban), so that the policy's own pieces run unchanged.
  */
-function banFrom(inner: LuaPolicy): LuaPolicy {
-  const { clamp, take, refund, expiry } = onTables(inner)
+function banFrom({ once, clamp, take, refund, expiry }: LuaPolicy): LuaPolicy {
   return {
-    params: [],
-    numbers: [],
-    once: '',
-    clamp: `
-    do ${clamp}
-    end
-    local at, longest = p[2] - 4, p[#p]
-    if state[at + 2] > now + p[7] then state[at + 2], changed = now + p[7], true end
-    if state[at + 4] > now + longest then state[at + 4], changed = now + longest, true end`,
+    once: `${once}
+    local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
+    local limit_of_strikes, within, restarts, longest = p[6], p[7], p[8] > 0, p[#p]`,
+    clamp: `${clamp}
+    if state[strikes_end] > now + within then state[strikes_end], changed = now + within, true end
+    if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
-    local at, longest = p[2] - 4, p[#p]
-    if state[at + 4] > now then
+    if state[ban_end] > now then
       allowed = false
-      if p[8] > 0 then state[at + 4], changed = now + p[8 + state[at + 3]], true end
+      if restarts then state[ban_end], changed = now + p[8 + state[level]], true end
     else
-      do ${take}
-      end
+      ${take}
       if not allowed then
-        local goes_on = state[at + 2] > now
-        local strikes = goes_on and state[at + 1] + 1 or 1
         changed = true
-        if strikes < p[6] then
-          state[at + 1] = strikes
-          if not goes_on then state[at + 2] = now + p[7] end
+        local goes_on = state[strikes_end] > now
+        local count = goes_on and state[strikes] + 1 or 1
+        if count < limit_of_strikes then
+          state[strikes] = count
+          if not goes_on then state[strikes_end] = now + within end
         else
-          local level = state[at + 4] + longest > now and min(state[at + 3] + 1, #p - 8) or 1
-          state[at + 1], state[at + 2], state[at + 3], state[at + 4] = 0, 0, level, now + p[8 + level]
+          local next_level = state[ban_end] + longest > now and min(state[level] + 1, #p - 8) or 1
+          state[strikes], state[strikes_end], state[level] = 0, 0, next_level
+          state[ban_end] = now + p[8 + next_level]
         end
       end
     end`,
-    refund: `
-    do ${refund}
-    end
-    local at = p[2] - 4
-    local has_record = state[at + 2] > now or state[at + 3] > 0 and state[at + 4] + p[#p] > now
+    refund: `${refund}
+    local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
     if is_fresh and has_record then
-      for i = 1, at do state[i] = 0 end
+      for i = 1, strikes - 1 do state[i] = 0 end
       is_fresh = false
     end`,
-    expiry: `
-    do ${expiry}
-    end
-    local at = p[2] - 4
-    expires_at = max(expires_at, state[at + 2], state[at + 3] > 0 and state[at + 4] + p[#p] or 0)`,
+    expiry: `${expiry}
+    expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
   }
 }
 

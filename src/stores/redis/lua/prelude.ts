@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { LUA_MATH } from './policies.js'
 
 /** A Lua script and its hash, which `EVALSHA` takes. */
 export interface Script {
@@ -7,30 +6,33 @@ export interface Script {
   readonly sha1: string
 }
 
-export function script(...pieces: readonly string[]): Script {
-  const text = pieces.join('\n')
-  return { text, sha1: createHash('sha1').update(text).digest('hex') }
-}
-
 /** The part of the opening comment that all scripts share. */
-export const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or none. Keys and policies are numbered from 1.
+const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or none. Keys and policies are numbered from 1.
   Returns  a string of little-endian doubles, as states are stored: the server's time (ms since the Unix epoch), then
            the states as they were read, in the order of KEYS, zeros for a missing one. With a foreign key or a refused
            write, a list: that string; why the server refused to write, or ''; the numbers of foreign keys.
   A foreign key is one of another type, or of a length that no state of its policy has. It is left alone, and so is
   every item that names it. A server that takes no writes (out of memory, a replica) refuses the first one, so nothing
-  has changed then; what needs no write, such as a denial, is still decided.
-]]`
+  has changed then; what needs no write, such as a denial, is still decided.`
 
 /** Reads the time and all states. */
-export const BEGIN = `${LUA_MATH}
+const BEGIN = `
+local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double as in JavaScript
 local keys = KEYS
 local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key or one of another type
-local foreign -- numbers of foreign keys
+local foreign = {} -- numbers of foreign keys
 local refused -- why the server refused to write
+
+-- Puts a fresh state in place of what is no state. Returns whether the key is missing, not foreign.
+local function is_missing(k, fresh)
+  local is_foreign = raw[k] or call('EXISTS', keys[k]) > 0
+  if is_foreign then foreign[#foreign + 1] = k end
+  raw[k] = fresh
+  return not is_foreign
+end
 `
 
 /**
@@ -49,8 +51,14 @@ export const WRITE = `
       refused = try('SET', key, bytes, 'PXAT', string.format('%d%03d', expires_at / 1000, expires_at % 1000)).err
     end`
 
-export const END = `
+const END = `
 local reply = pack_numbers('<d', now) .. table.concat(raw)
-if foreign or refused then return { reply, refused or '', unpack(foreign or {}) } end
+if #foreign > 0 or refused then return { reply, refused or '', unpack(foreign) } end
 return reply
 `
+
+/** Creates a script. `head` says what it does with which ARGV, and `body` sets `raw`, `foreign` and `refused`. */
+export function script(head: string, body: string): Script {
+  const text = `--[[\n${head}\n${COMMON_HEAD}\n]]\n${BEGIN}${body}${END}`
+  return { text, sha1: createHash('sha1').update(text).digest('hex') }
+}

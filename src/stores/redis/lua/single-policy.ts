@@ -1,13 +1,11 @@
 import type { Policy } from '../../../policies/policy.js'
 import { LUA_POLICIES } from './policies.js'
-import { BEGIN, COMMON_HEAD, END, type Script, script, WRITE } from './prelude.js'
+import { type Script, script, WRITE } from './prelude.js'
 
-const HEAD = `--[[
-  Charges keys of one policy, each charge of one part.
+const HEAD = `  Charges keys of one policy, each charge of one part.
   ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its costs in
            order (units), each followed by how many charges in a row have it.
-  ARGV[2..] the policy's params (units, ms), in order.
-${COMMON_HEAD}`
+  ARGV[2..] the policy's params (units, ms), in order.`
 
 const scripts = new Map<string, Script>()
 
@@ -17,43 +15,35 @@ const scripts = new Map<string, Script>()
  */
 export function singlePolicyScript({ kind, width, params: { length } }: Policy): Script {
   const name = `${kind}:${width}:${length}`
-  const made = scripts.get(name) ?? makeScript(kind, length, width)
+  const made = scripts.get(name) ?? script(HEAD, bodyFor(kind, length, width))
   scripts.set(name, made)
   return made
 }
 
-function makeScript(kind: Policy['kind'], length: number, width: number): Script {
-  const { params, numbers, once, clamp, take, expiry } = LUA_POLICIES[kind]
-  const values = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
-  const isTable = numbers.length === 0
-  const state = isTable ? Array.from({ length: width }, (_, i) => `state[${i + 1}]`) : numbers
+function bodyFor(kind: Policy['kind'], length: number, width: number): string {
+  const { once, clamp, take, expiry } = LUA_POLICIES[kind]
+  const params = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
+  const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
   const format = `'<${'d'.repeat(width)}'`
-  return script(
-    HEAD,
-    BEGIN,
-    `
-local ${params.length > 0 ? `${params.join(', ')} = ${values}` : `p = { '${kind}', ${width}, ${values} }`}
+  // Where all places in the state are fixed, locals in place of a table take a tenth less time.
+  const isFixed = !/state\[\D/.test(clamp + take + expiry)
+  const body = `
+local p = { '${kind}', ${width}, ${params} }
 local costs = ARGV[1] ~= '' and cjson.decode(ARGV[1])
 local one = { 1, 1 }
 local fresh = '${'\\0'.repeat(8 * width)}'
-local ${isTable ? 'state = {}' : state.join(', ')}
+${isFixed ? '' : 'local state = {}'}
 ${once}
 
 for k = 1, #keys do
   local key, bytes = keys[k], raw[k]
-  if bytes and #bytes ~= ${8 * width} or not bytes and call('EXISTS', key) > 0 then
-    foreign = foreign or {}
-    foreign[#foreign + 1] = k
-    raw[k] = fresh
-  else
-    ${state.join(', ')} = unpack_numbers(${format}, bytes or fresh)
+  if bytes and #bytes == ${8 * width} or is_missing(k, fresh) then
+    ${isFixed ? 'local ' : ''}${numbers} = unpack_numbers(${format}, raw[k])
     local held_until
     if bytes then
       local expires_at
       ${expiry}
       held_until = expires_at
-    else
-      raw[k] = fresh
     end
     local own = costs and costs[k] or one
     local is_changed = false
@@ -72,12 +62,11 @@ for k = 1, #keys do
     if is_changed and not refused then
       local expires_at
       ${expiry}
-      bytes = pack_numbers(${format}, ${state.join(', ')})
+      bytes = pack_numbers(${format}, ${numbers})
       ${WRITE}
     end
   end
 end
-`,
-    END,
-  )
+`
+  return isFixed ? body.replaceAll(/state\[(\d+)\]/g, 'number_$1') : body
 }
