@@ -1,6 +1,6 @@
 import { showKind, wrongKind } from '../util/validate.js'
 import { describeUnknown, type Fixes } from './fixes.js'
-import { collectProblems } from './problems.js'
+import { attempt, throwProblems } from './problems.js'
 
 /** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
@@ -44,39 +44,32 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   { rows, rules, fixes = {} }: OptionTable<R, D>,
 ): Read<R, D> {
   const known = Object.keys(rows)
-  const given = readGiven(owner, options, known)
-  const problems = collectProblems(owner)
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const problem = `options must be an object, got ${showKind(options)}`
+    throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
+  }
+  const given = options as Readonly<Record<string, unknown>>
+  const problems: TypeError[] = []
   const settings: Record<string, unknown> = {}
   const unsound = new Set<string>()
 
-  function attempt(name: string, read: () => unknown): void {
-    const isSound = problems.attempt(() => {
+  function set(name: string, read: () => unknown): void {
+    const isSound = attempt(problems, () => {
       settings[name] = read()
     })
     if (!isSound) unsound.add(name)
   }
 
   for (const { error, meant } of describeUnknown(owner, given, known, fixes)) {
-    problems.add(error)
+    problems.push(error)
     for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
   }
   for (const [name, read] of Object.entries(rows))
-    if (!unsound.has(name)) attempt(name, () => read(owner, name, given[name]))
+    if (!unsound.has(name)) set(name, () => read(owner, name, given[name]))
   for (const [name, { from, read }] of Object.entries(rules ?? {}))
-    if (!from.some((option) => unsound.has(option))) attempt(name, () => read(owner, settings as Settings<R>))
-  problems.throwCollected()
+    if (!from.some((option) => unsound.has(option))) set(name, () => read(owner, settings as Settings<R>))
+  throwProblems(owner, problems)
   return settings as Read<R, D>
-}
-
-function readGiven(
-  owner: string,
-  options: unknown,
-  known: readonly string[],
-): Readonly<Record<string, unknown>> {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options))
-    return options as Record<string, unknown>
-  const problem = `options must be an object, got ${showKind(options)}`
-  throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
 }
 
 /** Creates a row for an option that may be left out. */

@@ -1,37 +1,35 @@
 /** The single problems of an error that reports several. */
 const problemsOf = new WeakMap<TypeError, readonly string[]>()
 
-/** Collects what is wrong with options, so that one error reports all of it. */
-export interface Problems {
-  /** Returns whether `run` succeeded. Collects a `TypeError` that it throws; throws any other error on. */
-  attempt(run: () => void): boolean
-  /** Adds a problem that was found already. */
-  add(problem: TypeError): void
-  /** Throws a single problem as it was thrown, several as one `TypeError` with a line for each. */
-  throwCollected(): void
+/**
+ * Returns whether `run` succeeded. Adds a `TypeError` that it throws to `problems`; throws any other error
+ * on.
+ */
+export function attempt(problems: TypeError[], run: () => void): boolean {
+  try {
+    run()
+    return true
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    problems.push(error)
+    return false
+  }
 }
 
-/** Creates an empty collection; `owner` is the function whose options are read. */
-export function collectProblems(owner: string): Problems {
-  const errors: TypeError[] = []
-  return {
-    attempt(run) {
-      try {
-        run()
-        return true
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error
-        errors.push(error)
-        return false
-      }
-    },
-    add: (problem) => errors.push(problem),
-    throwCollected() {
-      const [first] = errors
-      if (first !== undefined)
-        throw errors.length > 1 || problemsOf.has(first) ? joinErrors(owner, errors) : first
-    },
-  }
+/**
+ * Throws a single problem as it was thrown, several as one `TypeError` with a line for each. `owner` is the
+ * function whose options were read.
+ */
+export function throwProblems(owner: string, problems: readonly TypeError[]): void {
+  const [first] = problems
+  if (first === undefined) return
+  if (problems.length === 1 && !problemsOf.has(first)) throw first
+  const messages = problems.flatMap((problem) => problemsOf.get(problem) ?? [problem.message])
+  const head = `${owner}: `
+  const lines = messages.map((line) => `- ${line.startsWith(head) ? line.slice(head.length) : line}`)
+  const error = new TypeError(`${head}${messages.length} options are wrong:\n${lines.join('\n')}`)
+  problemsOf.set(error, messages)
+  throw error
 }
 
 /** Returns what all `reads` return. Throws one `TypeError` for everything that is wrong in any of them. */
@@ -39,18 +37,9 @@ export function readTogether<T extends readonly unknown[]>(
   owner: string,
   ...reads: { readonly [K in keyof T]: () => T[K] }
 ): T {
-  const problems = collectProblems(owner)
+  const problems: TypeError[] = []
   const values: unknown[] = []
-  for (const read of reads) problems.attempt(() => values.push(read()))
-  problems.throwCollected()
+  for (const read of reads) attempt(problems, () => values.push(read()))
+  throwProblems(owner, problems)
   return values as unknown as T
-}
-
-function joinErrors(owner: string, errors: readonly TypeError[]): TypeError {
-  const problems = errors.flatMap((error) => problemsOf.get(error) ?? [error.message])
-  const head = `${owner}: `
-  const lines = problems.map((line) => `- ${line.startsWith(head) ? line.slice(head.length) : line}`)
-  const error = new TypeError(`${head}${problems.length} options are wrong:\n${lines.join('\n')}`)
-  problemsOf.set(error, problems)
-  return error
 }
