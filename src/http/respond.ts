@@ -56,8 +56,7 @@ const INTERNAL_ERROR = 0x2
 
 /**
  * Ends a refused request whose response headers the application has sent, so that neither the request hangs
- * nor a truncated body passes as a whole one: HTTP/1.1 closes the connection, HTTP/2 the stream. Leaves a
- * response that has been ended alone. Emits the process warning `HEADGATE_HEADERS_SENT` once. Returns false.
+ * nor a truncated body passes as a whole one. Leaves a response that has been ended alone. Returns false.
  */
 export function abort(res: ServerResponse): false {
   if (res.writableEnded || isClosed(res)) return false

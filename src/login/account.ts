@@ -30,12 +30,10 @@ export interface AccountReader<Req> {
   readonly fieldOf: (req: Req) => unknown
 }
 
-type GivenAccount = Record<'field' | 'account', unknown> & Record<'normalize', ByFieldOptions['normalize']>
-
 /** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
 export function accountReader(
   owner: string,
-  { field, account, normalize }: GivenAccount,
+  { field, account, normalize }: { field: unknown; account: unknown; normalize: ByFieldOptions['normalize'] },
 ): AccountReader<never> {
   if (field !== undefined) {
     if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
@@ -45,11 +43,10 @@ export function accountReader(
   if (normalize !== undefined)
     throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
   const fix = "Write field: 'username'."
-  if (account === undefined)
-    throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)
-  if (typeof account !== 'function')
-    throw wrongOption(owner, 'account', 'a function of the request', account, fix)
-  return { read: nameOrNull(account as KeyFunction), fieldOf: () => undefined }
+  if (typeof account === 'function')
+    return { read: nameOrNull(account as KeyFunction), fieldOf: () => undefined }
+  if (account !== undefined) throw wrongOption(owner, 'account', 'a function of the request', account, fix)
+  throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)
 }
 
 /** Returns an account function whose results are checked as `byField` checks a field. */

@@ -23,13 +23,10 @@ export function attemptRecord<Req extends object>(
 ) {
   const attempts = new WeakMap<object, Attempt | undefined>()
 
-  /** Returns the attempt in progress, if there is one. */
-  const get = (req: Req): Attempt | undefined => attempts.get(req)
-
   /** Returns an attempt. Of a subject that is none in progress it is read anew, since its body may change. */
   function of(req: Req): MaybePromise<Attempt> {
     return (
-      get(req) ??
+      attempts.get(req) ??
       thenMaybe(read(req), (name) => {
         if (recognize === undefined || !isKey(name)) return { name, device: STRANGER }
         const browser = recognize(req, String(name), String(fieldOf(req) ?? name))
@@ -40,7 +37,7 @@ export function attemptRecord<Req extends object>(
 
   /** Returns the name of the account. */
   function account(req: Req): KeyValue {
-    const attempt = get(req)
+    const attempt = attempts.get(req)
     return attempt === undefined ? read(req) : attempt.name
   }
 
@@ -57,7 +54,7 @@ export function attemptRecord<Req extends object>(
 
   /** Calls `run`, which must read its keys synchronously, with other values for the keys of this subject. */
   function runAs<T>(req: Req, attempt: Attempt, run: () => T): T {
-    const current = get(req)
+    const current = attempts.get(req)
     attempts.set(req, attempt)
     try {
       return run()
@@ -66,5 +63,5 @@ export function attemptRecord<Req extends object>(
     }
   }
 
-  return { get, of, account, begin, runAs }
+  return { get: (req: Req) => attempts.get(req), of, account, begin, runAs }
 }

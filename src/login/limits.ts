@@ -33,19 +33,16 @@ export function loginLimits<Req extends IncomingMessage>(
   const { account } = attempts
   const device = (req: Req) => thenMaybe(attempts.of(req), (attempt) => attempt.device)
   const who = recognize ? [account, device] : [account]
-  const source = recognize ? addressOfStranger(address, device) : address
+  const addressOfStranger = (req: Req) =>
+    thenMaybe(device(req), (known) => (known === STRANGER ? address(req) : undefined))
   const limits: LoginLimit<Req>[] = [
-    { name: 'address', policy: policies.address, key: source },
+    { name: 'address', policy: policies.address, key: recognize ? addressOfStranger : address },
     { name: 'account-and-address', policy: policies.accountAndAddress, key: [...who, address] },
     { name: 'account', policy: policies.account, key: who },
   ]
   if (most === false) return limits
   const policy = consecutive({ limit: most })
   return [...limits, { name: 'consecutive', policy, key: [account, rowKey(attempts)] }]
-}
-
-function addressOfStranger<Req>(address: KeyFunction<Req>, device: KeyFunction<Req>): KeyFunction<Req> {
-  return (req) => thenMaybe(device(req), (known) => (known === STRANGER ? address(req) : undefined))
 }
 
 /**

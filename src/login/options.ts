@@ -5,7 +5,6 @@ import type { KeyFunction } from '../keys/key.js'
 import {
   callback,
   optional,
-  type Rows,
   readOptions,
   type Settings,
   unchecked,
@@ -125,7 +124,7 @@ const ROWS = {
   deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
-} satisfies Rows
+}
 
 const RULES = {
   reader: { from: ['field', 'account', 'normalize'], read: accountReader },

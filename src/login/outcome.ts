@@ -37,13 +37,11 @@ export function onOutcome(
   res.once('close', () => end(() => 'failure'))
 
   return function report(outcome) {
-    if (res.headersSent) {
-      const fix = 'Call reportSuccess or reportFailure before res.send, res.redirect and the like.'
+    if (!res.headersSent) reported = outcome
+    else
       throw new Error(
-        `loginGuard: an outcome was reported after the headers of the response were sent. ${fix}`,
+        'loginGuard: the headers were sent before the report. Report before res.send and the like.',
       )
-    }
-    reported = outcome
   }
 }
 

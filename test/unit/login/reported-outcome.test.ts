@@ -82,7 +82,7 @@ describe.each<[Outcome, boolean]>([
         }
       })
       expect(thrown).toEqual([
-        'loginGuard: an outcome was reported after the headers of the response were sent. Call reportSuccess or reportFailure before res.send, res.redirect and the like.',
+        'loginGuard: the headers were sent before the report. Report before res.send and the like.',
       ])
       expect(await attemptsLeft(guard)).toBe(left)
     }
