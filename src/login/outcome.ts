@@ -38,10 +38,7 @@ export function onOutcome(
 
   return function report(outcome) {
     if (!res.headersSent) reported = outcome
-    else
-      throw new Error(
-        'loginGuard: the headers were sent before the report. Report before res.send and the like.',
-      )
+    else throw new Error('loginGuard: the headers were sent before the report. Report before res.send.')
   }
 }
 

@@ -82,7 +82,7 @@ describe.each<[Outcome, boolean]>([
         }
       })
       expect(thrown).toEqual([
-        'loginGuard: the headers were sent before the report. Report before res.send and the like.',
+        'loginGuard: the headers were sent before the report. Report before res.send.',
       ])
       expect(await attemptsLeft(guard)).toBe(left)
     }
