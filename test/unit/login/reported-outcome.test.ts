@@ -81,9 +81,7 @@ describe.each<[Outcome, boolean]>([
           thrown.push((error as Error).message)
         }
       })
-      expect(thrown).toEqual([
-        'loginGuard: the headers were sent before the report. Report before res.send.',
-      ])
+      expect(thrown).toEqual(['loginGuard: the headers were sent before the report. Report before res.send.'])
       expect(await attemptsLeft(guard)).toBe(left)
     }
   })
