@@ -21,10 +21,13 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
   attempts: Attempts<Req>,
   logOf: ReturnType<typeof securityLog<Req>>,
 ): OnAllowed<Req, Res> {
+  const countRunning = counter()
+
   return function followAttempt(limiter, req, res, decision) {
     const attempt = attempts.get(req) as Attempt // begun before the charge
     const { name } = attempt
-    const failures = failuresOf(decision)
+    const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
+    const failures = failuresOf(decision) - running
     const log = logOf(req, name)
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
 
@@ -55,7 +58,11 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
       }
     }
 
-    attempt.report = onOutcome(res, readOutcome, (outcome) => void settle(outcome).catch(emitError))
+    attempt.report = onOutcome(res, readOutcome, (outcome) => {
+      settle(outcome)
+        .catch(emitError)
+        .finally(() => decision.allowed && countRunning(name, -1))
+    })
   }
 }
 
@@ -74,10 +81,21 @@ function logExhausted({ allowed, parts, source }: Decision, log: LogEvent): bool
   return exhausted.some(({ name }) => name === 'consecutive')
 }
 
-/** Returns how many other attempts at the account are charged, by the limit that counts longest. */
-function failuresOf({ allowed, parts }: Decision): number {
+/** Returns how many attempts at the account are charged, by the limit that counts longest. */
+function failuresOf({ parts }: Decision): number {
   const part = parts.findLast(({ name }) => name === 'consecutive' || name === 'account')
-  return part === undefined ? 0 : part.limit - part.remaining - (allowed ? 1 : 0)
+  return part === undefined ? 0 : part.limit - part.remaining
+}
+
+/** Creates a counter by name, which counts up or down and returns the count; 0 takes no memory. */
+function counter(): (name: unknown, change: 1 | -1) => number {
+  const counts = new Map<unknown, number>()
+  return (name, change) => {
+    const count = (counts.get(name) ?? 0) + change
+    if (count > 0) counts.set(name, count)
+    else counts.delete(name)
+    return count
+  }
 }
 
 /**

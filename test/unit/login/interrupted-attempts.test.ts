@@ -48,6 +48,13 @@ test('an attempt whose client hangs up is a failure, and a lock that it makes is
   expect(await attemptsLeft(guard)).toBe(9)
 })
 
+test('an attempt whose client hangs up is no longer one in progress', async () => {
+  const { guard, events } = listening()
+  await hangUp(guard)
+  await answer(guard, 200)
+  expect(events).toEqual(['authn_login_successafterfail:ada,1'])
+})
+
 /** Sends an attempt whose connection is closed while the store decides, and which is never answered. */
 async function closeWhileDeciding(
   guard: LoginGuard<Request, Response>,
@@ -80,6 +87,14 @@ test('an attempt whose connection closes before the store answers is a failure, 
   await until('the lock is reported', () => events.length > 0)
   expect(events).toEqual(['authn_login_lock:ada,maxretries'])
   expect(await attemptsLeft(guard)).toBe(9)
+})
+
+test('an attempt whose connection closes before the store answers is no longer one in progress', async () => {
+  const store = pausedStore()
+  const { guard, events } = listening({ store, name: 'login', timeoutMs: 10_000 })
+  await closeWhileDeciding(guard, store)
+  await answer(guard, 200)
+  expect(events).toEqual(['authn_login_successafterfail:ada,1'])
 })
 
 test('a failure that comes while a success is still refunded stays counted', async () => {

@@ -120,6 +120,15 @@ test('in report mode, attempts without a name are counted by their address, and 
   expect(events).toEqual(['authn_login_fail_max:unknown,5'])
 })
 
+test('concurrent correct logins are not counted as failures of each other', async () => {
+  const { attempt, events } = listening({}, 50)
+  await Promise.all(Array.from({ length: 4 }, () => attempt('ada', RIGHT)))
+  expect(events).toEqual([])
+  await attempt('ada', 'wrong')
+  await Promise.all([attempt('ada', RIGHT), attempt('ada', RIGHT)])
+  expect(events[0]).toBe('authn_login_successafterfail:ada,1')
+})
+
 test('a listener that throws does not change the response', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   const login = guardedLogin({ consecutive: 1 })
