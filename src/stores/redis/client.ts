@@ -55,23 +55,15 @@ export function isClusterClient(client: RedisClient | RedisClusterClient): clien
 
 /** Warns of a client that sends commands again when a connection is lost, as ioredis does by default. */
 export function warnOfResends(client: RedisClient | RedisClusterClient): void {
-  const [isSafe, safeClient] = isClusterClient(client)
-    ? [
-        isSafeCluster(client),
-        'new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy',
-      ]
-    : [
-        client.options.autoResendUnfulfilledCommands === false,
-        'new Redis(url, { autoResendUnfulfilledCommands: false })',
-      ]
-  if (isSafe) return
+  let safe = 'new Redis(url, { autoResendUnfulfilledCommands: false })'
+  if (isClusterClient(client)) {
+    const { retryDelayOnFailover, clusterNodeRetryStrategy } = client.options
+    if (retryDelayOnFailover === 0 && typeof clusterNodeRetryStrategy !== 'function') return
+    safe = 'new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy'
+  } else if (client.options.autoResendUnfulfilledCommands === false) return
   warnOnce(
     'HEADGATE_REDIS_RESENDS',
     'headgate: the ioredis client resends commands when a connection is lost, which can count a request twice. ' +
-      `Create it with ${safeClient}.`,
+      `Create it with ${safe}.`,
   )
-}
-
-function isSafeCluster({ options }: RedisClusterClient): boolean {
-  return options.retryDelayOnFailover === 0 && typeof options.clusterNodeRetryStrategy !== 'function'
 }

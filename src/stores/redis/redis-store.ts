@@ -19,7 +19,7 @@ import { multiPolicyCall, refundCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { scriptRunner } from './script-runner.js'
 import { singlePolicyCall } from './single-policy-call.js'
-import { type Command, serverTransport } from './transport.js'
+import { type Command, serverTransport, type Transport } from './transport.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -52,15 +52,10 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   }
   warnOfResends(client)
   const transport = isClusterClient(client) ? clusterTransport(client) : serverTransport(client)
-  const { shardOf = () => 0, send } = transport
-  const chargeShards = batcher(
-    scriptRunner(
-      transport,
-      (charges) => singlePolicyCall(charges) ?? multiPolicyCall(charges),
-      splitByPolicy,
-    ),
-    { ...BATCHES, weigh: ({ length }: Charge) => length },
-  )
+  const chargeShards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
+    ...BATCHES,
+    weigh: ({ length }: Charge) => length,
+  })
   const refundAll = batcher(scriptRunner(transport, refundCall), BATCHES)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
@@ -69,7 +64,8 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
     await refundAll(refunds.map((refund) => [refund] as const))
   }
 
-  const chargeAll = transport.shardOf
+  const { shardOf } = transport
+  const chargeAll = shardOf
     ? crossShardCharge({ shardOf, charge: chargeShards, refund, onRefundFailed: warnRefundFailed })
     : chargeShards
   return {
@@ -84,15 +80,17 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
       return chargeAll(charges) // not async: that would cost one more promise per decision
     },
     refund,
-    async forget(keys) {
-      // One command for each key: those of a moving slot may be on two nodes.
-      const commands = keys.map(({ key }): Command => ({ shard: shardOf(key), words: ['unlink', key] }))
-      try {
-        await Promise.all(send(commands))
-      } catch (cause) {
-        throw asStoreError('redis', cause)
-      }
-    },
+    forget: (keys) => unlink(keys, transport),
+  }
+}
+
+/** Removes each key by its own command: keys of a moving slot may be on two nodes. */
+async function unlink(keys: readonly KeyedPolicy[], { shardOf = () => 0, send }: Transport): Promise<void> {
+  const commands = keys.map(({ key }): Command => ({ shard: shardOf(key), words: ['unlink', key] }))
+  try {
+    await Promise.all(send(commands))
+  } catch (cause) {
+    throw asStoreError('redis', cause)
   }
 }
 
@@ -100,6 +98,8 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
 function checkPolicies(keys: readonly KeyedPolicy[]): void {
   for (const { policy } of keys) encodePolicy(policy)
 }
+
+const chargeCall = (charges: readonly Charge[]) => singlePolicyCall(charges) ?? multiPolicyCall(charges)
 
 /**
  * Groups the indexes of charges of one part by policy, since the script for one policy takes little more than

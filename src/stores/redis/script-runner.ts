@@ -59,6 +59,7 @@ export function scriptRunner<Item extends Charge, Result>(
       } catch (cause) {
         const error = asStoreError('redis', cause)
         if (indexes.length > 1 && HALF_MOVED.test(error.message)) {
+          // All are sent at once, so items that share keys keep their order.
           const runAlone = (i: number) => run([items[i] as Item], (_, result) => answer(i, result))
           await Promise.all(indexes.map(runAlone))
         } else for (const index of indexes) answer(index, error)

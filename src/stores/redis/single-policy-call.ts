@@ -10,9 +10,8 @@ import { foreignKeyError, indexIn, type Reading, type ScriptCall } from './scrip
  * on the same states at the same time. So the script spends no time on figures.
  */
 export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
-  const [[first] = []] = charges
-  if (first === undefined) return undefined
-  const { policy } = first
+  const policy = charges[0]?.[0]?.policy
+  if (policy === undefined) return undefined
   for (const charge of charges)
     if (charge.length !== 1 || !isSamePolicy((charge[0] as Part).policy, policy)) return undefined
   const parts = charges.map(([part]) => part as Part)
@@ -23,17 +22,16 @@ export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict
   const keys = [...indexByKey.keys()]
   const { params, script } = encodePolicy(policy)
 
-  function resultsFrom({ atMs, states, refusal }: Reading) {
-    return parts.map(({ key, cost }, i) => {
+  const resultsFrom = ({ atMs, states, refusal }: Reading) =>
+    parts.map(({ key, cost }, i) => {
       const index = indexes[i] as number
       const state = states[index]
       if (state === undefined) return foreignKeyError(key)
       const step = policy.take(state, atMs, cost)
-      if (step.next !== undefined && refusal === undefined) states[index] = step.next
       if (step.next !== undefined && step.allowed && refusal) return refusal
+      if (step.next !== undefined && !refusal) states[index] = step.next
       return { allowed: step.allowed, atMs, parts: [step] }
     })
-  }
 
   return { script, keys, args: [costs, ...params], widths: keys.map(() => policy.width), resultsFrom }
 }

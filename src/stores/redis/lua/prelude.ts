@@ -57,7 +57,7 @@ if #foreign > 0 or refused then return { reply, refused or '', unpack(foreign) }
 return reply
 `
 
-/** Creates a script. `head` says what it does with which ARGV, and `body` sets `raw`, `foreign` and `refused`. */
+/** Creates a script. `head` says what it does with which ARGV. */
 export function script(head: string, body: string): Script {
   const text = `--[[\n${head}\n${COMMON_HEAD}\n]]\n${BEGIN}${body}${END}`
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
