@@ -102,9 +102,9 @@ function checkPolicies(keys: readonly KeyedPolicy[]): void {
 const chargeCall = (charges: readonly Charge[]) => singlePolicyCall(charges) ?? multiPolicyCall(charges)
 
 /**
- * Groups the indexes of charges of one part by policy, since the script for one policy takes little more than
- * half the time. Charges of several parts, and all that share a key with them, stay together, to be decided
- * in order.
+ * Groups the indexes of charges of one part by policy, since the script for one policy takes little more
+ * than half the time. Charges of several parts, and all that share a key with them, stay together, to be
+ * decided in order.
  */
 function splitByPolicy(charges: readonly Charge[]): Iterable<readonly number[]> {
   const policy = charges[0]?.[0]?.policy
