@@ -102,15 +102,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     }
     if (!isPromise(parts)) return decide(parts, subject)
     peerAddress(subject) // Node.js remembers it now
-    const arrivedMs = performance.now()
-    return parts.then((resolved) => decide(resolved, subject, arrivedMs), denyDisconnected)
+    return parts.then((resolved) => decide(resolved, subject), denyDisconnected)
   }
 
-  function decide(parts: readonly NamedPart[], subject: Subject, arrivedMs?: number): MaybePromise<Decision> {
+  function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {
     if (parts.length === 0) return UNLIMITED
     let verdict: MaybePromise<Verdict>
     try {
-      verdict = store.charge(parts, arrivedMs)
+      verdict = store.charge(parts)
     } catch (error) {
       return decideWithout(error as StoreError, parts, subject) // a protected store throws nothing else
     }

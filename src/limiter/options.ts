@@ -70,9 +70,8 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    */
   lease?: LeaseOptions
   /**
-   * How long a charge waits for the store at most, in milliseconds since the limiter got it. Default 100.
-   * Async functions among the options (`key`, `cost`, `policy`) use up that time as well, but are not bounded
-   * by it: the store always gets at least a quarter of `timeoutMs`.
+   * How long a charge waits for the store at most, in milliseconds. Default 100. Async functions among the
+   * options (`key`, `cost`, `policy`) take their own time before that.
    */
   timeoutMs?: number
 }

@@ -140,12 +140,12 @@ export function cacheDenials(
 
   return {
     ...store,
-    charge(charge, sinceMs) {
-      if (maxMs === 0) return store.charge(charge, sinceMs)
+    charge(charge) {
+      if (maxMs === 0) return store.charge(charge)
       const denied = cache.find(charge, maxMs)
       if (denied !== undefined) return denied
       const sentAtMs = performance.now()
-      const answer = store.charge(charge, sinceMs)
+      const answer = store.charge(charge)
       if (!isPromise(answer)) return answer
       return answer.then((verdict) => {
         cache.record(charge, verdict, sentAtMs, minMs)

@@ -15,8 +15,7 @@ export interface GuardedStore {
   readonly name: string
   /** The state of its circuit breaker. */
   state(): BreakerState
-  /** The time-out runs from `sinceMs` (of `performance.now()`), which is now by default. */
-  charge(charge: Charge, sinceMs?: number): MaybePromise<Verdict>
+  charge(charge: Charge): MaybePromise<Verdict>
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
@@ -29,9 +28,6 @@ export class CircuitOpenError extends StoreError {
     super(store, `the circuit breaker is open after repeated failures (${cause?.message})`, { cause })
   }
 }
-
-/** The least share of the time-out that the store gets, however slow the key functions were. */
-const MIN_TIMEOUT_SHARE = 0.25
 
 /** One call of the store. `read` validates its answer. */
 interface StoreCall<R> {
@@ -47,9 +43,10 @@ export interface GuardOptions {
 
 /**
  * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit
- * breaker. An answer after the time-out is dropped: what it took stays taken. A synchronous store costs no promise and no timer.
+ * breaker. An answer after the time-out is dropped: what it took stays taken. A synchronous store costs no
+ * promise and no timer.
  *
- * Calls that arrive while a probe is pending wait for its outcome, each until its own time-out: charges and
+ * Calls that arrive while a probe is pending wait for its outcome, within their own time-out: charges and
  * peeks, so that the store decides the first burst after an outage; refunds and `forget` as well, since
  * nothing repeats them.
  */
@@ -58,42 +55,38 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   const inTime = timeout(timeoutMs)
   const pending = new Set<Promise<unknown>>()
 
-  function run<R>(call: StoreCall<R>, budgetMs = timeoutMs): MaybePromise<R> {
+  function run<R>(call: StoreCall<R>): MaybePromise<R> {
     const generation = breaker.admit()
-    if (generation !== undefined) return send(call, budgetMs, generation)
+    if (generation !== undefined) return send(call, generation)
     if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
-    const outcome = sendAfterProbe(call, budgetMs).finally(() => pending.delete(outcome))
+    const outcome = inTime(sendAfterProbe(call))
+      .catch((cause) => {
+        if (breaker.state === 'closed') throw asStoreError(store.name, cause)
+        throw new CircuitOpenError(store.name, breaker.cause) // the store was not called
+      })
+      .finally(() => pending.delete(outcome))
     pending.add(outcome)
     return outcome
   }
 
-  /** Sends a call once the probe has succeeded, with what is left of its time. */
-  async function sendAfterProbe<R>(call: StoreCall<R>, budgetMs: number): Promise<R> {
-    const { cause } = breaker
-    const sinceMs = performance.now()
-    await timeout(budgetMs)(breaker.nextChange()).catch(() => {})
-    const leftMs = budgetMs - Math.round(performance.now() - sinceMs)
-    const generation = breaker.state === 'closed' && leftMs > 0 ? breaker.admit() : undefined
-    if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause ?? cause)
-    return send(call, leftMs, generation)
+  /** Sends a call once the probe has succeeded, whose own time-out is over before that of the call. */
+  async function sendAfterProbe<R>(call: StoreCall<R>): Promise<R> {
+    await breaker.nextChange()
+    const generation = breaker.state === 'closed' ? breaker.admit() : undefined
+    if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause)
+    return send(call, generation)
   }
 
-  function send<R>(call: StoreCall<R>, budgetMs: number, generation: Generation): MaybePromise<R> {
-    let outcome: Promise<R>
+  function send<R>(call: StoreCall<R>, generation: Generation): MaybePromise<R> {
     try {
       const answer = call.send()
       if (!isPromise(answer)) return readAnswer(call, answer, generation)
-      outcome = awaitAnswer(call, Promise.resolve(answer), generation)
+      return awaitAnswer(call, Promise.resolve(answer), generation)
     } catch (cause) {
       throw recordFailure(cause, generation)
     }
-    if (budgetMs === timeoutMs) return outcome
-    return timeout(budgetMs)(outcome).catch((cause) => {
-      throw asStoreError(store.name, cause)
-    })
   }
 
-  /** The breaker gives the store all of `timeoutMs`, also where the caller has less of it left. */
   async function awaitAnswer<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
     const timed = inTime(answer)
     pending.add(timed)
@@ -121,21 +114,14 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     return error
   }
 
-  function budgetSince(sinceMs: number): number {
-    const leftMs = timeoutMs - Math.round(performance.now() - sinceMs)
-    return Math.max(Math.ceil(timeoutMs * MIN_TIMEOUT_SHARE), leftMs)
-  }
-
   return {
     name: store.name,
     state: () => breaker.state,
-    charge(charge, sinceMs) {
-      const call = {
+    charge: (charge) =>
+      run({
         send: () => store.charge([charge]),
-        read: (answer: unknown) => validateVerdict(store, charge, answer),
-      }
-      return run(call, sinceMs === undefined ? timeoutMs : budgetSince(sinceMs))
-    },
+        read: (answer) => validateVerdict(store, charge, answer),
+      }),
     refund: (refunds) => run({ send: () => store.refund(refunds), read: () => {} }),
     forget: (keys) => run({ send: () => store.forget(keys), read: () => {} }),
     async close() {

@@ -34,7 +34,7 @@ export function protectStore(
   const guarded = cacheDenials(guardStore(leasing, guardOptions), denials, maxMs, minMs)
   return {
     ...guarded,
-    charge: (charge, sinceMs) => leasing.consume(charge) ?? guarded.charge(charge, sinceMs),
+    charge: (charge) => leasing.consume(charge) ?? guarded.charge(charge),
   }
 }
 

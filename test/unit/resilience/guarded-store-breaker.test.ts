@@ -45,31 +45,6 @@ test('a store that fails five times gets no more calls, and the error has the ca
   expect(error.cause).toMatchObject({ message: 'fake: connection refused' })
 })
 
-test('a store that answers within timeoutMs gets calls, also where callers have less time left', async () => {
-  jest.useFakeTimers()
-  const { store, calls } = guarded(() => new Promise((resolve) => setTimeout(() => resolve([verdict]), 60)))
-  for (let i = 0; i < 20; i++) {
-    const outcome = outcomeOf(() => store.charge(charge, performance.now() - 60))
-    await jest.advanceTimersByTimeAsync(45)
-    expect(await outcome).toMatchObject({ message: 'fake: no answer within 40 ms' })
-  }
-  expect(calls).toHaveBeenCalledTimes(20)
-  jest.useRealTimers()
-})
-
-test('a store that hangs gets no more calls, also where callers have less time left', async () => {
-  jest.useFakeTimers()
-  const { store } = guarded(() => new Promise(() => undefined))
-  for (let i = 0; i < 10; i++) {
-    const outcome = outcomeOf(() => store.charge(charge, performance.now() - 60))
-    await jest.advanceTimersByTimeAsync(45)
-    await outcome
-  }
-  await jest.advanceTimersByTimeAsync(100)
-  expect(store.state()).toBe('open')
-  jest.useRealTimers()
-})
-
 test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
   ['charges', (store) => store.charge(charge)],
   ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
