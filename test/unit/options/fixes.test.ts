@@ -14,15 +14,8 @@ const RATE_LIMITER_FLEXIBLE = declaredIn(
   'rate-limiter-flexible/types.d.ts',
   /interface I(?:RateLimiter\w*(?<!Function)Options(?:AndSchema)?|RLWrapper\w*Options|RateLimiterQueueOpts)(?: extends [^{]*)? \{(.*?)\n\}/gs,
 )
-/** The options of packages that are not installed here, from their type declarations. */
-const OTHERS =
-  'delayAfter delayMs maxDelayMs ' + // express-slow-down 3
-  'name limit ttl blockDuration ignoreUserAgents skipIf getTracker generateKey setHeaders errorMessage storage ' +
-  'ipv6SubnetPrefix throttlers ' + // @nestjs/throttler 6
-  'max timeWindow allowList ban hook cache continueExceeding onBanReach groupId skipOnError ' +
-  'errorResponseBuilder enableDraftSpec onExceeded exponentialBackoff global redis nameSpace addHeaders ' +
-  'addHeadersOnExceeding ' + // @fastify/rate-limit 11
-  'onLimitReached trustProxy whitelist blacklist' // earlier versions and other middleware
+/** The options of express-slow-down 3, which is not installed here, and of earlier versions. */
+const OTHERS = 'delayAfter delayMs maxDelayMs trustProxy onLimitReached'
 
 function declaredIn(file: string, blocks: RegExp): readonly string[] {
   const text = readFileSync(`node_modules/${file}`, 'utf8')
