@@ -41,16 +41,17 @@ export type {
   MysqlPool,
   MysqlQuery,
 } from './stores/sql/mysql/client.js'
-export { type MysqlStoreOptions, mysqlStore } from './stores/sql/mysql/mysql-store.js'
+export { mysqlStore } from './stores/sql/mysql/mysql-store.js'
 export { mysqlSchema } from './stores/sql/mysql/schema.js'
 export type {
   PostgresConnection,
   PostgresPool,
   PostgresQuery,
 } from './stores/sql/postgres/client.js'
-export { type PostgresStoreOptions, postgresStore } from './stores/sql/postgres/postgres-store.js'
+export { postgresStore } from './stores/sql/postgres/postgres-store.js'
 export { postgresSchema } from './stores/sql/postgres/schema.js'
 export type { SqlStore } from './stores/sql/sql-store.js'
+export type { SqlStoreOptions } from './stores/sql/table.js'
 export type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'

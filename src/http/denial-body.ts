@@ -65,11 +65,7 @@ function retryAdvice(retryAfterMs: number): string | undefined {
 /** In order of our preference: a client that takes anything, such as curl, gets text. */
 const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
 
-/**
- * The longest `Accept` that is parsed, in characters. Browsers send up to about 150, and API clients a few
- * media types. Each media range takes time to parse, and the 16 KB that Node.js allows for headers hold
- * thousands.
- */
+/** In characters. Browsers send up to about 150; 16 KB of headers hold thousands of ranges to parse. */
 const MAX_ACCEPT_LENGTH = 300
 
 /**

@@ -12,7 +12,6 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** Sends a whole response. Returns false: the request does not pass. */
 function send(res: ServerResponse, status: number, { contentType, text }: DenialBody): false {
   setAll(res, ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(text))])
   res.statusCode = status

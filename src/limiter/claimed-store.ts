@@ -7,14 +7,10 @@ const FIX =
 
 /** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
-  if (isStore(store)) return store
+  const { name, charge, refund, forget } = (store ?? {}) as Partial<Store>
+  const hasMethods = [charge, refund, forget].every((method) => typeof method === 'function')
+  if (typeof name === 'string' && hasMethods) return store as Store
   throw wrongKind(owner, option, 'a store', store, FIX)
-}
-
-function isStore(value: unknown): value is Store {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, charge, refund, forget } = value as Partial<Store>
-  return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
 }
 
 /** Shared by the named limiters of this copy of the package that have no store of their own. */
@@ -43,7 +39,7 @@ export function claimStore(
 const CLAIMS = Symbol.for('headgate.unnamedLimiters')
 
 /** Claims a store for its only limiter without a name. Throws a `TypeError` for a second one. */
-export function claim(owner: string, store: Store, prefix: string): void {
+function claim(owner: string, store: Store, prefix: string): void {
   const shared = globalThis as { [CLAIMS]?: WeakMap<Store, Set<string>> }
   shared[CLAIMS] ??= new WeakMap()
   const prefixes = shared[CLAIMS].get(store) ?? new Set()

@@ -26,8 +26,6 @@ export const FOREIGN_OPTIONS: Fixes = {
   skipFailedRequests: COUNT,
   skipSuccessfulRequests: COUNT,
   requestWasSuccessful: 'Write count: (req, res) => true, a function that says whether a response counts.',
-
-  // Bans.
   blockDuration: "Write policy: ban(policy, { after: 5, within: '15m', for: ['15m', '1h'] }).",
 
   // What a client is sent.
@@ -39,11 +37,6 @@ export const FOREIGN_OPTIONS: Fixes = {
   maxDelayMs: NO_DELAYS,
   execEvenly: NO_DELAYS,
 
-  // Names.
-  identifier: 'name',
-  keyPrefix: 'Write name, which keeps limiters apart.',
-  requestPropertyName: 'Leave it out: the decision is always at req.rateLimit.',
-
   // The store, and what happens without it.
   storeClient: 'Write store: redisStore(client), or the store of your database.',
   tableName: 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.',
@@ -53,6 +46,9 @@ export const FOREIGN_OPTIONS: Fixes = {
   inMemoryBlockOnConsumed: DENY_CACHE,
 
   // The set-up.
+  identifier: 'name',
+  keyPrefix: 'Write name, which keeps limiters apart.',
+  requestPropertyName: 'Leave it out: the decision is always at req.rateLimit.',
   validate: 'Leave it out: options are always checked, and a wrong set-up is a process warning.',
   logger: "Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings.",
   onLimitReached: "Listen to limiter.events.on('limited', (decision, req) => { … }).",

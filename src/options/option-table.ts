@@ -21,7 +21,6 @@ export interface Rule<S> {
 
 export type Rules<S> = Readonly<Record<string, Rule<S>>>
 
-/** What is read from rows and rules. */
 type Read<R extends Rows, D extends Rules<Settings<R>>> = Settings<R> & {
   readonly [K in keyof D]: ReturnType<D[K]['read']>
 }

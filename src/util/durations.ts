@@ -25,9 +25,6 @@ function parse(value: string): number | undefined {
   }
 }
 
-/** Smaller numbers look like seconds. */
-const LEAST_PLAIN_MS = 1000
-
 /**
  * Returns a duration as `durationMs` does, but rejects numbers below 1,000, and all numbers in strings: some
  * packages count seconds, and 60 of them must not become a window of 60 ms.
@@ -35,7 +32,7 @@ const LEAST_PLAIN_MS = 1000
 export function windowMs(owner: string, option: string, value: unknown): number {
   const lengthMs = durationMs(owner, option, value)
   const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
-  if (hasUnit || (typeof value === 'number' && value >= LEAST_PLAIN_MS)) return lengthMs
+  if (hasUnit || (typeof value === 'number' && value >= 1000)) return lengthMs
   const must = 'a string with its unit, or at least 1000 milliseconds'
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }

@@ -51,7 +51,6 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
   const context: LeaseContext = { store, processes, now, returnUnits }
-  const inTime = timeout(CLOSING_MS)
   let expiryTimer: NodeJS.Timeout | undefined
   let isClosed = false
 
@@ -128,7 +127,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     },
     async close() {
       isClosed = true
-      await inTime(returnAll()).catch(onReturnFailed)
+      await timeout(CLOSING_MS)(returnAll()).catch(onReturnFailed)
       leases.clear()
       await store.close?.()
     },

@@ -15,7 +15,6 @@ export interface MemcachedServer {
   connected: boolean
   /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
-  /** The received part of an incomplete reply. */
   responseBuffer: Buffer
   onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
   onError(seq: number, callback: (error: unknown) => void): void
@@ -37,7 +36,6 @@ export interface MemcachedClient {
   incrSeq(): void
   /** Returns the server that holds a key; nothing when no server is available. */
   server(key: string): MemcachedServer | null | undefined
-  /** Reads the statistics of every server; calls back once per server. */
   stats(callback: (error: Error | null, server: string, stats: Record<string, string> | null) => void): void
 }
 

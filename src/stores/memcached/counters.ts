@@ -8,7 +8,6 @@ export interface Counters {
   sliceAt(ms: number): number
   /** How many earlier slices the policy still counts. */
   readonly older: number
-  /** Returns the item key of a slice's counter. */
   keyOf(key: string, slice: number): string
   /** Returns the expiration of the present slice's counter: when it no longer matters. */
   expirationAt(nowMs: number): number

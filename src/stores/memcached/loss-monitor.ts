@@ -3,7 +3,6 @@ import type { MemcachedClient } from './client.js'
 
 const POLL_INTERVAL_MS = 60_000
 
-/** What a server's statistics say about lost items. */
 interface Vitals {
   /** Another value after a restart. */
   readonly instance: string
@@ -43,7 +42,6 @@ export function lossMonitor(client: MemcachedClient, now: () => number) {
         // An invalid port, for example: charges report it.
       }
     },
-    /** Calls `listener` for each loss. Returns a function that unsubscribes. */
     subscribe(listener: (error: StoreError) => void): () => void {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -1,6 +1,5 @@
 import { wrongKind } from '../../util/validate.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
-import { warnRefundFailed } from '../shared/refunds.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { KeyedPolicy, Refund, Store } from '../store.js'
 import { isMemcachedClient, type MemcachedClient } from './client.js'
@@ -40,7 +39,6 @@ export function memcachedStore(client: MemcachedClient): Store {
     shardOf: (key) => key,
     charge: keys.charge,
     refund,
-    onRefundFailed: warnRefundFailed,
   })
 
   return {

@@ -40,7 +40,6 @@ export class PageTable {
     this.#directory = [page, page]
   }
 
-  /** Returns the page of a hash. */
   pageOf(high: number): Page {
     return this.#directory[high >>> this.#shift] as Page
   }

@@ -12,7 +12,6 @@ const PAGE_BYTES = 1 << 16
 export class Page {
   depth: number
   prefix: number
-  /** How many states there are. */
   states = 0
   /** How many slots there are, a power of two. */
   readonly slots: number

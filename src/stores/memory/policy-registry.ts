@@ -1,6 +1,5 @@
 import { type Policy, signatureOf } from '../../policies/policy.js'
 
-/** A policy's number, and how many states have it. */
 interface Entry {
   readonly policy: Policy
   readonly id: number
@@ -28,7 +27,6 @@ export class PolicyRegistry {
     return entry.id
   }
 
-  /** Counts a state less. */
   release(id: number): void {
     const entry = this.#entries[id] as Entry
     entry.states--

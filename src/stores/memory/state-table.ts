@@ -57,7 +57,6 @@ export class StateTable {
     return this.#page.read(this.#slot)
   }
 
-  /** Replaces the key's state, which must exist. */
   write(state: State): void {
     this.#page.write(this.#slot, state)
   }
@@ -70,12 +69,10 @@ export class StateTable {
     this.#size++
   }
 
-  /** Removes the key's state, which must exist. */
   remove(): void {
     this.#remove(this.#page, this.#slot)
   }
 
-  /** Removes every state of a key, whatever its policy. */
   forget(key: string): void {
     this.#hash.hash(key)
     const { high, low } = this.#hash

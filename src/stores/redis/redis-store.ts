@@ -3,7 +3,6 @@ import { groupBy } from '../../util/group-by.js'
 import { wrongKind } from '../../util/validate.js'
 import { batcher } from '../shared/batcher.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
-import { warnRefundFailed } from '../shared/refunds.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
@@ -65,9 +64,7 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
   }
 
   const { shardOf } = transport
-  const chargeAll = shardOf
-    ? crossShardCharge({ shardOf, charge: chargeShards, refund, onRefundFailed: warnRefundFailed })
-    : chargeShards
+  const chargeAll = shardOf ? crossShardCharge({ shardOf, charge: chargeShards, refund }) : chargeShards
   return {
     name: 'redis',
     charge(charges) {

@@ -8,7 +8,6 @@ import type { Command, Transport } from './transport.js'
 /** The error of a call for several keys of a moving slot: each may be on either node. */
 const HALF_MOVED = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
-/** A call for some items of a batch. */
 interface GroupCall<Result> extends ScriptCall<Result> {
   readonly shard: number
   /** The indexes of its items in the batch. */

@@ -25,7 +25,6 @@ export type Send<Item, Answer> = (
   answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
-/** An item that waits for a batch, and the promise of its caller. */
 interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: [Answer]) => void

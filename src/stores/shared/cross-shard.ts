@@ -1,14 +1,12 @@
 import { groupBy } from '../../util/group-by.js'
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
-import { refundsOf } from './refunds.js'
+import { refundsOf, warnRefundFailed } from './refunds.js'
 
 /** A store's operations on shards. A charge whose keys share a shard can be decided all or nothing. */
 export interface Shards {
   shardOf(key: string): unknown
   charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
   refund: Store['refund']
-  /** Reports that units of a denied or failed charge could not be refunded. */
-  onRefundFailed(reason: unknown): void
 }
 
 /**
@@ -62,12 +60,12 @@ async function chargeInTurn(charge: Charge, shards: Shards): Promise<Verdict> {
   return { allowed: true, atMs: takenAtMs ?? 0, parts: inChargeOrder() }
 }
 
-async function refundTaken(taken: readonly Refund[], { refund, onRefundFailed }: Shards): Promise<void> {
+async function refundTaken(taken: readonly Refund[], { refund }: Shards): Promise<void> {
   if (taken.length === 0) return
   try {
     await refund(taken)
   } catch (reason) {
-    onRefundFailed(reason)
+    warnRefundFailed(reason)
   }
 }
 

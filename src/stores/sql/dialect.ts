@@ -36,7 +36,6 @@ export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres'
   /** The table's name, quoted. */
   readonly table: string
-  /** Takes a connection from the user's pool. */
   acquire(): Promise<Connection>
   release(connection: Connection): void
   /** Closes a connection, so that the pool opens a new one. */

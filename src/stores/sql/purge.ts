@@ -39,7 +39,6 @@ export function purger(removeExpired: (limit: number) => Promise<number>) {
     runIfDue(): void {
       if (!isClosed && performance.now() >= nextMs) purge()
     },
-    /** Stops purging, and resolves when the current batch is done. */
     async close(): Promise<void> {
       isClosed = true
       await removing?.catch(() => undefined) // purge() reports it

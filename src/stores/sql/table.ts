@@ -8,7 +8,12 @@ export const DEFAULT_TABLE = 'headgate'
 /** The width of the key column. Storage keys are usually shorter. */
 export const MAX_KEY_BYTES = 255
 
-/** The options of a store in a database. */
+/** Options of `mysqlStore` and `postgresStore`. */
+export interface SqlStoreOptions {
+  /** The table's name, perhaps after the name of its schema or database. Default: `headgate`. */
+  table?: string
+}
+
 export const TABLE_OPTIONS = {
   rows: { table: withDefault(DEFAULT_TABLE, (owner, _option, value) => tableNames(owner, value)) },
 } satisfies { rows: Rows }

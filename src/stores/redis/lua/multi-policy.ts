@@ -46,7 +46,6 @@ for k, number in ipairs(cjson.decode(ARGV[2])) do
 end
 `
 
-/** Writes the states that changed. */
 const WRITE_CHANGED = `
 for k in pairs(changed) do
   local key, state, p, held_until = keys[k], states[k], policy_of[k], held[k]

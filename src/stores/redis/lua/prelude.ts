@@ -15,7 +15,6 @@ const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or no
   every item that names it. A server that takes no writes (out of memory, a replica) refuses the first one, so nothing
   has changed then; what needs no write, such as a denial, is still decided.`
 
-/** Reads the time and all states. */
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack

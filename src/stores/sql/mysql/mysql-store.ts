@@ -1,15 +1,9 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
-import { TABLE_OPTIONS } from '../table.js'
+import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type MysqlPool, readPool } from './client.js'
 import { mysqlDialect } from './dialect.js'
-
-/** Options of `mysqlStore`. */
-export interface MysqlStoreOptions {
-  /** The table's name, perhaps after its database's. Default: `headgate`. */
-  table?: string
-}
 
 /**
  * Creates a store in MySQL or MariaDB, for any number of processes. One transaction decides a whole batch
@@ -27,7 +21,7 @@ export interface MysqlStoreOptions {
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */
-export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
+export function mysqlStore(pool: MysqlPool, options: SqlStoreOptions = {}): SqlStore {
   const [callbackPool, { table }] = readTogether(
     'mysqlStore',
     () => readPool(pool),

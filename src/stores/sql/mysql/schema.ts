@@ -25,9 +25,7 @@ export function mysqlSchema(table: string = DEFAULT_TABLE): string {
   ].join('\n')
 }
 
-export function quoted(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join('.')
-}
+export const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('.')
 
 /**
  * Creates the table if it does not exist. Rejects if the existing one has no unique keys: an upsert would

@@ -1,15 +1,9 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
-import { TABLE_OPTIONS } from '../table.js'
+import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type PostgresPool, readPool } from './client.js'
 import { postgresDialect } from './dialect.js'
-
-/** Options of `postgresStore`. */
-export interface PostgresStoreOptions {
-  /** The table's name, perhaps after its schema's. Default: `headgate`. */
-  table?: string
-}
 
 /**
  * Creates a store in PostgreSQL, for any number of processes. One transaction decides a whole batch of
@@ -27,7 +21,7 @@ export interface PostgresStoreOptions {
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
  */
-export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): SqlStore {
+export function postgresStore(pool: PostgresPool, options: SqlStoreOptions = {}): SqlStore {
   const [pgPool, { table }] = readTogether(
     'postgresStore',
     () => readPool(pool),

@@ -21,9 +21,7 @@ export function postgresSchema(table: string = DEFAULT_TABLE): string {
   ].join('\n')
 }
 
-export function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join('.')
-}
+export const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join('.')
 
 /**
  * Creates the table and its index if the table does not exist. Checks first, since only a table's owner may

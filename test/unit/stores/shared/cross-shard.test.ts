@@ -15,7 +15,6 @@ function shardedStore() {
       return memory.charge(charges)
     },
     refund: async (refunds) => memory.refund(refunds),
-    onRefundFailed: () => {},
   })
   const one = async (...parts: Charge) => (await charge([parts]))[0] as Verdict
   return { one }
@@ -33,7 +32,6 @@ test('a charge whose window ends between two shards is refunded to the windows o
       return verdicts
     },
     refund: async (refunds) => memory.refund(refunds),
-    onRefundFailed: () => {},
   })
   const parts = [part('address', perSecond), part('account', perSecond)]
   const verdict = (await charge([parts]))[0] as Verdict
