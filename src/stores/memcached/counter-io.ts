@@ -11,7 +11,7 @@ const READ_ONE_IN = 16
 export type CounterIo = ReturnType<typeof counterIo>
 
 export function counterIo({ request }: Transport) {
-  let evicts = true // a server with -M does not, and cannot increment an item while it is read
+  let evicts = true // a server with -M does not, and cannot increment a counter while somebody reads it
 
   async function read(key: string, counter: string): Promise<number> {
     const reading = get(counter)
@@ -36,7 +36,7 @@ export function counterIo({ request }: Transport) {
     let reply = await replied
     if (reply.header.status === STATUS.noMemory) {
       evicts = false
-      reply = await request(key, adding) // the reader may be gone
+      if ((await read(key, counter)) > 0) reply = await requestWhile(STATUS.noMemory, key, adding)
     }
     return countIn(adding, reply, units)
   }
