@@ -39,7 +39,7 @@ export function rateLimitHeaders(
 function merge(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
   const earlier = res.getHeader('X-RateLimit-Remaining')
   const isNearest = earlier === undefined || !allowed || remaining < Number(earlier)
-  if (isNearest) res.removeHeader('X-RateLimit-Reset') // an earlier limiter's, where this one has none
+  if (isNearest && headers[0]?.startsWith('X-')) res.removeHeader('X-RateLimit-Reset') // it may have none
   const merged: HeaderList = []
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i] as string, headers[i + 1] as string]

@@ -29,7 +29,7 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /** Addresses and CIDR ranges that pass unlimited and uncounted. */
   allow?: readonly string[]
-  /** Addresses and CIDR ranges that are answered 403. Goes before `allow`. */
+  /** Addresses and CIDR ranges that get a 403. Takes precedence over `allow`. */
   block?: readonly string[]
   /**
    * Which requests count. `'failed'` and `'successful'` charge a request before its handler runs, and refund
@@ -41,13 +41,13 @@ export interface RateLimitOptions<Req extends IncomingMessage, Res extends Serve
   headers?: HeaderStyle
   /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
-  /** Answers a limited request; the headers are set. Default: a short text, or problem+json, by `Accept`. */
+  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited<Req, Res>
   /** The status for limited requests, from 400 to 599. Default 429. */
   statusCode?: number
   /** The body for limited requests: a string as plain text, an object as JSON. */
   message?: string | object
-  /** `'report'` decides, counts and emits, and never blocks nor sets headers. Default `'enforce'`. */
+  /** `'report'` decides, counts and emits, but neither denies nor sets headers. Default `'enforce'`. */
   mode?: 'enforce' | 'report'
 }
 
@@ -107,7 +107,7 @@ function readMessage(owner: string, option: string, message: unknown): DenialBod
     // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
   }
   const must = 'a string, or an object that JSON can hold'
-  throw wrongOption(owner, option, must, message, 'For a whole answer of your own use onLimited.')
+  throw wrongOption(owner, option, must, message, 'Use onLimited to write the whole response.')
 }
 
 /** Returns a checked list. `addressRule` compiles it, for the networks that the key reads as IPv4. */
@@ -116,7 +116,7 @@ function readAddresses(owner: string, option: string, entries: unknown): readonl
   return entries as readonly string[]
 }
 
-/** Returns a test of an address by `allow` and `block`, which throws a `DisconnectedError`. */
+/** Creates a function that returns the rule for a request's address. It throws a `DisconnectedError`. */
 function addressRule(
   owner: string,
   { allow = [], block = [], mode, entries }: MiddlewareRead & { readonly entries: readonly Entry[] },

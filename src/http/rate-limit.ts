@@ -150,7 +150,7 @@ function withResult(
   return thenMaybe(result, use)
 }
 
-/** Returns an error for `next`. Express takes a falsy value, `'route'` and `'router'` for something else. */
+/** Returns an error for `next`. Express gives falsy values, `'route'` and `'router'` other meanings. */
 function asError(owner: string, thrown: unknown): Error {
   if (thrown instanceof Error) return thrown
   return new Error(`${owner}: a function among the options threw ${show(thrown)}`, { cause: thrown })

@@ -16,9 +16,9 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
 
 /**
  * Refunds a request once its response has finished with an outcome that does not count. A response that
- * never finishes, since the client hung up, stays charged: else hanging up would be a way around. Node.js'
- * HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent; it has
- * been ended only where `writableEnded` says so.
+ * never finishes because the client hung up stays charged: otherwise hanging up would bypass the limit.
+ * Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent;
+ * it has been ended only if `writableEnded` says so.
  */
 export function refundUncounted<Req extends IncomingMessage, Res extends ServerResponse>(
   count: Exclude<Count<Req, Res>, 'all'>,

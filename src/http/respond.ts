@@ -19,7 +19,7 @@ function send(res: ServerResponse, status: number, { contentType, text }: Denial
   return false
 }
 
-/** Answers a limited request: by `onLimited`, else with `message`, else with the default body. Returns false. */
+/** Answers a limited request by `onLimited`, or with `message`, or the default body. Returns false. */
 export function respondLimited<Req extends IncomingMessage, Res extends ServerResponse>(
   { onLimited, statusCode, message }: MiddlewareSettings<Req, Res>,
   [req, res, next]: readonly [Req, Res, Next],
@@ -50,7 +50,7 @@ interface OnHttp2 {
   readonly stream?: { readonly destroyed: boolean; close(code: number): void }
 }
 
-/** RFC 9113 §7. With NO_ERROR, which `res.destroy()` sends, clients take part of a body for the whole. */
+/** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a whole one. */
 const INTERNAL_ERROR = 0x2
 
 /**

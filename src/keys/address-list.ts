@@ -41,7 +41,7 @@ function readRange(must: string, entry: unknown, embeddings: readonly Embedding[
   const width = typeof address === 'string' ? 32 : 128
   const prefix = Number(bits ?? width)
   if (address === undefined || prefix > width)
-    throw new TypeError(`${must} Write such as '192.0.2.7' or '2001:db8::/32'.`)
+    throw new TypeError(`${must} Use an entry such as '192.0.2.7' or '2001:db8::/32'.`)
   if (typeof address === 'string') return [ipaddr.IPv4.parse(address), prefix]
   const embedding = embeddingOf(address, embeddings)
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]

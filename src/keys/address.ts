@@ -29,7 +29,7 @@ export function parseAddress(text: string | undefined, embeddings = EMBEDDINGS):
   return (embedding && embeddedIpv4(address, embedding)) ?? address
 }
 
-/** Returns an address as `parseAddress` does, but IPv6 as it is written. */
+/** Returns an address as `parseAddress` does, but does not extract an embedded IPv4 address. */
 export function parseAsWritten(text: string): Address | undefined {
   if (text.length > 100) return undefined
   const bare = withoutPort(text.trim())

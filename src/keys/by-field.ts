@@ -14,8 +14,8 @@ export interface ByFieldOptions {
    */
   normalize?: (value: string) => string
   /**
-   * How a request without the field is limited: `'address'`, with the malformed input of its address, or
-   * `'skip'`, not by this key. Default `'address'`, so that leaving the field out bypasses no limit.
+   * How a request without the field is limited. `'address'`: with the malformed input of its source address,
+   * so that leaving the field out bypasses no limit. `'skip'`: not by this limit. Default `'address'`.
    */
   missing?: 'address' | 'skip'
 }
@@ -34,7 +34,7 @@ const OPTIONS = {
  * input, per source address; so are names with invisible characters (control, format, private-use,
  * surrogate or unassigned: `\p{C}`), which databases often ignore.
  *
- * A body parser must run before; a body that was never parsed is reported once, as the process warning
+ * A body parser must run first; a body that was never parsed is reported once, as the process warning
  * `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {

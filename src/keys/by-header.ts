@@ -3,7 +3,7 @@ import { headerOf, type KeyFunction } from './key.js'
 
 /**
  * Identifies a client by a request header, such as `x-api-key`; the name's case does not matter. Reads
- * requests of `node:http` and of the Fetch standard. The header must be verified before: a client that can
+ * requests of `node:http` and of the Fetch standard. The header must be verified first: a client that can
  * invent values has as many buckets as it likes. Requests without it are limited as malformed input, per
  * source address, so that leaving it out bypasses no limit.
  */

@@ -80,7 +80,7 @@ export function addressKey(
 }
 
 const NO_KEY =
-  'headgate: a limiter without a key was charged for a subject that is no request: it has neither ip nor socket. All such ' +
+  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All such ' +
   'subjects share one bucket. Give key, such as (job) => job.tenant.'
 
 const NO_ADDRESS =

@@ -8,7 +8,7 @@ export interface Embedding {
   readonly ipv4At: number
   /** Whether the bits of the IPv4 address are inverted. */
   readonly isInverted?: true
-  /** Whether anybody may route the network, so that a private address in it cannot be believed. */
+  /** Whether anybody may route the network, so that a private address in it cannot be trusted. */
   readonly isPublic?: true
 }
 

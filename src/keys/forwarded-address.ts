@@ -11,14 +11,14 @@ import { headerOf } from './key.js'
 
 /**
  * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'
- * entries are believed: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`.
+ * entries are trusted: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`.
  */
 export type TrustProxy = number | string | readonly string[]
 
 /** How source addresses are read. */
 export interface AddressOptions {
   /**
-   * Which proxies to believe, outside Express: their number, or their addresses. The number is right only
+   * Which proxies to trust, outside Express: their number, or their addresses. The number is right only
    * where no client gets past them to the server. Under Express set `app.set('trust proxy', …)` instead.
    */
   trustProxy?: TrustProxy
@@ -28,7 +28,7 @@ export interface AddressOptions {
    */
   header?: string
   /**
-   * The addresses and CIDR ranges from which `header` is believed. The socket's peer has to be in them,
+   * The addresses and CIDR ranges from which `header` is trusted. The socket's peer has to be in them,
    * under Express, too.
    */
   from?: readonly string[]
@@ -75,7 +75,7 @@ function compileTrust(owner: string, trustProxy: TrustProxy): ReturnType<typeof 
     return (_address, index) => index < trustProxy // counts from the server to the client, as Express does
   try {
     const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...(trustProxy as string[])]
-    // proxy-addr takes such as '1' for the address 0.0.0.1.
+    // proxy-addr reads an entry such as '1' as the address 0.0.0.1.
     if (!entries.some((entry) => /^\d+$/.test(entry))) return proxyAddr.compile(entries)
   } catch {
     // Reported below, with the fix.
@@ -101,12 +101,12 @@ function addressInHeader(
   }
   if (!Array.isArray(from) || from.length === 0)
     throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
-  const isBelieved = addressList(owner, 'from', from, embeddings)
+  const isTrusted = addressList(owner, 'from', from, embeddings)
   return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)
     if (address === undefined) return undefined
     const peer = peerAddress(subject)
-    if (isBelieved(parseAddress(peer, embeddings))) {
+    if (isTrusted(parseAddress(peer, embeddings))) {
       if (parseAddress(address, embeddings) === undefined) warnUnreadable(name)
       return address
     }

@@ -70,7 +70,7 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(
     'HEADGATE_OBJECT_AS_KEY',
-    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which can be no key; such requests ` +
+    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which cannot be a key; such requests ` +
       'are limited by their address. Return a string, such as String(user.id).',
   )
 }

@@ -31,13 +31,13 @@ export interface RequestLike {
   readonly app?: unknown
 }
 
-/** Returns a subject of any type as what it may hold; what is read from it is checked where it is read. */
+/** Returns a subject typed as a request. Its properties are `unknown`: check each where you read it. */
 export function asRequest(subject: unknown): RequestLike {
   return typeof subject === 'object' && subject !== null ? subject : {}
 }
 
 /**
- * Returns a header's value, or `undefined` where the subject has no such header or its value is no string.
+ * Returns a header's value, or `undefined` if the subject has no such header or its value is not a string.
  * `name` is in lower case. Reads the plain object of `node:http`, and objects with a `get` method, as
  * `Headers` of the Fetch standard.
  */

@@ -4,8 +4,8 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 
 /**
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
- * that this process leased from the store; `'local'` = the local fallback. Without a store, `'open'` =
- * allowed and `'closed'` = denied, as is a request whose connection is gone before its address could be
+ * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
+ * `'open'` = allowed, `'closed'` = denied; the latter, too, if a connection closed before its address was
  * read. `'none'` = no limit applies to the request.
  */
 export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'

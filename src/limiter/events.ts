@@ -37,7 +37,7 @@ export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
   warnOnce(code, `headgate: ${problem} (${messageOf(args[0])}). ${fix}`)
 }
 
-/** Emits an event; returns whether anybody listens. A listener that throws is a warning, once. */
+/** Emits an event; returns whether anybody listens. A listener that throws causes one process warning. */
 export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
   events: EventEmitter<Events>,
   name: Name,

@@ -18,7 +18,7 @@ export interface Health {
   readonly cause: StoreError | undefined
 }
 
-/** Returns the health of a store by a peek at `key`. As any call, that may be the breaker's probe. */
+/** Returns the health of a store by a peek at `key`. Like any call, it may be the breaker's probe. */
 export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
   const peek: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
   const sinceMs = performance.now()

@@ -129,7 +129,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     parts: readonly NamedPart[],
     subject: Subject,
   ): MaybePromise<Decision> {
-    if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was emitted
+    if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was
     const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
     return thenMaybe(choice, (chosen) => {
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED

@@ -92,7 +92,7 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
   )
   for (const [i, { owner, entryName }] of entries.entries())
     if (entries.findIndex((entry) => entry.entryName === entryName) < i)
-      throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each a name.`)
+      throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each its own name.`)
   return entries
 }
 

@@ -11,7 +11,7 @@ import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 import { chargeResolver } from './resolve-charge.js'
 
-/** A part of every key: states of another format are never read. */
+/** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
 /** In keys, the name of a limiter without one. No name begins with an underscore, and none holds a slash. */
 const UNNAMED = '_default'
@@ -22,7 +22,7 @@ export const LIMITER_ROWS = {
   store: optional(readStore),
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
-  secret: readSecret,
+  secret: optional(readSecret),
   onStoreError: withDefault('allow', readChoice),
   share: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
@@ -74,16 +74,16 @@ export function limiterSettings(
     /** The key that `health` peeks at; nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
-    store: claimStore(owner, read.store, name, prefix), // last: only sound options claim a store
+    store: claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
   }
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */
-export function readSecret(owner: string, _option: string, secret: unknown): string | undefined {
-  if (secret === undefined || (typeof secret === 'string' && secret.length >= 16)) return secret
+export function readSecret(owner: string, _option: string, secret: unknown): string {
+  if (typeof secret === 'string' && secret.length >= 16) return secret
   const shown = typeof secret === 'string' ? `a string of ${secret.length} characters` : showKind(secret)
   const must = `secret must be a string of at least 16 characters, got ${shown}`
-  throw new TypeError(`${owner}: ${must}. Make one with: openssl rand -hex 32.`)
+  throw new TypeError(`${owner}: ${must}. Generate one with: openssl rand -hex 32.`)
 }
 
 function readShare(owner: string, option: string, share: unknown): number {
@@ -94,19 +94,19 @@ function readShare(owner: string, option: string, share: unknown): number {
 
 function checkShare(owner: string, { share, onStoreError }: Pick<Rows, 'share' | 'onStoreError'>): void {
   if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
-  const problem = "share is for onStoreError: 'local', whose fallback store has that share"
-  throw new TypeError(`${owner}: ${problem}. Give that, or leave share out.`)
+  const problem = "share applies only with onStoreError: 'local' or a function"
+  throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave share out.`)
 }
 
 function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' | 'store' | 'limits'>): void {
   if (lease === undefined) return
   if (store === undefined || isMemoryStore(store)) {
-    const problem = 'lease is for a store that is shared, such as redisStore(client): memory answers at once'
+    const problem = 'lease requires a shared store, such as redisStore(client): memory takes no round trip'
     throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
   }
   if (limits !== undefined && limits.length > 1) {
-    const problem = 'lease is for one limit: several are decided together by the store'
-    throw new TypeError(`${owner}: ${problem}. Leave lease out, or make a limiter of each.`)
+    const problem = 'lease supports only one limit: the store decides several together'
+    throw new TypeError(`${owner}: ${problem}. Leave lease out, or create a limiter for each.`)
   }
 }
 

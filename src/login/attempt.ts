@@ -23,7 +23,7 @@ export function attemptRecord<Req extends object>(
 ) {
   const attempts = new WeakMap<object, Attempt | undefined>()
 
-  /** Returns an attempt. Of a subject that is none in progress it is read anew, since its body may change. */
+  /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */
   function of(req: Req): MaybePromise<Attempt> {
     return (
       attempts.get(req) ??

@@ -24,7 +24,7 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
 }
 
 /**
- * Sets headers as `writeHead` does: they replace earlier ones, and a list, which is flat or one of pairs, may
+ * Sets headers as `writeHead` does: they replace earlier ones, and a list, flat or of pairs, may
  * hold a name several times.
  */
 function setHeaders(res: ServerResponse, headers: object = {}): void {

@@ -1,11 +1,11 @@
 import { stringifySetCookie } from 'cookie'
 
 /**
- * Begins the name of every device cookie. Browsers accept such a name only from the host itself, over TLS
+ * The prefix of every device cookie's name. Browsers accept it only from the host itself, over TLS
  * (RFC 6265bis §4.1.3.2).
  */
 export const DEVICE_COOKIE = '__Host-headgate-device-'
-/** How many a browser keeps, of all guards of a host: each takes about 100 bytes of every request. */
+/** The most device cookies of all guards that a browser keeps: each adds 100 bytes to every request. */
 const MAX_COOKIES = 10
 
 const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*)`, 'g')

@@ -6,10 +6,10 @@ import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 
-/** How browsers are recognized that have logged in before. */
+/** How browsers that have logged in before are recognized. */
 export interface DeviceCookieOptions<Req = IncomingMessage> {
   /**
-   * Signs the cookies. At least 16 characters. Of an array the first secret signs and all of them verify: to
+   * Signs the cookies. At least 16 characters. If it is an array, the first secret signs and all verify: to
    * rotate secrets, put the new one first, and remove the old one when `lasts` has passed. Cookies signed
    * with a removed secret make their browsers strangers until they log in again.
    */
@@ -51,7 +51,7 @@ export function readDeviceCookie(owner: string, option: string, options: unknown
 
 function readSecrets(owner: string, option: string, value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) && value.length > 0 ? Array.from(value) : [value]
-  return list.map((secret) => readSecret(owner, option, secret ?? '') as string)
+  return list.map((secret) => readSecret(owner, option, secret))
 }
 
 /** Returns the text of an epoch that is signed. Throws a `TypeError` for what cannot be one. */

@@ -42,7 +42,7 @@ export function loginLimits<Req extends IncomingMessage>(
   ]
   if (most === false) return limits
   const policy = consecutive({ limit: most })
-  return [...limits, { name: 'consecutive', policy, key: [account, rowKey(attempts)] }]
+  return [...limits, { name: 'consecutive', policy, key: [account, consecutiveKey(attempts)] }]
 }
 
 /**
@@ -50,7 +50,7 @@ export function loginLimits<Req extends IncomingMessage>(
  * from another: else whoever knew a password could log in often, keep the cookies, and have the whole limit
  * with each of them when the password has changed. `undefined` without a name: there is no account to lock.
  */
-function rowKey<Req extends object>({ of }: Attempts<Req>): KeyFunction<Req> {
+function consecutiveKey<Req extends object>({ of }: Attempts<Req>): KeyFunction<Req> {
   return (req) =>
     thenMaybe(of(req), ({ name, device }) => {
       if (!isKey(name)) return undefined

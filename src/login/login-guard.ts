@@ -37,7 +37,7 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
    * nor on one that it has never seen, such as a copy or a wrapper of the request.
    */
   reportSuccess(req: Req): void
-  /** As `reportSuccess`, for a failure. It counts as one in a row, too, even where the status is a 5xx. */
+  /** Like `reportSuccess`, for a failure. It counts as a failure in a row even if the status is a 5xx. */
   reportFailure(req: Req): void
   /** Returns a row for each limit in force, for `console.table` and for security documentation. */
   describe(): { limit: string; key: string; policy: string }[]
@@ -53,9 +53,9 @@ export interface LoginGuard<Req extends IncomingMessage, Res extends ServerRespo
  *   account of one's own buys no guesses.
  * - A status below 300 is a success. A redirect is a failure, unless `failureRedirect`, `succeeded` or
  *   `reportSuccess` says otherwise.
- * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are no attempts and pass. An
- *   attempt whose field is missing or malformed (an array, an object, invisible characters) is answered 400.
- *   A body parser must run before.
+ * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are not attempts and pass.
+ *   An attempt whose field is missing or malformed (an array, an object, invisible characters) gets a 400.
+ *   A body parser must run first.
  * - All refused attempts get the same response, without figures of any limit.
  * - While the store is unavailable each process decides in its own memory (`onStoreError: 'local'`).
  *

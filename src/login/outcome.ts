@@ -10,7 +10,7 @@ export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'
 
-/** As `reportSuccess` and `reportFailure` of the guard. Has no effect once the attempt has its outcome. */
+/** Like `reportSuccess` and `reportFailure` of the guard. Has no effect once the attempt has its outcome. */
 export type ReportOutcome = (outcome: 'success' | 'failure') => void
 
 /**
@@ -42,7 +42,7 @@ export function onOutcome(
   }
 }
 
-/** Returns the outcome by `succeeded`. Throws what that throws, and a `TypeError` unless it returns a boolean. */
+/** Returns the outcome by `succeeded`. Throws what that throws, or a `TypeError` unless it is a boolean. */
 export function outcomeOf<Req, Res extends ServerResponse>(
   req: Req,
   res: Res,

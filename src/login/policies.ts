@@ -20,7 +20,7 @@ export interface LoginPolicies {
  * - Per account 10 in 30 minutes, after PCI DSS 4.0 8.3.4. Over hours it is 20 an hour, where OWASP ASVS 4.0
  *   2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
  * - Per account and address half of that, so that a single guesser leaves the account open for other
- *   addresses; then bans of growing length (OWASP Authentication cheat sheet).
+ *   addresses; then escalating bans (OWASP Authentication cheat sheet).
  * - Per address 50 in an hour: users behind one address mistype, too. Bans follow only after 500 refusals,
  *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
  *   Credential Stuffing Prevention cheat sheet).

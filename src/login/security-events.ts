@@ -53,7 +53,7 @@ export function securityLog<Req extends IncomingMessage>(
   function accountInLog(name: unknown): string {
     if (!isKey(name)) return 'unknown'
     if (accountInEvents === 'hashed') return hashedValue(name, secret)
-    return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line (ASVS 5.0, 16.4.1)
+    return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line: ASVS 5.0, 16.4.1
   }
 
   return (req, name) => (type, value) => {

@@ -11,10 +11,10 @@ import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
 import type { LogEvent, securityLog } from './security-events.js'
 
 /**
- * Creates what follows an allowed attempt to its outcome. A success clears the failures of the account,
- * refunds the address, and makes the browser a known device. A failure stays charged; so does an error of
- * the server (5xx), except in the count of failures in a row: it shows nothing about a password, and must
- * not lead to a lock that only support can end.
+ * Creates the `onAllowed` of a guard: it applies the outcome of each attempt. A success clears the failures
+ * of the account, refunds the address, and makes the browser a known device. A failure stays charged; so
+ * does a server error (5xx), except in the count of failures in a row: it shows nothing about a password,
+ * and must not lead to a lock that only support can end.
  */
 export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
   { succeeded, onLockout }: LoginSettings<Req, Res>,

@@ -28,7 +28,7 @@ export function describeUnknown(
   return Array.from(byFix, ([fix, names]) => {
     const listed = names.map(showName).join(' and ')
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
-    const words = fix.split(/\W+/)
+    const [, ...words] = /^(?:Write|Did you mean) (\w+)(?: and (\w+))?/.exec(fix) ?? []
     return {
       error: new TypeError(`${owner}: ${problem}. ${fix}`),
       meant: known.filter((name) => words.includes(name)),

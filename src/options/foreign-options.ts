@@ -5,7 +5,7 @@ const DENY_CACHE = "Write denyCache: '10s', or leave it out: denials are cached 
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const NO_DELAYS = 'There is no equivalent: requests over the limit are denied, and never delayed.'
 
-/** What to write in place of the options of express-rate-limit 8, express-slow-down 3 and rate-limiter-flexible 11. */
+/** What to write for options of express-rate-limit 8, express-slow-down 3 and rate-limiter-flexible 11. */
 export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
   max: 'limit',

@@ -1,6 +1,6 @@
 import { showKind, wrongKind } from '../util/validate.js'
 import { describeUnknown, type Fixes } from './fixes.js'
-import { attempt, throwProblems } from './problems.js'
+import { collectTypeError, throwProblems } from './problems.js'
 
 /** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
@@ -34,7 +34,7 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
- * Reads options by a table: each row, then each rule whose own options are sound. Throws one `TypeError` for
+ * Reads options by a table: each row, then each rule whose own options are valid. Throws one `TypeError` for
  * everything that is wrong with them, options without a row included.
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
@@ -50,23 +50,23 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   const given = options as Readonly<Record<string, unknown>>
   const problems: TypeError[] = []
   const settings: Record<string, unknown> = {}
-  const unsound = new Set<string>()
+  const invalid = new Set<string>()
 
   function set(name: string, read: () => unknown): void {
-    const isSound = attempt(problems, () => {
+    const isValid = collectTypeError(problems, () => {
       settings[name] = read()
     })
-    if (!isSound) unsound.add(name)
+    if (!isValid) invalid.add(name)
   }
 
   for (const { error, meant } of describeUnknown(owner, given, known, fixes)) {
     problems.push(error)
-    for (const name of meant) if (given[name] === undefined) unsound.add(name) // not left out, but misnamed
+    for (const name of meant) if (given[name] === undefined) invalid.add(name) // not left out, but misnamed
   }
   for (const [name, read] of Object.entries(rows))
-    if (!unsound.has(name)) set(name, () => read(owner, name, given[name]))
+    if (!invalid.has(name)) set(name, () => read(owner, name, given[name]))
   for (const [name, { from, read }] of Object.entries(rules ?? {}))
-    if (!from.some((option) => unsound.has(option))) set(name, () => read(owner, settings as Settings<R>))
+    if (!from.some((option) => invalid.has(option))) set(name, () => read(owner, settings as Settings<R>))
   throwProblems(owner, problems)
   return settings as Read<R, D>
 }

@@ -1,11 +1,11 @@
-/** The single problems of an error that reports several. */
+/** The individual problems of an error that reports several. */
 const problemsOf = new WeakMap<TypeError, readonly string[]>()
 
 /**
  * Returns whether `run` succeeded. Adds a `TypeError` that it throws to `problems`; throws any other error
  * on.
  */
-export function attempt(problems: TypeError[], run: () => void): boolean {
+export function collectTypeError(problems: TypeError[], run: () => void): boolean {
   try {
     run()
     return true
@@ -32,14 +32,14 @@ export function throwProblems(owner: string, problems: readonly TypeError[]): vo
   throw error
 }
 
-/** Returns what all `reads` return. Throws one `TypeError` for everything that is wrong in any of them. */
+/** Returns the results of all `reads`. Throws one `TypeError` for all that is wrong in any of them. */
 export function readTogether<T extends readonly unknown[]>(
   owner: string,
   ...reads: { readonly [K in keyof T]: () => T[K] }
 ): T {
   const problems: TypeError[] = []
   const values: unknown[] = []
-  for (const read of reads) attempt(problems, () => values.push(read()))
+  for (const read of reads) collectTypeError(problems, () => values.push(read()))
   throwProblems(owner, problems)
   return values as unknown as T
 }

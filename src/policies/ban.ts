@@ -44,7 +44,7 @@ const OPTIONS = {
     max: 'after',
     window: 'within',
     durations: 'for',
-    duration: "Write for with its unit, such as for: '10m'.",
+    duration: "Write for: '10m', with its unit.",
     blockDuration: 'duration',
   },
 }

@@ -6,7 +6,7 @@ import { type Policy, type State, type Step, shareOf } from './policy.js'
 export interface ConsecutiveOptions {
   /** The most units that may be outstanding. A whole number of at least 1. */
   limit: number
-  /** For headers and keys. Default: such as `5-in-a-row`. */
+  /** For headers and keys. Default: made from the limit, such as `5-in-a-row`. */
   name?: string
 }
 

@@ -89,7 +89,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
 /** Returns whether a value has what a policy needs. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
-  const { take, refund, clampToNow, scaled, params, width } = value as Partial<Policy>
+  const { kind, take, refund, clampToNow, scaled, params, width } = value as Partial<Policy>
   const hasMethods = [take, refund, clampToNow, scaled].every((method) => typeof method === 'function')
-  return hasMethods && Array.isArray(params) && Number.isInteger(width)
+  return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
 }

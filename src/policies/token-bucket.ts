@@ -12,7 +12,7 @@ export interface TokenBucketOptions {
   refill: number
   /** The time in which `refill` tokens are added. */
   every: Duration
-  /** For headers and keys. Default: such as `100-in-1min`, or `10-in-1s-burst-50`. */
+  /** For headers and keys. Default: made from the numbers, `100-in-1min` or `10-in-1s-burst-50`. */
   name?: string
 }
 

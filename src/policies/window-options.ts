@@ -8,7 +8,7 @@ export interface WindowOptions {
   limit: number
   /** The length of the window: a string with its unit, such as `'15m'`, or milliseconds, at least 1000. */
   window: Duration
-  /** For headers and keys. Default: such as `100-in-1min`. */
+  /** For headers and keys. Default: made from the numbers, such as `100-in-1min`. */
   name?: string
 }
 

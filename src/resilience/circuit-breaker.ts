@@ -12,17 +12,17 @@ export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefine
 const MAX_FAILURES_IN_A_ROW = 5
 /** Time-outs this close together count as one failure in a row: they have one reason. */
 const TIMEOUT_BURST_MS = 10
-/** The breaker opens when half of at least so many answers, in about a second, are failures. */
-const MIN_ANSWERS = 20
+/** The breaker opens when at least half of the calls in about a second fail, if there are this many. */
+const MIN_CALLS = 20
 const RATE_WINDOW_MS = 1000
-/** At most so many earlier answers count in a new window: a burst that succeeded must not hide an outage. */
-const MAX_EARLIER_ANSWERS = 100
-/** Open for half of this at least, at random, so that processes do not all probe at once. */
+/** At most this many earlier calls count in a new window: a burst of successes must not hide an outage. */
+const MAX_EARLIER_CALLS = 100
+/** The longest time open; the shortest is half of it. Random, so that processes do not probe in step. */
 const MAX_OPEN_MS = 1000
 
 /**
  * Creates a circuit breaker, which keeps calls away from a store that fails, so that requests do not wait
- * for it. It opens after five failures in a row, or when half of the answers are failures. After 0.5 to 1 s
+ * for it. It opens after five failures in a row, or when half of the calls are failures. After 0.5 to 1 s
  * it is half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
  */
 export function circuitBreaker(onChange: OnBreakerChange) {
@@ -31,7 +31,7 @@ export function circuitBreaker(onChange: OnBreakerChange) {
   let generation: Generation = 1
   let failuresInARow = 0
   let failures = 0
-  let answers = 0
+  let calls = 0
   let windowStartMs = 0
   let lastBurstMs = Number.NEGATIVE_INFINITY
   let probeAtMs = 0
@@ -43,7 +43,7 @@ export function circuitBreaker(onChange: OnBreakerChange) {
     generation++
     failuresInARow = 0
     failures = 0
-    answers = 0
+    calls = 0
     onChange(next, error)
     for (const resolve of waiting.splice(0)) resolve()
   }
@@ -53,18 +53,18 @@ export function circuitBreaker(onChange: OnBreakerChange) {
     if (nowMs - windowStartMs > RATE_WINDOW_MS) {
       windowStartMs = nowMs
       failures = 0
-      answers = Math.min(answers, MAX_EARLIER_ANSWERS)
+      calls = Math.min(calls, MAX_EARLIER_CALLS)
     }
     if (!isTimeout || nowMs - lastBurstMs > TIMEOUT_BURST_MS) {
       failuresInARow++
       lastBurstMs = nowMs
     }
     failures++
-    answers++
+    calls++
   }
 
   function isFailing(): boolean {
-    return failuresInARow >= MAX_FAILURES_IN_A_ROW || (answers >= MIN_ANSWERS && failures >= answers / 2)
+    return failuresInARow >= MAX_FAILURES_IN_A_ROW || (calls >= MIN_CALLS && failures >= calls / 2)
   }
 
   return {
@@ -87,7 +87,7 @@ export function circuitBreaker(onChange: OnBreakerChange) {
     recordSuccess(of: Generation): void {
       if (of !== generation) return
       failuresInARow = 0
-      answers++
+      calls++
       if (state === 'half-open') changeTo('closed')
     },
     recordFailure(of: Generation, error: StoreError, isTimeout = false): void {

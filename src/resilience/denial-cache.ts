@@ -30,9 +30,9 @@ export class DenialCache {
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
-   * Returns the verdict on a charge that a denial sent less than `maxMs` ago still denies. For the denied
-   * cost its figures are exact, except `remaining` where the cost is above 1; a larger cost gets the same
-   * times. Other parts have the figures of then, or those of a fresh state.
+   * Returns the cached verdict on a charge, if a denial sent less than `maxMs` ago still holds for it. Its
+   * figures are exact for the denied cost, except `remaining` if that is above 1. A larger cost gets the
+   * same times. Other parts get the figures of that time, or those of a fresh state.
    */
   find(charge: Charge, maxMs: number): Verdict | undefined {
     for (const { key } of charge) {
@@ -128,7 +128,7 @@ export function cacheDenials(
   maxMs: number,
   minMs = 0,
 ): GuardedStore {
-  /** Invalidates now, for charges sent meanwhile, and once it is done, for those decided meanwhile. */
+  /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
   async function invalidateFor(keys: readonly KeyedPolicy[], done: MaybePromise<void>): Promise<void> {
     cache.invalidate(keys)
     try {

@@ -43,23 +43,23 @@ export interface GuardOptions {
 
 /**
  * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit
- * breaker. An answer after the time-out is dropped: what it took stays taken. A synchronous store costs no
- * promise and no timer.
+ * breaker. An answer after the time-out is ignored: the units that it took stay taken. A synchronous store
+ * needs no promise and no timer.
  *
- * Calls that arrive while a probe is pending wait for its outcome, within their own time-out: charges and
- * peeks, so that the store decides the first burst after an outage; refunds and `forget` as well, since
- * nothing repeats them.
+ * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out:
+ * charges and peeks, so that the store decides the first burst after an outage; refunds and `forget`, too,
+ * since they are not retried.
  */
 export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
   const breaker = circuitBreaker(onChange)
-  const inTime = timeout(timeoutMs)
+  const withTimeout = timeout(timeoutMs)
   const pending = new Set<Promise<unknown>>()
 
   function run<R>(call: StoreCall<R>): MaybePromise<R> {
     const generation = breaker.admit()
     if (generation !== undefined) return send(call, generation)
     if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
-    const outcome = inTime(sendAfterProbe(call))
+    const outcome = withTimeout(sendAfterProbe(call))
       .catch((cause) => {
         if (breaker.state === 'closed') throw asStoreError(store.name, cause)
         throw new CircuitOpenError(store.name, breaker.cause) // the store was not called
@@ -69,7 +69,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     return outcome
   }
 
-  /** Sends a call once the probe has succeeded, whose own time-out is over before that of the call. */
+  /** Sends a call once the probe has succeeded. The probe was sent first, so it also times out first. */
   async function sendAfterProbe<R>(call: StoreCall<R>): Promise<R> {
     await breaker.nextChange()
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
@@ -88,7 +88,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   }
 
   async function awaitAnswer<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
-    const timed = inTime(answer)
+    const timed = withTimeout(answer)
     pending.add(timed)
     try {
       return readAnswer(call, await timed, generation)
@@ -99,14 +99,14 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     }
   }
 
-  /** Returns what was read of an answer, and counts a success. */
+  /** Returns the result read from an answer, and records a success. */
   function readAnswer<R>(call: StoreCall<R>, answer: unknown, generation: Generation): R {
     const result = call.read(answer)
     breaker.recordSuccess(generation)
     return result
   }
 
-  /** Returns what a failed call rejects with, and counts it; an answered error is no failure of the store. */
+  /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
   function recordFailure(cause: unknown, generation: Generation): StoreError {
     const error = asStoreError(store.name, cause)
     if (error.answered) breaker.recordSuccess(generation)
@@ -126,7 +126,7 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
     forget: (keys) => run({ send: () => store.forget(keys), read: () => {} }),
     async close() {
       await Promise.allSettled(pending)
-      await inTime(Promise.resolve(store.close?.())).catch((error) => {
+      await withTimeout(Promise.resolve(store.close?.())).catch((error) => {
         if (!(error instanceof TimeoutError)) throw error
       })
     },

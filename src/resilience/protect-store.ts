@@ -6,14 +6,14 @@ import { type GuardedStore, type GuardOptions, guardStore } from './guarded-stor
 import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
 
 interface ProtectOptions extends GuardOptions {
-  /** How long a denial is repeated at most. 0 = the store decides every denial. */
+  /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
   readonly denyCacheMs: number
   readonly lease: LeaseSettings | undefined
 }
 
 /**
- * The share of a lease's hold for which a denial is repeated at least, so that an overloaded key does not
- * call the store for every unit.
+ * With leases, the shortest time that a denial is cached, as a share of `holdMs`. Without it, a key at its
+ * limit would call the store for every unit that comes back.
  */
 const MIN_DENIAL_SHARE = 1 / 20
 
@@ -29,7 +29,7 @@ export function protectStore(
   const denials = denialCacheOf(store)
   if (lease === undefined) return cacheDenials(guardStore(store, guardOptions), denials, denyCacheMs)
   const leasing = leasingStore(store, lease)
-  const maxMs = Math.min(denyCacheMs, lease.holdMs) // processes return leased units so often
+  const maxMs = Math.min(denyCacheMs, lease.holdMs) // unused leased units come back about this often
   const minMs = Math.min(maxMs, lease.holdMs * MIN_DENIAL_SHARE)
   const guarded = cacheDenials(guardStore(leasing, guardOptions), denials, maxMs, minMs)
   return {

@@ -12,7 +12,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store replied that it cannot decide this charge. The circuit breaker ignores such errors. */
+  /** Whether the store replied that it cannot decide this charge. The circuit breaker counts no failure. */
   readonly answered: boolean
 
   constructor(store: string, message: string, options: { cause?: unknown; answered?: boolean } = {}) {
@@ -28,7 +28,7 @@ export class StoreError extends Error {
 
   /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this method, and the mark is not theirs alone
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this method, but not the mark alone
     if (this !== StoreError) return super[Symbol.hasInstance](value)
     return value instanceof Error && STORE_ERROR in value
   }

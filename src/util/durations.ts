@@ -26,8 +26,8 @@ function parse(value: string): number | undefined {
 }
 
 /**
- * Returns a duration as `durationMs` does, but rejects numbers below 1,000, and all numbers in strings: some
- * packages count seconds, and 60 of them must not become a window of 60 ms.
+ * Returns a duration as `durationMs` does, but rejects numbers below 1,000 and strings without a unit: some
+ * packages count in seconds, and 60 of them must not become a window of 60 ms.
  */
 export function windowMs(owner: string, option: string, value: unknown): number {
   const lengthMs = durationMs(owner, option, value)
@@ -37,7 +37,7 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
-/** From the largest unit above a millisecond: its length, and how names spell it. */
+/** The units above a millisecond, largest first: the length of each, and its spelling in names. */
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

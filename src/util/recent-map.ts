@@ -1,15 +1,15 @@
 /**
- * A map of the keys that were set last: at least `atLeast` of them, at most twice as many. It keeps two
- * generations; a full one becomes the old one, and the old one is dropped whole, so that eviction needs no
- * search.
+ * A bounded map of the keys set most recently: at least `minKeys` of them, at most twice as many. It keeps
+ * two generations; when the young one is full it becomes the old one, and the previous old one is dropped
+ * whole, so that eviction needs no search.
  */
 export class RecentMap<Value> {
-  readonly #atLeast: number
+  readonly #minKeys: number
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
-  constructor(atLeast: number) {
-    this.#atLeast = atLeast
+  constructor(minKeys: number) {
+    this.#minKeys = minKeys
   }
 
   get(key: string): Value | undefined {
@@ -17,7 +17,7 @@ export class RecentMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#young.size >= this.#atLeast && !this.#young.has(key)) {
+    if (this.#young.size >= this.#minKeys && !this.#young.has(key)) {
       this.#old = this.#young
       this.#young = new Map()
     }

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const MAX_ATTEMPTS = 30
-/** No attempt begins later than this. */
+/** An attempt that ends later than this is the last. */
 const MAX_ELAPSED_MS = 2000
 const MAX_DELAY_MS = 20
 
-/** What `retry` tries again. */
+/** Which outcomes `retry` tries again. */
 export interface RetryOptions<T> {
   /** Whether the same attempt may succeed later, and nothing has been changed. Default: never. */
   readonly isTemporary?: (error: unknown) => boolean
@@ -15,7 +15,7 @@ export interface RetryOptions<T> {
 
 /**
  * Returns what `run` resolves with. Runs it again while that is not final, or while it rejects with a
- * temporary error, with exponential backoff and full jitter, so that competitors spread out. The last attempt
+ * temporary error, with exponential backoff and full jitter to spread competitors out. The last attempt
  * decides, whatever its outcome.
  */
 export async function retry<T>(

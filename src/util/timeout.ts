@@ -6,9 +6,9 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Creates a function that rejects with `TimeoutError` where a promise takes longer than `timeoutMs`. What
- * arrived while the process was busy is read first. One timer serves all pending promises; it does not keep
- * the process running.
+ * Creates a function that rejects with `TimeoutError` when a promise takes longer than `timeoutMs`. Results
+ * that arrived while the event loop was blocked are read first. One timer serves all pending promises; it
+ * does not keep the process running.
  */
 export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> {
   const pending = new Map<() => void, number>() // how each expires, and when: the next one comes first

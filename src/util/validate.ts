@@ -6,7 +6,7 @@ function looksLikeCredential(text: string): boolean {
   return text.includes('://') || (colonAt >= 0 && text.includes('@', colonAt))
 }
 
-/** Returns how an error message shows a value: short, in one line; of a likely credential its kind. */
+/** Returns how an error message shows a value: short, on one line; a likely credential only as its kind. */
 export function show(value: unknown): string {
   const text = spell(value)
   return looksLikeCredential(typeof value === 'string' ? value : text) ? showKind(value) : text
@@ -23,7 +23,7 @@ function spell(value: unknown): string {
 
 /**
  * Returns how an error message shows a value that may hold a credential (a connection string, a secret, a
- * client with its options): only its kind, since error messages end in logs (OWASP Logging Cheat Sheet, "Data
+ * client with its options): only its kind, since messages end in logs (OWASP Logging Cheat Sheet, "Data
  * to exclude").
  */
 export function showKind(value: unknown): string {
@@ -90,7 +90,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
  * Returns a name that needs no escaping in a key or a header: 1 to 64 letters, digits, dots, dashes or
- * underscores (memcached keys have no blanks, structured fields are printable ASCII: RFC 9651 §3.3.3).
+ * underscores (memcached keys have no whitespace, structured fields are printable ASCII: RFC 9651 §3.3.3).
  */
 export function keyName(owner: string, option: string, value: unknown): string {
   if (typeof value === 'string' && NAME.test(value)) return value

@@ -42,7 +42,7 @@ export function prepaidBlock(
     return prepaid.usable(left, takenAtMs + ageMs, takenAtMs, resetAtMs)
   }
 
-  /** Admits a charge of `cost`, if as many units may be used. */
+  /** Admits a charge of `cost`, if that many units may be used. */
   function consume(cost: number, nowMs: number): Verdict | undefined {
     const usable = usableAt(nowMs)
     if (cost > usable) return undefined
@@ -58,7 +58,7 @@ export function prepaidBlock(
     return { allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
   }
 
-  /** Returns the refund of the units that are left, or nothing where the policy brings them back by itself. */
+  /** Returns the refund of the unused units that no refill restores; `undefined` if there are none. */
   function refundAt(nowMs: number): Refund | undefined {
     const cost = prepaid.returnable(left, takenAtMs + nowMs - sinceMs, holdMs, resetAtMs)
     return cost === 0 ? undefined : { key, policy, cost, takenAtMs, resetAtMs }

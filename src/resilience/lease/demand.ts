@@ -1,7 +1,7 @@
-/** A key that is charged so many units in `holdMs` is hot. */
+/** A key is hot if it is charged at least this many units in `holdMs`. */
 const HOT_UNITS = 8
 
-/** How many units a key was charged in `holdMs`: in the current interval so far, or in the last one if more. */
+/** The units charged to a key per `holdMs`: in this interval so far, or in the last one if that was more. */
 export class Demand {
   readonly #holdMs: number
   #sinceMs = Number.NEGATIVE_INFINITY

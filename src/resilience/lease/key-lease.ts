@@ -46,7 +46,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     return state.kind === 'held' ? state.block.consume(cost, nowMs) : undefined
   }
 
-  /** Admits a charge of `cost`, if as many units are held. */
+  /** Admits a charge of `cost`, if that many units are held. */
   function consume(cost: number): Verdict | undefined {
     const nowMs = now()
     const verdict = consumeHeld(cost, nowMs)
@@ -55,8 +55,8 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   }
 
   /**
-   * Decides a charge of one part. Where too few units are held, the charge goes to the store together with
-   * a request for a block. Later charges wait for that block; those that it is too small for go to the store.
+   * Decides a charge of one part. If too few units are held, sends the charge to the store, along with a
+   * request for a block. Later charges wait for that block; those larger than the block go to the store.
    */
   function charge(part: Part): MaybePromise<readonly Verdict[]> {
     if (part.cost > maxUnits) return store.charge([[part]])

@@ -35,12 +35,12 @@ const CLOSING_MS = 1000
  * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
  * processes hold of a key that one process forgets.
  *
- * **Blocks.** Each process holds one of a key at most, of `blockSize` units. Where the store denies a block,
- * charges go to the store until it should have enough units, for `holdMs` at most.
+ * **Blocks.** A process holds at most one block of a key, of up to `blockSize` units. If the store denies a
+ * block, charges go to the store until the next block should be allowed, for `holdMs` at most.
  *
- * **Unused units.** All processes together hold a sixteenth of the limit (`MAX_PREPAID_SHARE`). A block
- * expires `holdMs` after the request for it; its unused units are returned within `holdMs` more, and on
- * `close`, unless a refill brings them (see `prepaidRefill`). Units of a block whose answer is lost stay taken.
+ * **Unused units.** All processes together hold at most a sixteenth of the limit (`MAX_PREPAID_SHARE`). A
+ * block expires `holdMs` after it was requested. Its unused units are returned within `holdMs` more, and on
+ * `close`, unless a refill restores them (see `prepaidRefill`). If the reply is lost, the units stay taken.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.

@@ -36,7 +36,7 @@ interface Call {
  * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after thirty
  * attempts, or two seconds of them, that other processes won.
  *
- * An attempt reads a state, applies the operations, and writes if nobody else has written meanwhile. The last
+ * An attempt reads a state, applies the operations, and writes if nobody has written meanwhile. The last
  * version that this process wrote is cached, so a key that only this process changes costs one round trip. A
  * result from the cache counts only if its write succeeds, which proves that the version was current. Calls
  * for a busy key wait and then run together, so a process never races itself.
@@ -75,7 +75,9 @@ export function casStrategy(transport: Transport) {
       (own && (await trySwap(key, own, operations))) ??
       (await retry(attempt, { isFinal: (swapped) => swapped !== undefined }))
     if (results !== undefined) return results
-    throw new StoreError('memcached', `others changed the key ${key} at every attempt`, { answered: true })
+    throw new StoreError('memcached', `others changed the key ${key} during every attempt`, {
+      answered: true,
+    })
   }
 
   function takeOwnVersion(key: string): Version | undefined {

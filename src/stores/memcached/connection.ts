@@ -7,8 +7,8 @@ import { type MemcachedClient, type MemcachedReply, type MemcachedServer, server
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
-/** Drops a connection that owes a reply for a second, unless memjs' own time-out comes first. */
-const inTime = timeout(1000)
+/** Drops a connection that leaves a request unanswered for a second, unless memjs drops it earlier. */
+const withTimeout = timeout(1000)
 
 /** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048
@@ -60,7 +60,7 @@ export async function removeItem({ request }: Transport, routingKey: string, key
 
 /** Sends a batch. What has no reply fails when the connection ends, or owes a reply for a second. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
-  const correct = correctionsFor(server)
+  const correct = patchServer(server)
   const seqs = batch.map(() => {
     client.incrSeq()
     return client.seq >>> 0
@@ -85,13 +85,13 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, cause, server)
   })
-  inTime(allReplied).catch((stalled) => {
+  withTimeout(allReplied).catch((stalled) => {
     if (server._socket === socket) server.error(stalled)
   })
 }
 
-/** Returns a function that corrects, once, how a server handles a connection, and returns it. */
-const correctionsFor = weakMemo((server: MemcachedServer) => {
+/** Patches a server, once. Returns a function that patches a connection of it, once, and returns that. */
+const patchServer = weakMemo((server: MemcachedServer) => {
   // After a lost connection memjs 1.3.2 would append the next reply to the received half of one.
   server.on('authenticated', () => {
     server.responseBuffer = Buffer.alloc(0)

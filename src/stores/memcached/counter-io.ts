@@ -4,7 +4,7 @@ import type { Transport } from './connection.js'
 import { foreignItemError, statusError } from './errors.js'
 import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
 
-/** memcached 1.6.18 evicts what is not read, and an increment is no read: one in so many adds a read. */
+/** memcached 1.6.18 evicts unread items, and an increment is no read: one increment in 16 adds a read. */
 const READ_ONE_IN = 16
 
 /** Reads and changes counters. All counters of one `key` share a server. */

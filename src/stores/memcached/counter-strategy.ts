@@ -5,11 +5,11 @@ import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
-import { type OtherSlices, SETTLED_MS, SliceCache } from './slice-cache.js'
+import { CLOCK_TOLERANCE_MS, type OtherSlices, SliceCache } from './slice-cache.js'
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
- * counted before they are allowed. Until a denied charge's units are refunded, others may be denied for them.
+ * counted before they are allowed. Until units of a denied charge are refunded, others may be denied.
  *
  * All charges of one key in a batch are one increment, whose reply shows what others counted before. For
  * example, charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
@@ -57,7 +57,7 @@ export function counterStrategy(transport: Transport) {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const present = sliceAt(Date.now())
     const taken = sliceAt(takenAtMs)
-    if (cost === 0 || taken > present || taken < present - older) return
+    if (cost === 0 || taken < present - older) return
     try {
       await io.subtract(key, keyOf(key, taken), cost)
     } finally {
@@ -70,7 +70,7 @@ export function counterStrategy(transport: Transport) {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
-    const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + SETTLED_MS) + 1)
+    const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + CLOCK_TOLERANCE_MS) + 1)
     const removals = Array.from({ length: last - first + 1 }, (_, i) =>
       removeItem(transport, key, keyOf(key, first + i)),
     )

@@ -5,8 +5,8 @@ import type { Counters } from './counters.js'
 
 /** Keys whose past slices are cached, at least. */
 const MIN_KEYS = 100_000
-/** So long after a slice's end no process counts in it any more, even with its clock a little behind. */
-export const SETTLED_MS = 1000
+/** How far a process's clock may be ahead or behind, and so count in a slice before or after its time. */
+export const CLOCK_TOLERANCE_MS = 1000
 /** Denials from counts older than this are checked against fresh ones. */
 const MAX_TRUSTED_MS = 10_000
 
@@ -16,7 +16,7 @@ export interface OtherSlices {
   readonly next: number
   /** The counts of the slices before, newest first. */
   readonly older: readonly number[]
-  /** Whether some counts may have fallen since: then a denial may be wrong, though not an allowance. */
+  /** Whether some counts may have fallen since: then a denial may be wrong, but never an admission. */
   readonly isStale: boolean
 }
 
@@ -59,7 +59,7 @@ export class SliceCache {
     const present = sliceAt(nowMs)
     const cached = this.#byKey.get(key)
     const isStale = cached !== undefined && nowMs - cached.readAtMs > MAX_TRUSTED_MS
-    const hasNext = sliceAt(nowMs + SETTLED_MS) > present
+    const hasNext = sliceAt(nowMs + CLOCK_TOLERANCE_MS) > present
     if (!hasNext && cached?.newest === present - 1 && cached.counts.length === older) {
       return { next: 0, older: cached.counts, isStale }
     }
@@ -79,7 +79,7 @@ export class SliceCache {
   ): Promise<OtherSlices> {
     const invalidations = this.#invalidations
     const present = sliceAt(nowMs)
-    const ahead = Math.min(older, sliceAt(nowMs + SETTLED_MS) - present)
+    const ahead = Math.min(older, sliceAt(nowMs + CLOCK_TOLERANCE_MS) - present)
     const readSlice = (slice: number) => this.#io.read(key, keyOf(key, slice))
     const [next, past] = await Promise.all([
       Promise.all(Array.from({ length: ahead }, (_, i) => readSlice(present + 1 + i))),
@@ -90,10 +90,10 @@ export class SliceCache {
         }),
       ),
     ])
-    const settled = sliceAt(nowMs - SETTLED_MS) - 1
-    if (invalidations === this.#invalidations && cached?.newest !== settled) {
+    const newestPast = sliceAt(nowMs - CLOCK_TOLERANCE_MS) - 1
+    if (invalidations === this.#invalidations && cached?.newest !== newestPast) {
       const readAtMs = cached?.readAtMs ?? nowMs
-      this.#byKey.set(key, { readAtMs, newest: settled, counts: past.slice(present - 1 - settled) })
+      this.#byKey.set(key, { readAtMs, newest: newestPast, counts: past.slice(present - 1 - newestPast) })
     }
     return { next: next.reduce((sum, count) => sum + count, 0), older: past, isStale }
   }

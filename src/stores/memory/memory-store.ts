@@ -39,11 +39,11 @@ function monotonicNow(): number {
 }
 
 /** Throws where a user's clock returns nonsense, which would leave states that deny forever. */
-function finite(clock: () => number): () => number {
+function validateClock(clock: () => number): () => number {
   return () => {
     const nowMs = clock()
     if (Number.isFinite(nowMs)) return nowMs
-    throw new TypeError(`memoryStore: clock must give milliseconds, gave ${show(nowMs)}.`)
+    throw new TypeError(`memoryStore: clock must return milliseconds, got ${show(nowMs)}.`)
   }
 }
 
@@ -58,17 +58,17 @@ export function isMemoryStore(store: Store): store is MemoryStore {
   return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
 }
 
-/** What the key of an overflow bucket begins with. No key of a client begins with a NUL. */
+/** The prefix of an overflow bucket's key. No client's key begins with NUL. */
 const OVERFLOW = '\0overflow:'
-/** Overflow buckets kept at least. Only policies made for each request need more; the oldest are dropped. */
+/** How many overflow buckets are kept at least. Only policies created per request need more. */
 const OVERFLOW_BUCKETS = 1000
 
-/** Returns the key of the bucket that new keys of one limit share. A limit's keys are equal up to the brace. */
+/** Returns the key of the overflow bucket of a limit, whose keys are all equal up to the brace. */
 function overflowKey({ key, policy }: KeyedPolicy): string {
   return `${OVERFLOW}${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
 }
 
-/** Every so many charges the table is swept, so that fresh states are removed while no new keys come. */
+/** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
 const CHARGES_PER_SWEEP = 16
 
 /**
@@ -87,7 +87,7 @@ const CHARGES_PER_SWEEP = 16
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
-  const now = clock === undefined ? monotonicNow : finite(clock)
+  const now = clock === undefined ? monotonicNow : validateClock(clock)
   const table = new StateTable(maxKeys)
   const overflow = new RecentMap<State>(OVERFLOW_BUCKETS)
   let charged = 0

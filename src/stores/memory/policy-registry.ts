@@ -20,7 +20,7 @@ export class PolicyRegistry {
     return (this.#entries[id] as Entry).policy
   }
 
-  /** Counts a state more of a policy, and returns the policy's number. */
+  /** Counts one more state of a policy. Returns the policy's number. */
   acquire(policy: Policy): number {
     const entry = this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
     entry.states++

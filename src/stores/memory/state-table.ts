@@ -5,12 +5,12 @@ import type { Page } from './page.js'
 import { PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
 
-/** How many states a sweep examines, more than one new key adds, and how many empty slots before each. */
+/** States that a sweep examines (more than a new key adds), and empty slots that it passes before each. */
 const SWEPT_STATES = 2
 const SWEPT_SLOTS = 16
 /** How many states an eviction examines. */
-const LEAST_EXAMINED = 4
-const MOST_EXAMINED = 32
+const MIN_EXAMINED = 4
+const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
 
 /**
@@ -102,7 +102,7 @@ export class StateTable {
    * has to be `seek`.
    */
   makeRoom(nowMs: number, wanted: number, sparedKeys?: readonly string[]): boolean {
-    // That another key's hash may have the same `low`, and stay as well, is harmless.
+    // Another key whose hash has the same `low` is spared too, which is harmless.
     const spared = sparedKeys === undefined ? NONE : new Set(sparedKeys.map((key) => this.#hash.hash(key)))
     for (let i = 0; i < wanted; i++) {
       this.sweep(nowMs, spared)
@@ -117,9 +117,9 @@ export class StateTable {
     let slot = 0
     let largestShare = 0 // so that a key at its limit is never evicted
     let isNearlyFresh = false
-    const most = Math.min(MOST_EXAMINED, this.#size)
+    const most = Math.min(MAX_EXAMINED, this.#size)
     for (let examined = 0; examined < most; examined++) {
-      if (isNearlyFresh && examined >= LEAST_EXAMINED) break
+      if (isNearlyFresh && examined >= MIN_EXAMINED) break
       const page = this.#advance(Number.POSITIVE_INFINITY) as Page // there is a state
       const policy = this.#registry.policyOf(page.policyIdAt(this.#handSlot))
       const isSpared = spared.has(page.lowAt(this.#handSlot))
@@ -135,7 +135,7 @@ export class StateTable {
     if (candidate !== undefined) this.#remove(candidate, slot)
   }
 
-  /** Moves the clock hand to a taken slot, over at most `empty` others. Returns its page, if it found one. */
+  /** Moves the clock hand to a taken slot, over at most `empty` others. Returns its page, if any. */
   #advance(empty: number): Page | undefined {
     for (let passed = 0; passed <= empty; ) {
       const page = this.#pages[this.#handPage]

@@ -5,8 +5,8 @@ import { asStoreError } from '../store-error.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
 
-/** The error of a call for several keys of a moving slot: each may be on either node. */
-const HALF_MOVED = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
+/** Errors of a call for several keys whose slot is migrating: each key may be on either node. */
+const MIGRATING = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
 interface GroupCall<Result> extends ScriptCall<Result> {
   readonly shard: number
@@ -57,7 +57,7 @@ export function scriptRunner<Item extends Charge, Result>(
           answer(indexes[j] as number, result)
       } catch (cause) {
         const error = asStoreError('redis', cause)
-        if (indexes.length > 1 && HALF_MOVED.test(error.message)) {
+        if (indexes.length > 1 && MIGRATING.test(error.message)) {
           // All are sent at once, so items that share keys keep their order.
           const runAlone = (i: number) => run([items[i] as Item], (_, result) => answer(i, result))
           await Promise.all(indexes.map(runAlone))

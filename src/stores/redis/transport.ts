@@ -19,11 +19,11 @@ export interface Transport {
 /** Creates the transport to one server, or to the master of a Sentinel group. */
 export function serverTransport(client: RedisClient): Transport {
   const checkConnection = connectionCheck(client)
-  const orLost = rejectOnLoss(client)
+  const rejectOnLoss = lossGuard(client)
   return {
     send(commands) {
       checkConnection()
-      return commands.map((command) => orLost(sendOne(client, command)))
+      return commands.map((command) => rejectOnLoss(sendOne(client, command)))
     },
   }
 }
@@ -66,7 +66,7 @@ export function connectionCheck(client: { readonly status: string }): () => void
  * of ioredis 5 and 6 that reconnects leaves commands pending forever, unless it sends them again. Stores
  * that share a client share its listeners.
  */
-const rejectOnLoss = weakMemo((client: RedisClient) => {
+const lossGuard = weakMemo((client: RedisClient) => {
   const pending = new Set<(reason: StoreError) => void>()
   let wasReady = client.status === 'ready'
   client.on('ready', () => {

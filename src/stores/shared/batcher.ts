@@ -10,7 +10,7 @@ export interface BatcherOptions<Item> {
   readonly maxInFlight: number
   /** Returns what an item locks, such as rows: batches in flight never share a lock. Default: nothing. */
   readonly lockKeys?: (item: Item) => readonly string[]
-  /** After how many ms without an answer a batch is stalled, and delays others no longer. Default 50. */
+  /** How long a batch delays others while none of its items has an answer, in ms. Default 50. */
   readonly stallTimeoutMs?: number
   /** The most batches without any answer at once, stalled ones included. Default: no limit. */
   readonly maxUnanswered?: number
@@ -109,7 +109,7 @@ export function batcher<Item, Answer>(
     const flight = { sentAtMs: performance.now() }
     inFlight.add(flight)
     unanswered.add(flight)
-    const land = () => {
+    const markAnswered = () => {
       if (!unanswered.delete(flight)) return
       inFlight.delete(flight)
       schedule()
@@ -121,14 +121,14 @@ export function batcher<Item, Answer>(
           const { resolve, reject } = batch[index] as Waiting<Item, Answer>
           if (answer instanceof Error) reject(answer)
           else resolve([answer])
-          land()
+          markAnswered()
         },
       )
     } catch (reason) {
       for (const { reject } of batch) reject(reason)
     }
     release(batch)
-    land()
+    markAnswered()
     schedule() // for items that waited for its locks
   }
 

@@ -14,18 +14,17 @@ export interface Shards {
  * the other, in the order of the parts, all or nothing in each. Where one denies or fails, it refunds what
  * was taken before.
  *
- * So never more than a limit is admitted. But while a charge is under way, it may hold units that it then
- * refunds, and others may be denied for them; so its denials are tentative. Units whose refund fails stay
- * taken.
+ * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
+ * and others may be denied meanwhile: its denials are tentative. If a refund fails, its units stay taken.
  */
 export function crossShardCharge(
   shards: Shards,
 ): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
-  const isAcross = (charge: Charge) =>
+  const isCrossShard = (charge: Charge) =>
     charge.length !== 1 && new Set(charge.map(({ key }) => shards.shardOf(key))).size !== 1
 
   return (charges) => {
-    if (!charges.some(isAcross)) return shards.charge(charges)
+    if (!charges.some(isCrossShard)) return shards.charge(charges)
     return Promise.all(charges.map((charge) => chargeInTurn(charge, shards)))
   }
 }

@@ -25,7 +25,7 @@ export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outco
   return { verdict: { allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
-/** Peeks at allowed parts, and takes each denied one with all that the charge wants of its key. */
+/** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */
 function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
   const wanted = new Map<string, number>()
   const writes: Outcome['writes'] = new Map()

@@ -16,6 +16,6 @@ export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
 }
 
 function checkCost(owner: string, { cost }: Part): void {
-  if (typeof cost === 'number' && cost >= 0 && cost <= Number.MAX_SAFE_INTEGER) return
-  throw new TypeError(`${owner}: a cost must be a number of at least 0, got ${show(cost)}.`)
+  if (Number.isSafeInteger(cost) && cost >= 0) return
+  throw new TypeError(`${owner}: a cost must be a whole number of at least 0, got ${show(cost)}.`)
 }

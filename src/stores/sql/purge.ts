@@ -28,7 +28,7 @@ export function purger(removeExpired: (limit: number) => Promise<number>) {
     } catch (error) {
       warnOnce(
         'HEADGATE_PURGE_FAILED',
-        `headgate: expired rows could not be removed (${messageOf(error)}). Charges go on.`,
+        `headgate: expired rows could not be removed (${messageOf(error)}). Charges are not affected.`,
       )
     }
     nextMs = performance.now() + (0.5 + Math.random()) * INTERVAL_MS

@@ -31,15 +31,15 @@ export interface SqlStore extends Store {
 export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const hintFor = hints(dialect.name, dialect.table)
-  const connected = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
-  const retried = <T>(use: (connection: Connection) => Promise<T>) =>
-    retry(() => connected(use), { isTemporary })
-  const purge = purger((limit) => retried((connection) => dialect.removeExpired(connection, limit)))
+  const useConnection = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
+  const withRetry = <T>(use: (connection: Connection) => Promise<T>) =>
+    retry(() => useConnection(use), { isTemporary })
+  const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))
 
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {
     const keys = rowKeysOf(operations)
     if (keys.length === 0) return operations.map(() => ({ allowed: true, atMs: Date.now(), parts: [] }))
-    return retried((connection) =>
+    return withRetry((connection) =>
       dialect.transact(connection, keys, (rows) => applyToRows(operations, rows)),
     )
   }
@@ -47,7 +47,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {
     const part = singlePart(operations)
     try {
-      const verdict = part && (await connected((connection) => dialect.chargeSingle(connection, part)))
+      const verdict = part && (await useConnection((connection) => dialect.chargeSingle(connection, part)))
       if (verdict) return [verdict]
     } catch (error) {
       if (!isTemporary(error)) throw error
@@ -94,7 +94,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     async forget(keys) {
       await submit(keys.map((forget) => ({ forget })))
     },
-    prepare: () => retried(dialect.prepare).catch(fail), // other processes may prepare at the same time
+    prepare: () => withRetry(dialect.prepare).catch(fail), // other processes may prepare at the same time
     close: purge.close,
   }
 }

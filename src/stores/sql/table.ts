@@ -23,7 +23,7 @@ export function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
   const must = 'a name of at most 51 letters, digits, _ and $, perhaps after the name of its schema'
-  throw wrongKind(owner, 'table', must, table, "Such as 'headgate', or 'limits.headgate'.")
+  throw wrongKind(owner, 'table', must, table, "Write table: 'headgate' or table: 'limits.headgate'.")
 }
 
 /** Returns the key of a row: the storage key, or its hash if that is too long or not well-formed Unicode. */

@@ -7,7 +7,7 @@ type Pool<Connection> = Pick<Dialect<Connection>, 'acquire' | 'release' | 'destr
 const DEADLINE_MS = 5000
 const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: raise the pool's limit, or give the store a pool of its own`
 
-const inTime = timeout(DEADLINE_MS)
+const withTimeout = timeout(DEADLINE_MS)
 
 /**
  * Runs `use` with a connection of the pool and releases it. A connection whose use failed is rolled back
@@ -19,13 +19,13 @@ export async function withConnection<Connection, T>(
 ): Promise<T> {
   const connection = await acquire(pool)
   try {
-    const result = await inTime(use(connection))
+    const result = await withTimeout(use(connection))
     pool.release(connection)
     return result
   } catch (error) {
     if (error instanceof TimeoutError) pool.destroy(connection)
     else {
-      await inTime(pool.rollback(connection)).then(
+      await withTimeout(pool.rollback(connection)).then(
         () => pool.release(connection),
         () => pool.destroy(connection),
       )
@@ -37,7 +37,7 @@ export async function withConnection<Connection, T>(
 async function acquire<Connection>(pool: Pool<Connection>): Promise<Connection> {
   const acquiring = pool.acquire()
   try {
-    return await inTime(acquiring)
+    return await withTimeout(acquiring)
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
     acquiring.then(pool.release, () => undefined)

@@ -123,7 +123,7 @@ describe('in another project', () => {
         ['forget knows decisions of the other copy that no store made', { decisionsReadAsSubjects: 0 }],
         [
           'a memory store of the other copy is a memory store',
-          { lease: expect.stringContaining('TypeError: createLimiter: lease is for a store that is shared') },
+          { lease: expect.stringContaining('TypeError: createLimiter: lease requires a shared store') },
         ],
         [
           'a second limiter without a name on a store is refused',

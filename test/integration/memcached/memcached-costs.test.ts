@@ -72,7 +72,7 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
       [[part('held', policy), part('new', policy), wrong('late', cost)]],
     ]) {
       await expect(store.charge(charges)).rejects.toThrow(TypeError)
-      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a number/)
+      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a whole number/)
     }
     const good = Array.from({ length: 4 }, () => store.charge([[part('held', policy)]]))
     const bad = store.charge([[wrong('held', cost)]])

@@ -91,7 +91,9 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend })
   test.each(WRONG_TABLES)('throws for the table name %p, and so does the schema', (table) => {
     for (const run of [() => store(pool, { table }), () => schema(table)]) {
       expect(run).toThrow(TypeError)
-      expect(run).toThrow(/: table must be a name of at most 51 letters, .*, got .*\. Such as 'headgate'/)
+      expect(run).toThrow(
+        /: table must be a name of at most 51 letters, .*, got .*\. Write table: 'headgate'/,
+      )
     }
   })
 

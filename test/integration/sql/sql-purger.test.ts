@@ -132,7 +132,7 @@ test('a failure is reported once, with its reason, and the next purge tries agai
   expect(warn()).toHaveBeenCalledTimes(1)
   const [message, options] = warn().mock.calls[0] ?? []
   expect(message).toMatch(
-    /expired rows could not be removed \(the table is full of holes\)\. Charges go on\./,
+    /expired rows could not be removed \(the table is full of holes\)\. Charges are not affected\./,
   )
   expect(options).toMatchObject({ code: 'HEADGATE_PURGE_FAILED' })
   await purge.close()

@@ -66,6 +66,13 @@ test('legacy headers of an earlier limiter with as much left stay', () => {
   expect(headersAfter('legacy', tight, other)).toMatchObject({ 'x-ratelimit-limit': '5' })
 })
 
+test('legacy headers of an earlier limiter stay whole beside a limiter that sends only those of the draft', () => {
+  const res = response()
+  setAll(res, rateLimitHeaders('legacy', 'delta-seconds')(res, loose, true))
+  setAll(res, rateLimitHeaders('draft', 'delta-seconds')(res, tight, false))
+  expect(res.getHeaders()).toMatchObject({ 'x-ratelimit-limit': '100', 'x-ratelimit-reset': '6' })
+})
+
 test('legacy headers show the limiter that denies, also with more left than an earlier one', () => {
   const denied = denialOf(1000, { limit: 10, remaining: 3, cost: 5, resetAfterMs: 7000 })
   expect(headersAfter('legacy', tight, denied)).toMatchObject({

@@ -117,7 +117,7 @@ describe('options of its own', () => {
     [{ statusCode: Number.NaN }, 'got NaN'],
     [
       { message: 7 },
-      'message must be a string, or an object that JSON can hold, got 7. For a whole answer of your own use onLimited.',
+      'message must be a string, or an object that JSON can hold, got 7. Use onLimited to write the whole response.',
     ],
     [{ message: null }, 'got null'],
     [
@@ -135,7 +135,7 @@ describe('options of its own', () => {
     [{ block: {} }, 'block must be an array of addresses and CIDR ranges, got an object'],
     [
       { allow: ['10.0.0.1', 'localhost'] },
-      'allow must hold addresses and CIDR ranges, got "localhost". Write such as',
+      'allow must hold addresses and CIDR ranges, got "localhost". Use an entry such as',
     ],
     [{ block: ['10.0.0.0/33'] }, 'got "10.0.0.0/33"'],
     [{ block: ['2001:db8::/129'] }, 'got "2001:db8::/129"'],

@@ -183,7 +183,7 @@ test("a share without onStoreError: 'local' is a TypeError with the fix", () => 
   for (const onStoreError of ['allow', 'deny', undefined] as const) {
     expect(() =>
       createLimiter({ policy: bucket, share: 0.5, ...(onStoreError && { onStoreError }) }),
-    ).toThrow(/share is for onStoreError: 'local'/)
+    ).toThrow(/share applies only with onStoreError: 'local'/)
   }
   expect(() => createLimiter({ policy: bucket, share: 0.5, onStoreError: () => 'local' })).not.toThrow()
 })

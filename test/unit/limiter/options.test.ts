@@ -122,7 +122,7 @@ describe.each([
         'Write policy: slidingWindow({ limit, window }).',
     ],
     [[{ policy, polici: 1 }], 'limits[0]: there is no option "polici". Did you mean policy?'],
-    [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each a name.'],
+    [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each its own name.'],
   ])('limits of %p are an error that says which entry', (limits, says) => {
     expect(making({ limits })).toThrow(TypeError)
     expect(making({ limits })).toThrow(`${owner}: ${says.startsWith('got') ? '' : says}`)

@@ -61,7 +61,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: [] } },
-    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got an array of 0. Make one with',
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got an array of 0. Generate one with',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), 'short'] } },
@@ -69,7 +69,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: ['x'.repeat(16), undefined] } },
-    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got a string of 0 characters.',
+    'loginGuard: deviceCookie: secret must be a string of at least 16 characters, got undefined.',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), epoch: 1 } },

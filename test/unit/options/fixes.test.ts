@@ -184,7 +184,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   ],
   [
     () => ban(policy, { after: 1, within: '1m', blockDuration: 600 } as never),
-    'there is no option "blockDuration". Write for with its unit, such as for: \'10m\'.',
+    'there is no option "blockDuration". Write for: \'10m\', with its unit.',
   ],
 ]
 
@@ -194,6 +194,13 @@ test.each(MESSAGES)(
     expect(errorOf(make).message.replace(/^\w+: /, '')).toBe(message)
   },
 )
+
+test('an unknown option hides no other problem', () => {
+  const { message } = errorOf(() => tokenBucket({ capacity: 5, foo: 1 } as never))
+  for (const problem of ['"foo"', 'refill must be', 'every must be']) expect(message).toContain(problem)
+  const { message: noLimit } = errorOf(() => rateLimit({ delayMs: 5 } as never))
+  for (const problem of ['"delayMs"', 'there is no limit']) expect(noLimit).toContain(problem)
+})
 
 test('an option of another package that is undefined was left out', () => {
   expect(() => rateLimit({ ...enough, windowMs: undefined, nonsense: undefined } as never)).not.toThrow()

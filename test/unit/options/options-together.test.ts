@@ -51,7 +51,11 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
   [
     'createLimiter',
     () => createLimiter({ policy, share: 0.5, lease: {}, prefix: 'a b' } as never),
-    ['prefix must be 1 to 64', "share is for onStoreError: 'local'", 'lease is for a store that is shared'],
+    [
+      'prefix must be 1 to 64',
+      "share applies only with onStoreError: 'local'",
+      'lease requires a shared store',
+    ],
   ],
   [
     'createLimiter',

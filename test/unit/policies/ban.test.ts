@@ -125,7 +125,7 @@ test.each([
     'another word',
     window,
     { duration: '1m' },
-    'ban: there is no option "duration". Write for with its unit, such as for: \'10m\'.',
+    'ban: there is no option "duration". Write for: \'10m\', with its unit.',
   ],
 ])('%s is refused with a message that names the fix', (_name, of, wrong, message) => {
   const options = { after: 3, within: '1m', for: '1m', ...wrong } as BanOptions

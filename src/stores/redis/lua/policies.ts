@@ -5,7 +5,7 @@ import type { Policy } from '../../../policies/policy.js'
  *
  * `p` is the policy: its kind, how many numbers its state has, then its params. `state` is numbers, all 0
  * when fresh, and changes in place. Times are milliseconds since the Unix epoch. Code that runs for every
- * key avoids function calls, which cost more than the rest: x - x % 1 is floor(x), and x + -x % 1 is ceil(x).
+ * key avoids function calls, which cost more than the rest: x - x % 1 is floor(x), x + -x % 1 is ceil(x).
  */
 export interface LuaPolicy {
   /** Sets the locals that the other pieces read, from `p` and `now`. Runs once for many states. */

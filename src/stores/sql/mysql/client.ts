@@ -30,7 +30,7 @@ export interface MysqlCallbackPool {
 export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
 /**
- * Returns the pool with callbacks: the one with promises captures a stack per call (mysql2 3.24), which takes
+ * Returns the pool with callbacks: the one with promises captures a stack a call (mysql2 3.24), which takes
  * longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
  */
 export function readPool(value: unknown): MysqlCallbackPool {

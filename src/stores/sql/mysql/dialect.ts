@@ -1,7 +1,7 @@
 import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect, LockedRows, Row } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
-import { prepareTable, quoted } from './schema.js'
+import { prepareTable, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
 import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, STATEMENT_START } from './statements.js'
 
@@ -10,7 +10,7 @@ const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
 /** Creates the dialect of MySQL and MariaDB. */
 export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]): Dialect<MysqlConnection> {
-  const table = quoted(names)
+  const table = quoteName(names)
 
   async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedRows> {
     const sql = `${LOCK_WAIT}SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE`

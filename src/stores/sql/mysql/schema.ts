@@ -16,23 +16,23 @@ const MAX_STATE_BYTES = 1024
 export function mysqlSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('mysqlSchema', table)
   return [
-    `CREATE TABLE IF NOT EXISTS ${quoted(names)} (`,
+    `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     `  \`key\` VARBINARY(${MAX_KEY_BYTES}) NOT NULL PRIMARY KEY,`,
     `  state VARBINARY(${MAX_STATE_BYTES}) NOT NULL,`,
     '  expires_at BIGINT NOT NULL,',
-    `  KEY ${quoted([`${names.at(-1)}_expires_at`])} (expires_at)`,
+    `  KEY ${quoteName([`${names.at(-1)}_expires_at`])} (expires_at)`,
     ') ENGINE = InnoDB',
   ].join('\n')
 }
 
-export const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('.')
+export const quoteName = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('.')
 
 /**
  * Creates the table if it does not exist. Rejects if the existing one has no unique keys: an upsert would
  * add rows instead of changing them.
  */
 export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
-  const indexes = await run(connection, `SHOW INDEX FROM ${quoted(names)}`).catch((error: unknown) => {
+  const indexes = await run(connection, `SHOW INDEX FROM ${quoteName(names)}`).catch((error: unknown) => {
     if (codeOf(error) !== MYSQL_NO_TABLE) throw error
   })
   if (indexes === undefined) await run(connection, mysqlSchema(names.join('.')))

@@ -15,7 +15,7 @@ const MINUTE_US = 60_000_000
 const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
 
 /**
- * The present, in µs since the Unix epoch: a statement may have waited for a lock, for much less than half an
+ * The present, in µs since the Unix epoch: a statement may have waited for a lock, much less than half an
  * hour. The wait is measured in local time, so a shift by hours or half hours (daylight saving) is removed;
  * a clock adjusted by up to a minute is tolerated.
  */

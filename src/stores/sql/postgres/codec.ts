@@ -10,7 +10,7 @@ export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
  * Returns SQL that encodes a time, and perhaps a state, as the hexadecimal digits of their bytes: as text,
  * numbers would depend on `extra_float_digits`.
  */
-export function encoded(time: string, state?: string): string {
+export function encodeAsHex(time: string, state?: string): string {
   const bytes = state === undefined ? '' : ` || coalesce(array_send(${state}), '')`
   return `encode(float8send(${time})${bytes}, 'hex')`
 }
@@ -27,7 +27,7 @@ const TIME_BYTES = 8
 const HEADER_BYTES = 20
 const NUMBER_BYTES = 4 + 8
 
-/** Decodes what the SQL of `encoded` returns. */
+/** Decodes what the SQL of `encodeAsHex` returns. */
 export function decode(hexadecimal: string | null | undefined): Decoded {
   const bytes = Buffer.from(hexadecimal ?? '', 'hex')
   const array = bytes.subarray(TIME_BYTES)

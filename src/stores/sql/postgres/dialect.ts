@@ -1,8 +1,8 @@
 import type { Dialect, LockedRows } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
 import { type PostgresConnection, type PostgresPool, run } from './client.js'
-import { CLOCK, decode, encoded, keyArray, rowTable } from './codec.js'
-import { prepareTable, quoted } from './schema.js'
+import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
+import { prepareTable, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
@@ -11,7 +11,7 @@ const LOCK_TIMEOUT_MS = 1000
 
 /** Creates the dialect of PostgreSQL. It sends statements that need no reply in between in one query. */
 export function postgresDialect(pool: PostgresPool, names: readonly string[]): Dialect<PostgresConnection> {
-  const table = quoted(names)
+  const table = quoteName(names)
   const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
   const insert = `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at`
   const charge = singleCharge(table)
@@ -21,8 +21,8 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
       connection,
       BEGIN,
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
-      `SELECT r.number, ${encoded('0', 't.state')} FROM unnest(${keyArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
-      `SELECT ${encoded(CLOCK)}, now() = statement_timestamp()`,
+      `SELECT r.number, ${encodeAsHex('0', 't.state')} FROM unnest(${keyArray(keys)}) WITH ORDINALITY AS r (key, number) JOIN ${table} AS t ON t.key = r.key ORDER BY t.key FOR UPDATE OF t`,
+      `SELECT ${encodeAsHex(CLOCK)}, now() = statement_timestamp()`,
     )
     const [time, hasBegun] = clock?.rows[0] ?? []
     if (hasBegun !== 't') throw openTransactionError() // which pg before 8.21 does not report

@@ -12,24 +12,24 @@ import { type PostgresConnection, run } from './client.js'
 export function postgresSchema(table: string = DEFAULT_TABLE): string {
   const names = tableNames('postgresSchema', table)
   return [
-    `CREATE TABLE IF NOT EXISTS ${quoted(names)} (`,
+    `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     '  key bytea PRIMARY KEY,',
     '  state double precision[] NOT NULL,',
     '  expires_at bigint NOT NULL',
     ');',
-    `CREATE INDEX IF NOT EXISTS ${quoted([`${names.at(-1)}_expires_at`])} ON ${quoted(names)} (expires_at)`,
+    `CREATE INDEX IF NOT EXISTS ${quoteName([`${names.at(-1)}_expires_at`])} ON ${quoteName(names)} (expires_at)`,
   ].join('\n')
 }
 
-export const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join('.')
+export const quoteName = (names: readonly string[]) => names.map((name) => `"${name}"`).join('.')
 
 /**
  * Creates the table and its index if the table does not exist. Checks first, since only a table's owner may
- * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error where another process creates them too. The
+ * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error if another process creates them, too. The
  * transaction shows at once whether a pooler allows one.
  */
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
-  const [, table] = await run(connection, 'BEGIN', `SELECT to_regclass('${quoted(names)}')`)
+  const [, table] = await run(connection, 'BEGIN', `SELECT to_regclass('${quoteName(names)}')`)
   const exists = table?.rows[0]?.[0] !== null
   await run(connection, ...(exists ? [] : [postgresSchema(names.join('.'))]), 'COMMIT')
 }

@@ -8,7 +8,7 @@ import {
   type PostgresReply,
   preparedStatement,
 } from './client.js'
-import { type Decoded, decode, encoded, NOW } from './codec.js'
+import { type Decoded, decode, encodeAsHex, NOW } from './codec.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
@@ -18,10 +18,10 @@ import { canTake, takeStatements } from './single-statement.js'
  */
 export function singleCharge(table: string): Dialect<PostgresConnection>['chargeSingle'] {
   const take = takeStatements(table)
-  const read = preparedStatement(`SELECT ${encoded(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
+  const read = preparedStatement(`SELECT ${encodeAsHex(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
   let hasNames = true
 
-  /** Sends a statement; without a name once any connection has lost one (`DISCARD ALL`, or a pooler). */
+  /** Sends a statement, unnamed once any connection has lost a prepared one (`DISCARD ALL`, or a pooler). */
   async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
     if (!hasNames) query.name = undefined
     try {

@@ -1,12 +1,12 @@
 import type { BaseKind, Policy } from '../../../policies/policy.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
-import { encoded, NOW } from './codec.js'
+import { encodeAsHex, NOW } from './codec.js'
 
 /**
- * How a kind of policy takes units in SQL: a translation of `take` for the common case. `take` decides what
- * this refuses, so this may only be too strict. What depends on the charge alone is computed in TypeScript:
- * the fewer operators, the faster the server plans the statement.
+ * How a kind of policy takes units in SQL: a translation of `take` for the common case. It may refuse what
+ * `take` allows, never the reverse: `take` decides what it refuses. What depends on the charge alone is
+ * computed in TypeScript: the fewer operators, the faster the server plans the statement.
  */
 interface TakeSql {
   /** Returns the values of the SQL parameters from $4 on. */
@@ -103,6 +103,6 @@ function sqlOf(table: string, { first, next, isAllowed }: TakeSql): string {
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) VALUES ($1, ${first}, ${expiry})`,
     `ON CONFLICT (key) DO UPDATE SET state = ${next}, expires_at = excluded.expires_at`,
-    `WHERE ${isAllowed} RETURNING ${encoded(NOW, 't.state')}`,
+    `WHERE ${isAllowed} RETURNING ${encodeAsHex(NOW, 't.state')}`,
   ].join('\n')
 }

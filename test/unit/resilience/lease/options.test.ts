@@ -18,8 +18,11 @@ test.each<[object, string]>([
     'lease: processes must be a whole number from 1 to 10000, got 0. Did you mean',
   ],
   [{ lease: { processes: '4' } }, 'got "4". Did you mean processes: 4?'],
-  [{ lease: {}, store: undefined }, 'lease is for a store that is shared, such as redisStore(client)'],
-  [{ lease: {}, policy: undefined, limits: [{ policy }, { name: 'b', policy }] }, 'lease is for one limit'],
+  [{ lease: {}, store: undefined }, 'lease requires a shared store, such as redisStore(client)'],
+  [
+    { lease: {}, policy: undefined, limits: [{ policy }, { name: 'b', policy }] },
+    'lease supports only one limit',
+  ],
 ])('%j is a TypeError with the mend', (wrong, says) => {
   for (const [owner, make] of Object.entries({ createLimiter, rateLimit })) {
     const making = () =>

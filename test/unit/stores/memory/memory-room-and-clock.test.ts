@@ -33,7 +33,7 @@ test.each([
     },
     /broken/,
   ],
-  ['returns NaN', () => Number.NaN, /clock must give milliseconds, gave NaN/],
+  ['returns NaN', () => Number.NaN, /clock must return milliseconds, got NaN/],
 ])('a clock that %s makes the charge a store error, and leaves no state behind', (_what, clock, message) => {
   let isBroken = true
   const now = () => (isBroken ? clock() : 1)

@@ -1,0 +1,70 @@
+import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { isPolicy, isSamePolicy, signatureOf } from '../../../src/policies/policy.js'
+
+const bucket = tokenBucket({ capacity: 5, refill: 10, every: '1m' })
+
+/** Each kind of policy, with its name, params, width and signature. */
+const KINDS: readonly (readonly [Policy, Partial<Policy>, string])[] = [
+  [bucket, { name: '10-in-1min-burst-5', params: [5, 6000], width: 1 }, 'token-bucket-5-6000'],
+  [
+    fixedWindow({ limit: 5, window: '1m' }),
+    { name: '5-in-1min', params: [5, 60_000], width: 2 },
+    'fixed-window-5-60000',
+  ],
+  [
+    slidingWindow({ limit: 5, window: '1m', slices: 6 }),
+    { name: '5-in-1min', params: [5, 60_000, 6], width: 8 },
+    'sliding-window-5-60000-6',
+  ],
+  [consecutive({ limit: 5 }), { name: '5-in-a-row', params: [5], width: 1 }, 'consecutive-5'],
+  [
+    ban(consecutive({ limit: 5 }), { after: 2, within: '1m', for: ['1m', '2m'], onAttempt: 'restart' }),
+    { name: '5-in-a-row', params: [5, 0, 0, 2, 60_000, 1, 60_000, 120_000], width: 5 },
+    'ban-consecutive-5-0-0-2-60000-1-60000-120000',
+  ],
+]
+
+test.each(KINDS)('a policy is data that its signature identifies: %j', (policy, data, signature) => {
+  expect(policy).toMatchObject(data)
+  expect(signatureOf(policy)).toBe(signature)
+})
+
+test('policies are the same if their kind and parameters are equal', () => {
+  const again = tokenBucket({ capacity: 5, refill: 10, every: '1m', name: 'other' })
+  expect(isSamePolicy(bucket, again)).toBe(true)
+  for (const [policy] of KINDS.slice(1)) expect(isSamePolicy(bucket, policy)).toBe(false)
+  expect(isSamePolicy(bucket, tokenBucket({ capacity: 51, refill: 10, every: '1m' }))).toBe(false)
+})
+
+test('a policy has all methods, params and a width', () => {
+  for (const [policy] of KINDS) {
+    expect(isPolicy(policy)).toBe(true)
+    for (const missing of ['take', 'refund', 'clampToNow', 'scaled', 'params', 'width']) {
+      expect(isPolicy({ ...policy, [missing]: undefined })).toBe(false)
+    }
+  }
+  for (const value of [undefined, null, 5, 'policy', {}, () => bucket]) expect(isPolicy(value)).toBe(false)
+})
+
+test('a scaled policy has a share of the limit, at least 1, in the same window', () => {
+  for (const [policy] of KINDS) {
+    const { name, kind } = policy
+    const windowMs = policy === bucket ? 24_000 : policy.windowMs // the time in which 2 of 5 tokens are refilled
+    expect(policy.scaled(0.5)).toMatchObject({ limit: 2, windowMs, name, kind })
+    expect(policy.scaled(0.1).limit).toBe(1)
+  }
+})
+
+test('sixteen bans are the most', () => {
+  const bans = (count: number) => ban(bucket, { after: 1, within: '1m', for: Array(count).fill('1m') })
+  expect(bans(16).params).toHaveLength(22)
+  expect(() => bans(17)).toThrow('for must be 1 to 16 durations, none shorter than the one before')
+})
+
+test('a clock that was ahead leaves no strike longer than within, and no ban longer than the longest', () => {
+  const policy = ban(consecutive({ limit: 1 }), { after: 2, within: 1000, for: [1000, 5000] })
+  expect(policy.clampToNow([1, 1, 9000, 0, 0], 0)).toEqual([1, 1, 1000, 0, 0])
+  expect(policy.clampToNow([1, 0, 0, 2, 9000], 0)).toEqual([1, 0, 0, 2, 5000])
+  const state = [1, 1, 1000, 2, 5000]
+  expect(policy.clampToNow(state, 0)).toBe(state)
+})
