@@ -113,10 +113,10 @@ test('a bucket that the server has no memory to write stays unchanged', async ()
   }
 })
 
-test('20,000 keys of a sliding window are forgotten in one call', async () => {
+test('5,000 keys of a sliding window are forgotten in one call', async () => {
   const store = memcachedStore(open(server.url, { timeout: 30 })) // the process is busy for a while
   const policy = slidingWindow({ limit: 5, window: LONG })
-  const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
+  const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
   await store.charge(keys.map((key) => [part(key, policy)]))
   await store.forget(held(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
