@@ -19,9 +19,10 @@ export function counterIo({ request }: Transport) {
   }
 
   /** Sends a request, and sends it again while the reply has this status, which passes. */
-  function requestWhile(status: number, key: string, changing: MemcachedRequest): Promise<MemcachedReply> {
+  async function requestWhile(status: number, key: string, changing: MemcachedRequest) {
     const isFinal = ({ header }: MemcachedReply) => header.status !== status
-    return retry(() => request(key, changing), { isFinal })
+    const reply = await request(key, changing)
+    return isFinal(reply) ? reply : retry(() => request(key, changing), { isFinal })
   }
 
   /**

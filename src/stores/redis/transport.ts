@@ -44,7 +44,6 @@ export async function sendOne(
   return reply
 }
 
-/** The states of a client before its first connection is ready. */
 const STARTING = ['wait', 'connecting', 'connect']
 
 /**
