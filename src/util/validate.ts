@@ -99,7 +99,7 @@ export function keyName(owner: string, option: string, value: unknown): string {
 }
 
 /** Returns the nearest name that `keyName` takes; `api` for what has none or looks like a credential. */
-export function suggestName(value: unknown): string {
+function suggestName(value: unknown): string {
   const text = typeof value === 'string' && !looksLikeCredential(value) ? value : ''
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain.slice(0, 64) || 'api'

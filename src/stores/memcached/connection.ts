@@ -58,7 +58,7 @@ export async function removeItem({ request }: Transport, routingKey: string, key
   if (status !== STATUS.ok && status !== STATUS.notFound) throw statusError(removing, reply)
 }
 
-/** Sends a batch. What has no reply fails when the connection ends, or owes a reply for a second. */
+/** Sends a batch. Requests without a reply fail when the connection ends, or after a second. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
   const correct = patchServer(server)
   const seqs = batch.map(() => {
