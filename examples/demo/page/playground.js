@@ -13,37 +13,37 @@ const counts = { sent: 0, allowed: 0, denied: 0 }
 
 let policy = 'token-bucket'
 let quota = createQuota()
-let lookTimer
+let refreshTimer
 let streamTimer
 
 async function fire() {
-  const asked = policy
-  const response = await send(`/play/${asked}`)
-  if (asked !== policy) return // the user has picked another policy
+  const requestedPolicy = policy
+  const response = await send(`/play/${requestedPolicy}`)
+  if (requestedPolicy !== policy) return // the user has picked another policy
   if (response.body) {
     const { allowed } = response.body
     timeline.addMark(allowed)
     count(allowed)
-    learn(response.body)
+    recordDecision(response.body)
   }
   showResponse(byId('play-response'), response)
   if (response.status === 0) stopStream()
 }
 
-/** Peeks at what is left, which takes nothing. */
-async function look(method = 'GET') {
-  const asked = policy
+/** Peeks at the quota, which takes nothing. With DELETE the server forgets what was used first. */
+async function refreshQuota(method = 'GET') {
+  const requestedPolicy = policy
   const known = quota.decision
-  const { body } = await send(`/play/${asked}/quota`, { method })
-  if (body && asked === policy && known === quota.decision) learn(body)
+  const { body } = await send(`/play/${requestedPolicy}/quota`, { method })
+  if (body && requestedPolicy === policy && known === quota.decision) recordDecision(body)
 }
 
-/** Shows a decision, and peeks again when more quota returns, so the page never has to guess. */
-function learn(decision) {
-  quota.learn(decision)
-  clearTimeout(lookTimer)
+/** Records a decision, and peeks again when more quota returns, so the page never has to guess. */
+function recordDecision(decision) {
+  quota.record(decision)
+  clearTimeout(refreshTimer)
   const { moreAfterMs } = decision
-  if (moreAfterMs) lookTimer = setTimeout(look, moreAfterMs + 5)
+  if (moreAfterMs) refreshTimer = setTimeout(refreshQuota, moreAfterMs + 5)
 }
 
 function count(allowed) {
@@ -113,9 +113,9 @@ function startOver(method) {
   announced = 0
   showCounts()
   timeline.clear()
-  clearTimeout(lookTimer)
+  clearTimeout(refreshTimer)
   quota = createQuota()
-  look(method)
+  refreshQuota(method)
 }
 
 function pick(name) {

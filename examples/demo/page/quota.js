@@ -8,8 +8,8 @@ export function createQuota() {
       return decision
     },
 
-    learn(news) {
-      decision = news
+    record(latest) {
+      decision = latest
       atMs = performance.now()
     },
 
