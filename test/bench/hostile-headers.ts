@@ -46,26 +46,26 @@ async function logIn(port: number): Promise<string> {
   const url = `http://127.0.0.1:${port}${PATHS.login}`
   const { status, headers: answered } = await fetch(url, { method: 'POST', headers, body: RIGHT_LOGIN })
   const [cookie = ''] = answered.getSetCookie()
-  assert.ok(status === 200 && cookie !== '', 'the login was refused, or sets no cookie')
+  assert.ok(status === 200 && cookie !== '', 'the login failed, or sets no cookie')
   return cookie.split(';', 1)[0] as string
 }
 
 function requestsWith(deviceCookie: string): Requests {
   const denied = 'denied'
-  const refused = 'login refused'
+  const loginDenied = 'login denied'
   return {
     [denied]: { text: get({ Accept: 'application/json' }), normal: denied },
     [`${denied}, Accept of 15.5 KB`]: { text: get({ Accept: HOSTILE_ACCEPT }), normal: denied },
     [`${denied}, Accept of 300 characters, parsed`]: { text: get({ Accept: PARSED_ACCEPT }), normal: denied },
-    [refused]: { text: post({}), normal: refused },
-    [`${refused}, 15 KB of cookies`]: { text: post({ Cookie: TINY_COOKIES }), normal: refused },
-    [`${refused}, 15 KB of cookies and a known device`]: {
+    [loginDenied]: { text: post({}), normal: loginDenied },
+    [`${loginDenied}, 15 KB of cookies`]: { text: post({ Cookie: TINY_COOKIES }), normal: loginDenied },
+    [`${loginDenied}, 15 KB of cookies and a known device`]: {
       text: post({ Cookie: `${TINY_COOKIES}; ${deviceCookie}` }),
-      normal: refused,
+      normal: loginDenied,
     },
-    [`${refused}, 15 KB of forged device cookies`]: {
+    [`${loginDenied}, 15 KB of forged device cookies`]: {
       text: post({ Cookie: cookiesLike(deviceCookie) }),
-      normal: refused,
+      normal: loginDenied,
     },
   }
 }
@@ -99,7 +99,7 @@ async function compare(servers: Servers, requests: Requests): Promise<Record<str
   for (const server of SERVERS) {
     for (const [name, { text }] of Object.entries(requests)) {
       const { child, port } = servers[server]
-      await sendRequests(port, REQUESTS, CONNECTIONS, text) // for the compiler, and until it is refused
+      await sendRequests(port, REQUESTS, CONNECTIONS, text) // for the compiler, and until it is denied
       contenders.push([`${server}: ${name}`, () => measuredRound(child, port, text)])
     }
   }
@@ -112,7 +112,7 @@ async function measuredRound(child: Child, port: number, text: string): Promise<
   const start = process.hrtime.bigint()
   const statuses = await sendRequests(port, REQUESTS, CONNECTIONS, text)
   const wallNs = Number(process.hrtime.bigint() - start)
-  assert.deepEqual(statuses, { 429: REQUESTS }, 'not every request was refused')
+  assert.deepEqual(statuses, { 429: REQUESTS }, 'not every request was denied')
   return { wallNs, cpuNs: (await cpuNs()) - before }
 }
 
@@ -127,7 +127,7 @@ function print(requests: Requests, usages: Record<string, Usage>): void {
   ]
   const names = Object.keys(requests)
   printTable(
-    `Hostile headers: ${whole(REQUESTS)} refused requests a round on ${CONNECTIONS} connections, ${ROUNDS} rounds, medians of the server's CPU`,
+    `Hostile headers: ${whole(REQUESTS)} denied requests a round on ${CONNECTIONS} connections, ${ROUNDS} rounds, medians of the server's CPU`,
     ['request', 'headgate µs', '/ normal', 'without headgate µs', '/ normal'],
     names.map((name) => [name, ...SERVERS.flatMap((server) => figures(server, name))]),
   )

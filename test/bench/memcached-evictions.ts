@@ -52,7 +52,7 @@ export async function benchMemcachedEvictions(): Promise<void> {
     limited,
   )
   const head = ['others allowed', 'out of memory', 'clients allowed', 'denied', 'out of memory', 'evictions']
-  printTable(`${title}: all answers`, ['', ...head], answers)
+  printTable(`${title}: all outcomes`, ['', ...head], answers)
 }
 
 async function outcomesOf({ name, isKept, isActive }: Case): Promise<Outcome[]> {
