@@ -31,9 +31,9 @@ const OPTIONS = {
 
 /**
  * Bucket times are multiples of 1/4096 ms, the spacing of doubles at today's time, so sums and retry times
- * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.)
+ * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.) Lua and SQL round alike.
  */
-const GRID = 4096
+export const GRID_PER_MS = 4096
 
 /** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
 const MAX_RATE_ERROR = 0.002
@@ -70,7 +70,7 @@ function readInterval(
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
 ): number {
   const exactMs = every / refill
-  const intervalMs = Math.round(exactMs * GRID) / GRID
+  const intervalMs = Math.round(exactMs * GRID_PER_MS) / GRID_PER_MS
   if (Math.abs(intervalMs - exactMs) > MAX_RATE_ERROR * exactMs) {
     const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
     const fix =
@@ -132,11 +132,11 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     scaled(share) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, Math.ceil(exactMs * GRID) / GRID, own * exactMs)
+      return makeTokenBucket(name, own, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, own * exactMs)
     },
   })
 }
 
 function floorToGrid(ms: number): number {
-  return Math.floor(ms * GRID) / GRID
+  return Math.floor(ms * GRID_PER_MS) / GRID_PER_MS
 }

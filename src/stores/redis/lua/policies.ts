@@ -1,4 +1,5 @@
 import type { Policy } from '../../../policies/policy.js'
+import { GRID_PER_MS } from '../../../policies/token-bucket.js'
 
 /**
  * A policy of src/policies in Lua: pieces of code for a function or a loop.
@@ -27,7 +28,7 @@ export interface LuaPolicy {
 const TOKEN_BUCKET: LuaPolicy = {
   once: `
     local capacity, interval = p[3], p[4]
-    local at = floor(now * 4096) / 4096
+    local at = floor(now * ${GRID_PER_MS}) / ${GRID_PER_MS}
     local span = capacity * interval -- from empty to full
     local grid = span / 16`,
   clamp: `
@@ -40,7 +41,7 @@ const TOKEN_BUCKET: LuaPolicy = {
     if allowed then state[1], changed = at + after, true end`,
   refund: `
     local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
-    give = floor(give * 4096) / 4096
+    give = floor(give * ${GRID_PER_MS}) / ${GRID_PER_MS}
     changed = give > 0
     if changed then state[1] = min(state[1], at + span) - give end
     is_fresh = state[1] <= now`,

@@ -1,4 +1,5 @@
 import type { BaseKind, Policy } from '../../../policies/policy.js'
+import { GRID_PER_MS } from '../../../policies/token-bucket.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
 import { encodeAsHex, NOW } from './codec.js'
@@ -21,13 +22,11 @@ interface TakeSql {
   readonly isAllowed: string
 }
 
-const GRID = 4096
-
 /** State: when the bucket will be full. $4 is how long the cost takes to refill, $5 how long the rest. */
 const TOKEN_BUCKET: TakeSql = {
   valuesOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
   resetMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
-  first: `ARRAY[floor(${NOW} * ${GRID}) / ${GRID} + $4::float8]`,
+  first: `ARRAY[floor(${NOW} * ${GRID_PER_MS}) / ${GRID_PER_MS} + $4::float8]`,
   next: 'ARRAY[greatest(excluded.state[1], t.state[1] + $4::float8)]',
   isAllowed: 't.state[1] + $4::float8 <= excluded.state[1] + $5::float8',
 }
