@@ -41,6 +41,11 @@ export function slidingWindow(options: SlidingWindowOptions): Policy {
   return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices)
 }
 
+/** Returns the slice of a moment, counted from the Unix epoch. Times are read in whole milliseconds. */
+export function sliceIndex(atMs: number, windowMs: number, slices: number): number {
+  return Math.floor((Math.floor(atMs) * slices) / windowMs)
+}
+
 /** A state at one moment: its counters shifted to the slice of that moment. */
 interface View {
   /** The newest slice: the current one, or the state's own where that is ahead. */
@@ -54,7 +59,7 @@ interface View {
 // Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
 function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
   const sliceTicks = windowMs
-  const indexOf = (atMs: number) => Math.floor((Math.floor(atMs) * slices) / sliceTicks)
+  const indexOf = (atMs: number) => sliceIndex(atMs, windowMs, slices)
 
   function viewAt(state: State | undefined, nowMs: number): View {
     const nowIndex = indexOf(nowMs)

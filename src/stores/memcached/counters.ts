@@ -1,4 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
+import { sliceIndex } from '../../policies/sliding-window.js'
 import { weakMemo } from '../../util/memo.js'
 import { expirationOf } from './protocol.js'
 
@@ -32,7 +33,7 @@ const SINGLE_COUNTER: Counters = {
 
 const windowCounters = weakMemo(({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters => {
   const older = kind === 'sliding-window' ? slices : 0
-  const sliceAt = (ms: number) => Math.floor((Math.floor(ms) * slices) / windowMs)
+  const sliceAt = (ms: number) => sliceIndex(ms, windowMs, slices)
   return {
     sliceAt,
     older,
