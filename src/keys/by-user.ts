@@ -39,8 +39,8 @@ export function byUser<Subject>(
 
   function userKey(subject: unknown): MaybePromise<unknown> {
     return thenMaybe(read(subject), (user): MaybePromise<unknown> => {
-      if (user !== undefined && user !== null) return tagged('user', user)
-      return thenMaybe(anonymous(subject), (key) => tagged('anonymous', key))
+      if (user !== undefined && user !== null) return tagKey('user', user)
+      return thenMaybe(anonymous(subject), (key) => tagKey('anonymous', key))
     })
   }
 
@@ -49,7 +49,7 @@ export function byUser<Subject>(
 }
 
 /** Returns a key that tells users from anonymous clients; a value that cannot be a key as it is. */
-function tagged(kind: 'user' | 'anonymous', key: unknown): unknown {
+function tagKey(kind: 'user' | 'anonymous', key: unknown): unknown {
   return isKey(key) ? `${kind}:${key}` : key
 }
 

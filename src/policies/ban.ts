@@ -101,13 +101,13 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
       const denial = { ...untaken, allowed: false }
       if (onAttempt === 'nothing')
         return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
-      return counted(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
+      return countDenial(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
     }
     if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
-    return counted(step, own, strike(record, nowMs), nowMs)
+    return countDenial(step, own, strike(record, nowMs), nowMs)
   }
 
-  function counted(step: Step, own: State | undefined, record: BanRecord, nowMs: number): Step {
+  function countDenial(step: Step, own: State | undefined, record: BanRecord, nowMs: number): Step {
     return { ...withBan(step, own, record, nowMs, stateOf(own, record)), isCounted: true }
   }
 
@@ -183,6 +183,6 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
     take,
     refund,
     clampToNow,
-    scaled: (share) => makeBan(inner.scaled(share), settings),
+    scale: (share) => makeBan(inner.scale(share), settings),
   })
 }

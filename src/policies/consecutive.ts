@@ -61,6 +61,6 @@ function makeConsecutive(name: string, limit: number): Policy {
     take,
     refund,
     clampToNow: (state) => state,
-    scaled: (share) => makeConsecutive(name, shareOf(limit, share)),
+    scale: (share) => makeConsecutive(name, shareOf(limit, share)),
   })
 }

@@ -68,6 +68,6 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
     refund,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scaled: (share) => makeFixedWindow(name, shareOf(limit, share), windowMs),
+    scale: (share) => makeFixedWindow(name, shareOf(limit, share), windowMs),
   })
 }

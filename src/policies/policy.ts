@@ -70,7 +70,7 @@ export interface Policy {
    * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding makes its
    * rate only lower: that of a token bucket by at most 0.4 % up to 16,384 a second.
    */
-  scaled(share: number): Policy
+  scale(share: number): Policy
 }
 
 /** Returns a share of a limit: whole units, at least one. A third of 3 is 1, whatever doubles say. */
@@ -89,7 +89,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
 /** Returns whether a value has what a policy needs. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
-  const { kind, take, refund, clampToNow, scaled, params, width } = value as Partial<Policy>
-  const hasMethods = [take, refund, clampToNow, scaled].every((method) => typeof method === 'function')
+  const { kind, take, refund, clampToNow, scale, params, width } = value as Partial<Policy>
+  const hasMethods = [take, refund, clampToNow, scale].every((method) => typeof method === 'function')
   return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
 }

@@ -144,6 +144,6 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     refund,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scaled: (share) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
+    scale: (share) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
   })
 }

@@ -129,7 +129,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     refund,
     clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
-    scaled(share) {
+    scale(share) {
       const exactMs = windowMs / capacity / share
       const own = shareOf(capacity, share)
       return makeTokenBucket(name, own, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, own * exactMs)

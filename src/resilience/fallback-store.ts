@@ -14,10 +14,10 @@ export const fallbackStoreOf = weakMemo((_store: Store) => memoryStore({ maxKeys
 
 /** Returns a function that gives parts a share of their limits. A cost above the share takes all of it. */
 export function scalerOf(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
-  const scaled = weakMemo((policy: Policy) => (share === 1 ? policy : policy.scaled(share)))
+  const scale = weakMemo((policy: Policy) => (share === 1 ? policy : policy.scale(share)))
   return (parts) =>
     parts.map((part) => {
-      const policy = scaled(part.policy)
+      const policy = scale(part.policy)
       const isNeverAllowed = part.cost > part.policy.limit
       return { ...part, policy, cost: isNeverAllowed ? part.cost : Math.min(part.cost, policy.limit) }
     })

@@ -155,5 +155,5 @@ test('policies that count failures or denials have no prepaid units', () => {
   const window = fixedWindow({ limit: 10, window: '10s' })
   const none = [consecutive({ limit: 3 }), ban(window, { after: 3, within: '1m', for: '1h' })]
   expect(none.map(({ prepaid }) => prepaid)).toEqual([undefined, undefined])
-  expect(window.scaled(0.5).prepaid).toBeDefined()
+  expect(window.scale(0.5).prepaid).toBeDefined()
 })

@@ -223,7 +223,7 @@ test('a share of a bucket is never faster than its share, and slower by 0.4 % at
   fc.assert(
     fc.property(refills, shares, (refill, share) => {
       const everyMs = Math.max(1, Math.ceil(refill / 16.384))
-      const scaled = tokenBucket({ capacity: refill, refill, every: everyMs }).scaled(share)
+      const scaled = tokenBucket({ capacity: refill, refill, every: everyMs }).scale(share)
       const relativeInterval = ((scaled.params[1] as number) * refill * share) / everyMs
       expect(relativeInterval).toBeGreaterThanOrEqual(1 - 1e-9)
       expect(relativeInterval).toBeLessThanOrEqual(1.004 + 1e-9)
@@ -231,6 +231,6 @@ test('a share of a bucket is never faster than its share, and slower by 0.4 % at
     { numRuns: 1000 },
   )
   const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
-  expect(fast.scaled(0.9).params[1]).toBe(5 / 4096)
-  expect(fast.scaled(0.5).params[1]).toBe(8 / 4096)
+  expect(fast.scale(0.9).params[1]).toBe(5 / 4096)
+  expect(fast.scale(0.5).params[1]).toBe(8 / 4096)
 })

@@ -91,7 +91,7 @@ test('a ban has the name, limit and window of its policy, scales with it, and ha
     limit: 2,
     windowMs: MINUTE_MS,
   })
-  const half = policy.scaled(0.5)
+  const half = policy.scale(0.5)
   expect(half.limit).toBe(1)
   expect(waits(half, 0, 0, 0, 0)).toEqual([0, 1, 1, 5])
 })

@@ -39,7 +39,7 @@ test('policies are the same if their kind and parameters are equal', () => {
 test('a policy has all methods, params and a width', () => {
   for (const [policy] of KINDS) {
     expect(isPolicy(policy)).toBe(true)
-    for (const missing of ['take', 'refund', 'clampToNow', 'scaled', 'params', 'width']) {
+    for (const missing of ['take', 'refund', 'clampToNow', 'scale', 'params', 'width']) {
       expect(isPolicy({ ...policy, [missing]: undefined })).toBe(false)
     }
   }
@@ -50,8 +50,8 @@ test('a scaled policy has a share of the limit, at least 1, in the same window',
   for (const [policy] of KINDS) {
     const { name, kind } = policy
     const windowMs = policy === bucket ? 24_000 : policy.windowMs // the time in which 2 of 5 tokens are refilled
-    expect(policy.scaled(0.5)).toMatchObject({ limit: 2, windowMs, name, kind })
-    expect(policy.scaled(0.1).limit).toBe(1)
+    expect(policy.scale(0.5)).toMatchObject({ limit: 2, windowMs, name, kind })
+    expect(policy.scale(0.1).limit).toBe(1)
   }
 })
 

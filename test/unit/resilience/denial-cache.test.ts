@@ -397,7 +397,7 @@ test('a denial does not hold for a policy with other numbers under the same key'
   const verdict = { allowed: false, atMs: 1, parts: [figures] }
   denials.record([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
   expect(denials.find([{ key: 'k', policy: one, cost: 1 }], 1000)).toBeDefined()
-  expect(denials.find([{ key: 'k', policy: one.scaled(0.5), cost: 1 }], 1000)).toBeUndefined()
+  expect(denials.find([{ key: 'k', policy: one.scale(0.5), cost: 1 }], 1000)).toBeUndefined()
 })
 
 test('a denial that was decided during a forget is dropped when the forget ends', async () => {

@@ -86,7 +86,7 @@ export function canTake({ kind }: Policy): boolean {
 /** Returns a function that creates queries, which take units and return the time and state, or no row. */
 export function takeStatements(table: string): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
   const statements = new Map<string, [TakeSql, PreparedStatement]>(
-    Object.entries(KINDS).map(([kind, taking]) => [kind, [taking, preparedStatement(sqlOf(table, taking))]]),
+    Object.entries(KINDS).map(([kind, sql]) => [kind, [sql, preparedStatement(sqlOf(table, sql))]]),
   )
   return (policy, key, cost) => {
     const [{ valuesOf, resetMs }, statement] = statements.get(policy.kind) as [TakeSql, PreparedStatement]

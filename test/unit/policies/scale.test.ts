@@ -5,7 +5,7 @@ test.each([
   [tokenBucket({ capacity: 3, refill: 3, every: '1m' }), 1 / 3, 1, 60_000],
   [tokenBucket({ capacity: 1, refill: 1, every: '1s' }), 0.1, 1, 10_000],
 ])('a share of a bucket is refilled as much more slowly (%#)', (policy, share, capacity, intervalMs) => {
-  const scaled = policy.scaled(share)
+  const scaled = policy.scale(share)
   expect(scaled).toMatchObject({ kind: 'token-bucket', limit: capacity, name: policy.name })
   expect(scaled.params[0]).toBe(capacity)
   expect(scaled.params[1]).toBeCloseTo(intervalMs, 3)
@@ -18,6 +18,6 @@ test.each([
   [7, 1, 7],
 ])('a share of a window of %d: %d of it is %d, in the same window', (limit, share, expected) => {
   for (const policy of [fixedWindow({ limit, window: '1m' }), slidingWindow({ limit, window: '1m' })]) {
-    expect(policy.scaled(share)).toMatchObject({ kind: policy.kind, limit: expected, windowMs: 60_000 })
+    expect(policy.scale(share)).toMatchObject({ kind: policy.kind, limit: expected, windowMs: 60_000 })
   }
 })
