@@ -5,7 +5,7 @@ import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
-import { CLOCK_TOLERANCE_MS, type OtherSlices, SliceCache } from './slice-cache.js'
+import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -23,7 +23,7 @@ import { CLOCK_TOLERANCE_MS, type OtherSlices, SliceCache } from './slice-cache.
  */
 export function counterStrategy(transport: Transport) {
   const io = counterIo(transport)
-  const slices = new SliceCache(io)
+  const slices = sliceCache(io)
 
   async function charge(
     key: string,

@@ -29,58 +29,53 @@ interface CachedSlices {
   readonly counts: readonly number[]
 }
 
-/** Caches the counts of past slices, which only fall, by a refund or a `forget`. */
-export class SliceCache {
-  readonly #io: CounterIo
-  #byKey = new RecentMap<CachedSlices>(MIN_KEYS)
-  #latestMs = 0
+/** Creates a cache of the counts of past slices, which only fall, by a refund or a `forget`. */
+export function sliceCache(io: CounterIo) {
+  let byKey = new RecentMap<CachedSlices>(MIN_KEYS)
+  let latestMs = 0
   /** Keeps counts that were requested before an invalidation from being cached after it. */
-  #invalidations = 0
+  let invalidations = 0
 
-  constructor(io: CounterIo) {
-    this.#io = io
-  }
-
-  invalidate(key: string): void {
-    this.#byKey.delete(key)
-    this.#invalidations++
+  function invalidate(key: string): void {
+    byKey.delete(key)
+    invalidations++
   }
 
   /** Returns the counts around the present slice: as a value if all are cached. */
-  read(key: string, counters: Counters, nowMs: number): MaybePromise<OtherSlices> {
+  function read(key: string, counters: Counters, nowMs: number): MaybePromise<OtherSlices> {
     const { older, sliceAt } = counters
     if (older === 0) return NO_SLICES
-    if (nowMs < this.#latestMs) {
+    if (nowMs < latestMs) {
       // While the clock was ahead, it may have taken slices for past in which others still count.
-      this.#byKey = new RecentMap(MIN_KEYS)
-      this.#invalidations++
+      byKey = new RecentMap(MIN_KEYS)
+      invalidations++
     }
-    this.#latestMs = nowMs
+    latestMs = nowMs
     const present = sliceAt(nowMs)
-    const cached = this.#byKey.get(key)
+    const cached = byKey.get(key)
     const isStale = cached !== undefined && nowMs - cached.readAtMs > MAX_TRUSTED_MS
     const hasNext = sliceAt(nowMs + CLOCK_TOLERANCE_MS) > present
     if (!hasNext && cached?.newest === present - 1 && cached.counts.length === older) {
       return { next: 0, older: cached.counts, isStale }
     }
-    return this.#readMissing(key, counters, nowMs, cached, isStale)
+    return readMissing(key, counters, nowMs, cached, isStale)
   }
 
   /**
    * Also reads the slices that begin within a second: a process that counts there and then reads the present
    * slice may miss what is being counted here, so its count must be seen here.
    */
-  async #readMissing(
+  async function readMissing(
     key: string,
     { older, sliceAt, keyOf }: Counters,
     nowMs: number,
     cached: CachedSlices | undefined,
     isStale: boolean,
   ): Promise<OtherSlices> {
-    const invalidations = this.#invalidations
+    const invalidationsBefore = invalidations
     const present = sliceAt(nowMs)
     const ahead = Math.min(older, sliceAt(nowMs + CLOCK_TOLERANCE_MS) - present)
-    const readSlice = (slice: number) => this.#io.read(key, keyOf(key, slice))
+    const readSlice = (slice: number) => io.read(key, keyOf(key, slice))
     const [next, past] = await Promise.all([
       Promise.all(Array.from({ length: ahead }, (_, i) => readSlice(present + 1 + i))),
       Promise.all(
@@ -91,10 +86,12 @@ export class SliceCache {
       ),
     ])
     const newestPast = sliceAt(nowMs - CLOCK_TOLERANCE_MS) - 1
-    if (invalidations === this.#invalidations && cached?.newest !== newestPast) {
+    if (invalidations === invalidationsBefore && cached?.newest !== newestPast) {
       const readAtMs = cached?.readAtMs ?? nowMs
-      this.#byKey.set(key, { readAtMs, newest: newestPast, counts: past.slice(present - 1 - newestPast) })
+      byKey.set(key, { readAtMs, newest: newestPast, counts: past.slice(present - 1 - newestPast) })
     }
     return { next: next.reduce((sum, count) => sum + count, 0), older: past, isStale }
   }
+
+  return { read, invalidate }
 }
