@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { wrongKind } from '../../util/validate.js'
 
 /** A reply in memcached's binary protocol, as memjs parses it. */
 export interface MemcachedReply {
@@ -39,12 +40,13 @@ export interface MemcachedClient {
   stats(callback: (error: Error | null, server: string, stats: Record<string, string> | null) => void): void
 }
 
-/** Returns whether a value has what the store needs. */
-export function isMemcachedClient(value: unknown): value is MemcachedClient {
-  if (typeof value !== 'object' || value === null) return false
-  const { seq, servers, incrSeq, server, stats } = value as Partial<MemcachedClient>
+/** Returns the client. Throws a `TypeError` for a value that lacks what the store needs. */
+export function readClient(value: unknown): MemcachedClient {
+  const { seq, servers, incrSeq, server, stats } = (value ?? {}) as Partial<MemcachedClient>
   const hasMethods = [incrSeq, server, stats].every((method) => typeof method === 'function')
-  return hasMethods && typeof seq === 'number' && Array.isArray(servers)
+  if (hasMethods && typeof seq === 'number' && Array.isArray(servers)) return value as MemcachedClient
+  const fix = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
+  throw wrongKind('memcachedStore', 'client', 'a memjs client', value, fix)
 }
 
 /** Returns the server that holds a key; nothing when none is available or the user's `getServer` throws. */

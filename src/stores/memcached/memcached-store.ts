@@ -1,8 +1,7 @@
-import { wrongKind } from '../../util/validate.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
 import type { KeyedPolicy, Refund, Store } from '../store.js'
-import { isMemcachedClient, type MemcachedClient } from './client.js'
+import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
 import { lossMonitor } from './loss-monitor.js'
@@ -23,11 +22,7 @@ import { lossMonitor } from './loss-monitor.js'
  * Throws a `TypeError` for anything but such a client.
  */
 export function memcachedStore(client: MemcachedClient): Store {
-  if (!isMemcachedClient(client)) {
-    const fix = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
-    throw wrongKind('memcachedStore', 'client', 'a memjs client', client, fix)
-  }
-  const keys = dispatcher(memjsTransport(client))
+  const keys = dispatcher(memjsTransport(readClient(client)))
   const losses = lossMonitor(client, Date.now)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {

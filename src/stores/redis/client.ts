@@ -1,3 +1,4 @@
+import { wrongKind } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
 
 /**
@@ -41,12 +42,13 @@ export interface RedisPipeline {
   exec(): Promise<readonly (readonly [Error | null, unknown])[] | null>
 }
 
-/** Returns whether a value has what the store needs of a client. */
-export function isRedisClient(value: unknown): value is RedisClient | RedisClusterClient {
-  if (typeof value !== 'object' || value === null) return false
-  const { status, options, callBuffer, pipeline, on } = value as Partial<RedisClient>
+/** Returns the client. Throws a `TypeError` for a value that lacks what the store needs. */
+export function readClient(value: unknown): RedisClient | RedisClusterClient {
+  const { status, options, callBuffer, pipeline, on } = (value ?? {}) as Partial<RedisClient>
   const hasMethods = [callBuffer, pipeline, on].every((method) => typeof method === 'function')
-  return hasMethods && typeof status === 'string' && typeof options === 'object' && options !== null
+  if (hasMethods && typeof status === 'string' && typeof options === 'object' && options !== null)
+    return value as RedisClient | RedisClusterClient
+  throw wrongKind('redisStore', 'client', 'an ioredis client', value, 'Write redisStore(new Redis(url)).')
 }
 
 export function isClusterClient(client: RedisClient | RedisClusterClient): client is RedisClusterClient {

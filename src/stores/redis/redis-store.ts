@@ -1,6 +1,5 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
-import { wrongKind } from '../../util/validate.js'
 import { batcher } from '../shared/batcher.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { checkCharges, checkRefunds } from '../shared/validate.js'
@@ -8,9 +7,9 @@ import type { Charge, KeyedPolicy, Refund, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import {
   isClusterClient,
-  isRedisClient,
   type RedisClient,
   type RedisClusterClient,
+  readClient,
   warnOfResends,
 } from './client.js'
 import { clusterTransport } from './cluster-transport.js'
@@ -45,11 +44,7 @@ const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 }
  * Throws a `TypeError` for any other client.
  */
 export function redisStore(client: RedisClient | RedisClusterClient): Store {
-  if (!isRedisClient(client)) {
-    const fix = 'Write redisStore(new Redis(url)).'
-    throw wrongKind('redisStore', 'client', 'an ioredis client', client, fix)
-  }
-  warnOfResends(client)
+  warnOfResends(readClient(client))
   const transport = isClusterClient(client) ? clusterTransport(client) : serverTransport(client)
   const chargeShards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
     ...BATCHES,
