@@ -7,7 +7,7 @@ import { decodeState, encodeState } from '../shared/state-codec.js'
 import type { Refund } from '../store.js'
 import { StoreError } from '../store-error.js'
 import { removeItem, type Transport } from './connection.js'
-import { foreignItemError, statusError } from './errors.js'
+import { foreignKeyError, statusError } from './errors.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
 /** The statuses of a write to an item that others have changed, removed or created. */
@@ -93,7 +93,7 @@ export function casStrategy(transport: Transport) {
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw statusError(request, reply)
     const state = hasStateFlags(reply.extras) ? decodeState(reply.val) : undefined
-    if (state === undefined) throw foreignItemError(key)
+    if (state === undefined) throw foreignKeyError(key)
     return { state, cas: cas.readBigUInt64BE(0) }
   }
 

@@ -2,9 +2,10 @@ import type { Policy } from '../../policies/policy.js'
 import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { StoreError } from '../store-error.js'
+import { foreignKeyError } from './errors.js'
 import { CHARGE_SCRIPT, REFUND_SCRIPT } from './lua/multi-policy.js'
 import { encodePolicy } from './policy-codec.js'
-import { foreignKeyError, indexIn, type Reading, type ScriptCall } from './script-call.js'
+import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 
 /** Returns the call for charges of any parts and policies. The reply is read as in `singlePolicyCall`. */
 export function multiPolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> {

@@ -55,10 +55,3 @@ export function indexIn<Value>(indexes: Map<Value, number>, value: Value): numbe
   indexes.set(value, indexes.size)
   return indexes.size - 1
 }
-
-/** Returns the error of an item with a foreign key. */
-export function foreignKeyError(key: string): StoreError {
-  const cause = new Error(`WRONGTYPE ${key} does not hold a state of its policy`)
-  const message = `the key ${key} does not hold a state of its policy. Use another prefix for the limiter.`
-  return new StoreError('redis', message, { cause, answered: true })
-}

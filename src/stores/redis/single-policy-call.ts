@@ -1,7 +1,8 @@
 import { isSamePolicy } from '../../policies/policy.js'
 import type { Charge, Part, Verdict } from '../store.js'
+import { foreignKeyError } from './errors.js'
 import { encodePolicy } from './policy-codec.js'
-import { foreignKeyError, indexIn, type Reading, type ScriptCall } from './script-call.js'
+import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 
 /**
  * Returns the call for charges of one part each, all of one policy; `undefined` for other charges.

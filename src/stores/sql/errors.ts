@@ -1,7 +1,7 @@
 /** Rejects an operation on a row that something other than a store has written. */
 export class CorruptRowError extends Error {
   constructor() {
-    super('a row holds no valid state: something other than headgate writes to the table')
+    super('a row holds something other than a state. Give the store a table that nothing else writes to.')
   }
 }
 

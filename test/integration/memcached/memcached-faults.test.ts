@@ -88,7 +88,7 @@ describe('an item of another application', () => {
     ])
     for (const failure of failures) {
       expect(failure.message).toContain(
-        `${key} belongs to another application. Give the limiter another prefix.`,
+        `the key ${key} holds something other than a state of its policy. Give the limiter another prefix.`,
       )
       expect(causeOf(failure)).toMatch(/holds no state|status 6/)
     }
@@ -105,7 +105,7 @@ describe('an item of another application', () => {
   ])('a number that counting begins anew allows nothing', async (policy, value) => {
     await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
     expect((await failureOf(store.charge([[part('theirs', policy, 4)]]))).message).toContain(
-      'another application',
+      'something other than a state',
     )
   })
 
@@ -113,7 +113,7 @@ describe('an item of another application', () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
       const refund = store.refund([{ ...part('theirs', policy), takenAtMs: Date.now() }])
-      expect((await failureOf(refund)).message).toContain('another application')
+      expect((await failureOf(refund)).message).toContain('something other than a state')
       expect((await client.get(itemKey(policy, 'theirs'))).value?.toString()).toBe('hello')
     }
   })

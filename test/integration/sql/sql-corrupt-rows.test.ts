@@ -29,7 +29,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   async function expectUnreadable(store: SqlStore, ...call: Parameters<SqlStore['charge']>): Promise<void> {
     const { message } = await failureOf(kind, store.charge(...call))
-    expect(message).toContain('a row holds no valid state: something other than headgate writes to the table')
+    expect(message).toContain('a row holds something other than a state. Give the store a table that')
   }
 
   describe.each(UNREADABLE[kind.name])('a row that holds %s', (state) => {
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
         )
         for (const result of settled) {
           if (result.status === 'fulfilled') expect(result.value.allowed).toBe(true)
-          else expect((result.reason as StoreError).message).toContain('a row holds no valid state')
+          else expect((result.reason as StoreError).message).toContain('something other than a state')
         }
         expect(await remainingOf(store, policy, ['a', 'c', 'd'])).toEqual([4, 4, 4])
         await pool.end()
