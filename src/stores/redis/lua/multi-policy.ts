@@ -40,7 +40,7 @@ for k, number in ipairs(cjson.decode(ARGV[2])) do
   local p, bytes = policies[number], raw[k]
   policy_of[k] = p
   if bytes and #bytes == #p.fresh or is_missing(k, p.fresh) then
-    states[k] = { unpack_numbers(p.format, raw[k]) } -- its numbers, then the position where unpacking stopped
+    states[k] = { unpack_numbers(p.format, raw[k]) } -- its numbers, then where unpacking stopped
     if bytes then held[k] = expiry[p[1]](p, states[k]) end
   end
 end
@@ -94,8 +94,8 @@ ${WRITE_CHANGED}`,
 
 export const REFUND_SCRIPT = script(
   `  Refunds units. Missing keys stay missing.${POLICIES_HEAD}
-  ARGV[3]  JSON: a list of refunds, each key, cost (units), when it was taken (ms), and, where it is known, when the
-           key would have been fresh again (ms).`,
+  ARGV[3]  JSON: a list of refunds, each key, cost (units), when it was taken (ms), and, where it is known,
+           when the key would have been fresh again (ms).`,
   `${POLICIES}
 for _, item in ipairs(cjson.decode(ARGV[3])) do
   local k, cost, taken_at, reset_at = unpack(item)

@@ -8,12 +8,13 @@ export interface Script {
 
 /** The part of the opening comment that all scripts share. */
 const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or none. Keys and policies are numbered from 1.
-  Returns  a string of little-endian doubles, as states are stored: the server's time (ms since the Unix epoch), then
-           the states as they were read, in the order of KEYS, zeros for a missing one. With a foreign key or a refused
-           write, a list: that string; why the server refused to write, or ''; the numbers of foreign keys.
-  A foreign key is one of another type, or of a length that no state of its policy has. It is left alone, and so is
-  every item that names it. A server that takes no writes (out of memory, a replica) refuses the first one, so nothing
-  has changed then; what needs no write, such as a denial, is still decided.`
+  Returns  a string of little-endian doubles, as states are stored: the server's time (ms since the Unix
+           epoch), then the states as they were read, in the order of KEYS, zeros for a missing one. With a
+           foreign key or a refused write, a list: that string; why the server refused to write, or '';
+           the numbers of foreign keys.
+  A foreign key is one of another type, or of a length that no state of its policy has. It is left alone,
+  and so is every item that names it. A server that takes no writes (out of memory, a replica) refuses the
+  first one, so nothing has changed then; what needs no write, such as a denial, is still decided.`
 
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge

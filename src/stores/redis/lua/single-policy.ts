@@ -3,8 +3,8 @@ import { LUA_POLICIES } from './policies.js'
 import { type Script, script, WRITE } from './prelude.js'
 
 const HEAD = `  Charges keys of one policy, each charge of one part.
-  ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its costs in
-           order (units), each followed by how many charges in a row have it.
+  ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its
+           costs in order (units), each followed by how many charges in a row have it.
   ARGV[2..] the policy's params (units, ms), in order.`
 
 const scripts = new Map<string, Script>()
