@@ -1,4 +1,4 @@
-import { elsewhere, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
+import { FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS, placementFixes } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/memory-store.js'
@@ -40,7 +40,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  fixes: { ...FOREIGN_OPTIONS, ...elsewhere(MIDDLEWARE_OPTIONS, 'into the options of rateLimit') },
+  fixes: { ...FOREIGN_OPTIONS, ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit') },
 }
 
 type Rows = Settings<typeof LIMITER_ROWS>

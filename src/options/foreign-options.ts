@@ -67,6 +67,6 @@ export const BESIDE_LIMITS: readonly string[] = [
 ]
 
 /** Returns the fixes for options that stand elsewhere, such as `beside limits`. */
-export function elsewhere(names: readonly string[], where: string): Fixes {
+export function placementFixes(names: readonly string[], where: string): Fixes {
   return Object.fromEntries(names.map((name) => [name, `Write ${name} ${where}.`]))
 }
