@@ -38,14 +38,10 @@ const OPTIONS = {
  * `HEADGATE_NO_BODY`.
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
-  if (typeof name !== 'string' || name === '')
-    throw wrongOption(
-      'byField',
-      'name',
-      'the name of a body field',
-      name,
-      "Did you mean byField('username')?",
-    )
+  if (typeof name !== 'string' || name === '') {
+    const fix = "Did you mean byField('username')?"
+    throw wrongOption('byField', 'name', 'the name of a body field', name, fix)
+  }
   const { normalize = fold, missing } = readOptions('byField', options, OPTIONS)
   const read = fieldReader(name)
 

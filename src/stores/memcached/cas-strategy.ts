@@ -75,9 +75,8 @@ export function casStrategy(transport: Transport) {
       (own && (await trySwap(key, own, operations))) ??
       (await retry(attempt, { isFinal: (swapped) => swapped !== undefined }))
     if (results !== undefined) return results
-    throw new StoreError('memcached', `others changed the key ${key} during every attempt`, {
-      answered: true,
-    })
+    const message = `others changed the key ${key} during every attempt`
+    throw new StoreError('memcached', message, { answered: true })
   }
 
   function takeOwnVersion(key: string): Version | undefined {

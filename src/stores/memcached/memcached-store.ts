@@ -30,11 +30,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     await Promise.all(refunds.map(keys.refund))
   }
 
-  const chargeAcrossKeys = crossShardCharge({
-    shardOf: (key) => key,
-    charge: keys.charge,
-    refund,
-  })
+  const chargeAcrossKeys = crossShardCharge({ shardOf: (key) => key, charge: keys.charge, refund })
 
   return {
     name: 'memcached',
