@@ -2,6 +2,7 @@ import { type ByFieldOptions, byField, fieldReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
+import { callback, optional, type Settings } from '../options/option-table.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
 
@@ -30,23 +31,37 @@ export interface AccountReader<Req> {
   readonly fieldOf: (req: Req) => unknown
 }
 
-/** Returns how a guard reads accounts. Throws a `TypeError` for wrong options. */
+/** The options from which an `AccountReader` is made. */
+export const ACCOUNT_ROWS = {
+  field: optional(readField),
+  account: optional(readAccount),
+  normalize: callback<(value: string) => string>,
+}
+
+/** Returns how a guard reads accounts. Throws a `TypeError` unless one of `field` and `account` is given. */
 export function accountReader(
   owner: string,
-  { field, account, normalize }: { field: unknown; account: unknown; normalize: ByFieldOptions['normalize'] },
+  { field, account, normalize }: Settings<typeof ACCOUNT_ROWS>,
 ): AccountReader<never> {
-  if (field !== undefined) {
-    if (account !== undefined) throw new TypeError(`${owner}: give either field or account, not both.`)
-    const read = byField(field as string, normalize && { normalize }) // checks the field's name
-    return { read, fieldOf: fieldReader(field as string) }
-  }
-  if (normalize !== undefined)
+  if (field !== undefined && account !== undefined)
+    throw new TypeError(`${owner}: give either field or account, not both. Leave one of them out.`)
+  if (field === undefined && normalize !== undefined)
     throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
-  const fix = "Write field: 'username'."
-  if (typeof account === 'function')
-    return { read: nameOrNull(account as KeyFunction), fieldOf: () => undefined }
-  if (account !== undefined) throw wrongOption(owner, 'account', 'a function of the request', account, fix)
-  throw wrongOption(owner, 'field', 'the name of the field with the user name', field, fix)
+  if (account !== undefined) return { read: nameOrNull(account), fieldOf: () => undefined }
+  const name = readField(owner, 'field', field)
+  return { read: byField(name, normalize && { normalize }), fieldOf: fieldReader(name) }
+}
+
+const FIX = "Write field: 'username'."
+
+function readField(owner: string, option: string, field: unknown): string {
+  if (typeof field === 'string' && field !== '') return field
+  throw wrongOption(owner, option, 'the name of the field with the user name', field, FIX)
+}
+
+function readAccount(owner: string, option: string, account: unknown): KeyFunction {
+  if (typeof account === 'function') return account as KeyFunction
+  throw wrongOption(owner, option, 'a function of the request', account, FIX)
 }
 
 /** Returns an account function whose results are checked as `byField` checks a field. */

@@ -2,16 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../http/options.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
-import {
-  callback,
-  optional,
-  readOptions,
-  type Settings,
-  unchecked,
-  withDefault,
-} from '../options/option-table.js'
+import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { choice, wholeNumber } from '../util/validate.js'
-import { type AccountOptions, type AccountReader, accountReader } from './account.js'
+import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } from './account.js'
 import { deviceCookie } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
@@ -110,9 +103,7 @@ export interface LoginGuardOptions<Req extends IncomingMessage, Res extends Serv
 
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
-  field: unchecked,
-  account: unchecked,
-  normalize: callback<(value: string) => string>,
+  ...ACCOUNT_ROWS,
   address: callback,
   limits: withDefault({}, readPolicies),
   consecutive: withDefault(100, (owner, option, value) =>
@@ -158,7 +149,8 @@ type LoginRead = Settings<typeof ROWS>
 
 function checkOutcome(owner: string, { succeeded, failureRedirect }: LoginRead): void {
   if (succeeded === undefined || failureRedirect === undefined) return
-  throw new TypeError(`${owner}: give either succeeded or failureRedirect, not both.`)
+  const problem = 'give either succeeded or failureRedirect, not both'
+  throw new TypeError(`${owner}: ${problem}. Leave failureRedirect out: succeeded sees redirects, too.`)
 }
 
 function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: LoginRead): void {

@@ -40,7 +40,8 @@ export function readFailureRedirect(owner: string, option: string, value: unknow
   const failures = list.map((each) => {
     const place = ABSOLUTE_PATH.test(String(each)) ? placeOf(each) : undefined
     if (place !== undefined) return place
-    throw wrongOption(owner, option, "a path such as '/login', an array of paths, or false", each)
+    const must = "a path such as '/login', an array of paths, or false"
+    throw wrongOption(owner, option, must, each, `Did you mean ${option}: '/login'?`)
   })
   return (location) => {
     const to = placeOf(location)

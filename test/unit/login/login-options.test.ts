@@ -8,10 +8,10 @@ test.each<[object, string]>([
     {},
     "loginGuard: field must be the name of the field with the user name, got undefined. Write field: 'username'.",
   ],
-  [{ field: '' }, 'byField: name must be the name of a body field, got "".'],
-  [{ field: 7 }, 'byField: name must be the name of a body field, got 7.'],
+  [{ field: '' }, 'loginGuard: field must be the name of the field with the user name, got "".'],
+  [{ field: 7 }, 'loginGuard: field must be the name of the field with the user name, got 7.'],
   [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
-  [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both.'],
+  [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both. Leave one'],
   [{ account: () => 'a', normalize: String }, 'loginGuard: normalize goes with field.'],
   [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got a string.'],
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got a string.'],
@@ -34,7 +34,7 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', failureRedirect: 'login' },
-    'loginGuard: failureRedirect must be a path such as \'/login\', an array of paths, or false, got "login".',
+    'loginGuard: failureRedirect must be a path such as \'/login\', an array of paths, or false, got "login". Did you',
   ],
   [
     { field: 'a', failureRedirect: [] },

@@ -73,10 +73,10 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
       } as never),
     [
       'statusCode must be a whole number from 400 to 599',
+      'field must be the name of the field with the user name, got 7.',
       'limits: there is no option "ip".',
       'limits: account must be a policy, got 5.',
       'retryAfter must be one of',
-      'byField: name must be the name of a body field, got 7.',
     ],
   ],
   [
