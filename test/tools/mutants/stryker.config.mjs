@@ -25,7 +25,7 @@ export default {
     },
   },
   concurrency: 2,
-  timeoutMS: 5000,
+  timeoutMS: 20_000,
   dryRunTimeoutMinutes: 15,
   reporters: ['json', 'progress-append-only', 'clear-text'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },

@@ -10,7 +10,7 @@ interface Heard {
 /** What the listener hears of a response, and the raw answer. */
 async function answerOf(
   answer: (res: ServerResponse) => void,
-): Promise<{ heard: Heard[]; headers: Headers; status: number }> {
+): Promise<{ heard: Heard[]; headers: Headers; status: number; statusText: string }> {
   const heard: Heard[] = []
   const server = createServer((_req, res) => {
     beforeHeaders(res, () => {
@@ -22,8 +22,8 @@ async function answerOf(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     const { port } = server.address() as AddressInfo
-    const { headers, status } = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' })
-    return { heard, headers, status }
+    const { headers, status, statusText } = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' })
+    return { heard, headers, status, statusText }
   } finally {
     server.close()
   }
@@ -127,4 +127,15 @@ test('each of two listeners is called once, and not for early hints', async () =
     second: 1,
     status: 200,
   })
+})
+
+test.each<[string, string, (res: ServerResponse) => void]>([
+  [
+    'of the application',
+    'Over There',
+    (res) => res.writeHead(302, 'Over There', { Location: '/home' }).end(),
+  ],
+  ['of Node.js, where it gives none', 'Found', (res) => res.writeHead(302, { Location: '/home' }).end()],
+])('the response has the status message %s', async (_whose, message, answer) => {
+  expect((await answerOf(answer)).statusText).toBe(message)
 })

@@ -144,3 +144,12 @@ test('a refund restores units, but neither removes strikes nor ends a ban', () =
   expect(policy.take(fresh, 0, 1)).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })
   expect(policy.refund(banned, MINUTE_MS, 1, MINUTE_MS)).toBe(banned) // taken in another window
 })
+
+test.each<[string, Policy, string, number]>([
+  ['the end of the ban, if units are left by then', window, '5m', 5 * MINUTE_MS],
+  ['the next units after that, if none are', fixedWindow({ limit: 2, window: '1h' }), '5m', 60 * MINUTE_MS],
+  ['nothing, if no time restores them', consecutive({ limit: 2 }), '5m', Number.POSITIVE_INFINITY],
+])('a banned client waits for %s', (_what, inner, length, moreAfterMs) => {
+  const strict = ban(inner, { after: 1, within: '10m', for: [length] })
+  expect(attempts(strict, 0, 0, 0).at(-1)).toMatchObject({ allowed: false, remaining: 0, moreAfterMs })
+})

@@ -3,8 +3,8 @@ import { isPolicy, isSamePolicy, signatureOf } from '../../../src/policies/polic
 
 const bucket = tokenBucket({ capacity: 5, refill: 10, every: '1m' })
 
-/** Each kind of policy, with its name, params, width and signature. */
-const KINDS: readonly (readonly [Policy, Partial<Policy>, string])[] = [
+/** Returns each kind of policy, with its name, params, width and signature. */
+const kinds = (): readonly (readonly [Policy, Partial<Policy>, string])[] => [
   [bucket, { name: '10-in-1min-burst-5', params: [5, 6000], width: 1 }, 'token-bucket-5-6000'],
   [
     fixedWindow({ limit: 5, window: '1m' }),
@@ -24,20 +24,22 @@ const KINDS: readonly (readonly [Policy, Partial<Policy>, string])[] = [
   ],
 ]
 
-test.each(KINDS)('a policy is data that its signature identifies: %j', (policy, data, signature) => {
-  expect(policy).toMatchObject(data)
-  expect(signatureOf(policy)).toBe(signature)
+test('a policy is data that its signature identifies', () => {
+  for (const [policy, data, signature] of kinds()) {
+    expect(policy).toMatchObject(data)
+    expect(signatureOf(policy)).toBe(signature)
+  }
 })
 
 test('policies are the same if their kind and parameters are equal', () => {
   const again = tokenBucket({ capacity: 5, refill: 10, every: '1m', name: 'other' })
   expect(isSamePolicy(bucket, again)).toBe(true)
-  for (const [policy] of KINDS.slice(1)) expect(isSamePolicy(bucket, policy)).toBe(false)
+  for (const [policy] of kinds().slice(1)) expect(isSamePolicy(bucket, policy)).toBe(false)
   expect(isSamePolicy(bucket, tokenBucket({ capacity: 51, refill: 10, every: '1m' }))).toBe(false)
 })
 
 test('a policy has all methods, params and a width', () => {
-  for (const [policy] of KINDS) {
+  for (const [policy] of kinds()) {
     expect(isPolicy(policy)).toBe(true)
     for (const missing of ['take', 'refund', 'clampToNow', 'scale', 'params', 'width']) {
       expect(isPolicy({ ...policy, [missing]: undefined })).toBe(false)
@@ -47,7 +49,7 @@ test('a policy has all methods, params and a width', () => {
 })
 
 test('a scaled policy has a share of the limit, at least 1, in the same window', () => {
-  for (const [policy] of KINDS) {
+  for (const [policy] of kinds()) {
     const { name, kind } = policy
     const windowMs = policy === bucket ? 24_000 : policy.windowMs // the time in which 2 of 5 tokens are refilled
     expect(policy.scale(0.5)).toMatchObject({ limit: 2, windowMs, name, kind })

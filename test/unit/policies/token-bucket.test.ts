@@ -94,3 +94,9 @@ test('a policy is frozen, with all that a script needs in params', () => {
   expect(Object.isFrozen(policy) && Object.isFrozen(policy.params)).toBe(true)
   expect(policy).toMatchObject({ kind: 'token-bucket', limit: 100, windowMs: 60_000, params: [100, 600] })
 })
+
+test('a bucket may take ten years to fill, and no longer', () => {
+  const perDay = (capacity: number) => tokenBucket({ capacity, refill: 2, every: '1d' })
+  expect(perDay(7305).windowMs).toBe(3652.5 * 24 * 60 * 60 * 1000)
+  expect(() => perDay(7306)).toThrow('capacity must be small enough that the refill fills it within 10 years')
+})

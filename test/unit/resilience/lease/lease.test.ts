@@ -43,7 +43,8 @@ test('a hot key acquires blocks, larger and larger ones, which are consumed with
   expect(taken()).toBe(9 + 9)
   for (let i = 0; i < 8; i++) {
     const verdicts = chargeOne() as readonly Verdict[]
-    expect(verdicts).toMatchObject([{ allowed: true, source: 'lease', parts: [{ remaining: 3189 - i }] }])
+    const parts = [{ allowed: true, remaining: 3189 - i }]
+    expect(verdicts).toMatchObject([{ allowed: true, source: 'lease', parts }])
   }
   await chargeTimes(store, hourly, 2)
   expect(remote.batches).toHaveLength(3)
