@@ -6,7 +6,16 @@ export const ROOMS = {
     sources: 'src/http',
     tests: ['test/unit/http', 'test/e2e/count', 'test/e2e/middleware', 'test/e2e/next', 'test/e2e/rules'],
   },
-  limiter: { sources: 'src/limiter', tests: ['test/unit/limiter', 'test/unit/options'] },
+  limiter: {
+    sources: 'src/limiter',
+    tests: [
+      'test/unit/limiter',
+      'test/unit/options',
+      'test/unit/resilience',
+      'test/e2e/several-limits',
+      'test/e2e/store-errors',
+    ],
+  },
   resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },

@@ -1,0 +1,29 @@
+import { createLimiter, memoryStore, type Part, type Store } from 'headgate'
+
+test('health peeks at a key of its prefix that no limit has, and takes nothing', async () => {
+  const parts: Part[] = []
+  const inner = memoryStore()
+  const store: Store = {
+    name: 'recording',
+    charge(charges) {
+      parts.push(...charges.flat())
+      return inner.charge(charges)
+    },
+    refund: inner.refund,
+    forget: inner.forget,
+  }
+  const limiter = createLimiter({ limit: 5, window: '1m', store, prefix: 'shop', name: 'api' })
+  expect(await limiter.health()).toMatchObject({ isHealthy: true, store: 'recording' })
+  expect(parts).toMatchObject([{ key: 'shop:1:health', cost: 0 }])
+})
+
+test('a second limiter without a name on a store is rejected, unless its prefix differs', () => {
+  const store: Store = { ...memoryStore(), name: 'shared' }
+  const options = { limit: 5, window: '1m', store } as const
+  createLimiter(options)
+  expect(() => createLimiter(options)).toThrow(
+    'createLimiter: this store already serves a limiter without a name, and a second one would count the same ' +
+      "requests into the same keys. Give each limiter a name, such as name: 'login'.",
+  )
+  expect(() => createLimiter({ ...options, prefix: 'other' })).not.toThrow()
+})
