@@ -1,7 +1,7 @@
 /** The rooms whose decisions mutation tests hold: their sources, and the tests that need no server. */
 export const ROOMS = {
   policies: { sources: 'src/policies', tests: ['test/unit/policies', 'test/properties'] },
-  keys: { sources: 'src/keys', tests: ['test/unit/keys', 'test/e2e/hostile-addresses'] },
+  keys: { sources: 'src/keys', tests: ['test/unit/keys', 'test/e2e/hostile-addresses', 'test/e2e/rules'] },
   http: {
     sources: 'src/http',
     tests: ['test/unit/http', 'test/e2e/count', 'test/e2e/middleware', 'test/e2e/next', 'test/e2e/rules'],
