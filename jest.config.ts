@@ -31,7 +31,7 @@ const config: Config = {
       displayName: 'alone',
       testMatch: ['<rootDir>/test/**/*.alone.test.ts'],
       testPathIgnorePatterns: NEVER,
-      runner: '<rootDir>/test/support/one-at-a-time.cjs',
+      runner: '<rootDir>/test/support/serial-runner.cjs',
     },
   ],
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ban, loginGuard, memoryStore, slidingWindow } from 'headgate'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { BenchRequest, BenchResponse, CLIENTS } from './contenders/exchange.js'
+import { BenchRequest, BenchResponse, CLIENTS } from './contenders/bench-request.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure, type Usage } from './harness/usage.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BenchRequest, BenchResponse, CLIENTS, type Middleware } from './contenders/exchange.js'
+import { BenchRequest, BenchResponse, CLIENTS, type Middleware } from './contenders/bench-request.js'
 import { type Headers, MIDDLEWARES, type MiddlewareName } from './contenders/middlewares.js'
 import { keepPlot } from './harness/keep-plot.js'
 import { type Bar, barPlot } from './harness/plot.js'

@@ -6,7 +6,7 @@ import { testExpiry } from './expiry.js'
 import { testKeys } from './key-names.js'
 import { type ConformanceSetup, usingStores } from './kit.js'
 import { testManyParts } from './many-parts.js'
-import { testReturns } from './returns.js'
+import { testRefundAndForget } from './refund-and-forget.js'
 
 export type { Capabilities, ConformanceSetup, StoreUnderTest } from './kit.js'
 
@@ -17,7 +17,7 @@ export function describeStoreConformance(name: string, setup: ConformanceSetup):
     testCharges(using)
     testManyParts(using)
     testBatches(using, setup.capabilities)
-    testReturns(using)
+    testRefundAndForget(using)
     testBans(using, setup.capabilities)
     testKeys(using, setup.capabilities)
     testExpiry(using, setup.capabilities)

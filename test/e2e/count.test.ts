@@ -8,11 +8,11 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { gate, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers, send, serve, statuses } from '../support/http.js'
+import { nextTurn } from '../support/next-turn.js'
 import { HTTP1 } from '../support/protocols.js'
 import { recordWarnings } from '../support/warnings.js'
 

@@ -11,11 +11,11 @@ import {
   rateLimit,
   slidingWindow,
 } from 'headgate'
-import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Framework, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
 import { gate, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
+import { nextTurn } from '../support/next-turn.js'
 import { PROTOCOLS, type Protocol } from '../support/protocols.js'
 import { recordWarnings } from '../support/warnings.js'
 

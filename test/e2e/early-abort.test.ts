@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { byIp, byUser, loginGuard, type RateLimitOptions, rateLimit, type Store, tokenBucket } from 'headgate'
-import { nextTurn } from '../support/exchange.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
 import { type LateAnswer, lateAnswer, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
+import { nextTurn } from '../support/next-turn.js'
 import { HTTP1 } from '../support/protocols.js'
 import { recordWarnings } from '../support/warnings.js'
 

@@ -8,11 +8,11 @@ import {
   type RateLimitOptions,
   rateLimit,
 } from 'headgate'
-import { nextTurn } from '../support/exchange.js'
 import { brokenStore, promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
 import { sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
+import { nextTurn } from '../support/next-turn.js'
 import { type Endpoint, PROTOCOLS } from '../support/protocols.js'
 
 afterEach(closeServers)

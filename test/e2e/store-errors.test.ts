@@ -6,7 +6,6 @@ import {
   type Store,
   StoreError,
 } from 'headgate'
-import { nextTurn } from '../support/exchange.js'
 import {
   brokenStore,
   hangingStore,
@@ -17,6 +16,7 @@ import {
 } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { closeServers, send, serve, statuses, times } from '../support/http.js'
+import { nextTurn } from '../support/next-turn.js'
 
 afterEach(closeServers)
 

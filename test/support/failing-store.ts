@@ -1,5 +1,5 @@
 import { type Charge, memoryStore, type Store } from 'headgate'
-import { nextTurn } from './exchange.js'
+import { nextTurn } from './next-turn.js'
 
 /**
  * A correct store that can be down: then each charge fails, or stays without an answer until the store is

@@ -1,7 +1,7 @@
 import { rateLimit as peerRateLimit } from 'express-rate-limit'
 import { rateLimit } from 'headgate'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { BenchRequest, BenchResponse, Middleware } from './exchange.js'
+import type { BenchRequest, BenchResponse, Middleware } from './bench-request.js'
 
 /** The headers that everybody sets alike: `X-RateLimit-*`, or those and the IETF draft's. */
 export type Headers = 'legacy' | 'both'

@@ -4,7 +4,7 @@ import { auditedApp, auditPool } from '../../../examples/audit-log.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { startPostgres } from '../../support/servers/postgres.js'
 import { until } from '../../support/servers/wait.js'
-import { ask, startExample } from './kit.js'
+import { ask, startExample } from './start-example.js'
 
 jest.setTimeout(60_000)
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { launchChromium } from '../../support/servers/chromium.js'
-import { type Answer, ask, type Example, startExample } from './kit.js'
+import { type Answer, ask, type Example, startExample } from './start-example.js'
 
 jest.setTimeout(60_000)
 

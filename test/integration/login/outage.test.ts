@@ -11,11 +11,11 @@ import {
 import { Redis } from 'ioredis'
 import { LONG } from '../../conformance/kit.js'
 import { closeServers, send, serve } from '../../support/http.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections } from '../memcached/kit.js'
 import { postgres } from '../sql/postgres-kind.js'
 

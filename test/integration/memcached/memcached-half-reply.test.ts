@@ -1,8 +1,8 @@
 import { memcachedStore } from 'headgate'
 import { LONG_POLICIES, remainingOf, takeOne } from '../../conformance/kit.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections, failureOf } from './kit.js'
 
 const { open, closeAll } = connections()

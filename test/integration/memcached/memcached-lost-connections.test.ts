@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import { held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { type Behaviour, type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
-import { type Behaviour, type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { causeOf, connections, failuresOf } from './kit.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(10))

@@ -1,11 +1,11 @@
 import { memcachedStore, type Policy, type Store } from 'headgate'
 import type { Client } from 'memjs'
 import { chargeOne, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
 import { listenForWarnings } from '../../support/warnings.js'
-import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections } from './kit.js'
 
 const REFUND_FAILED = 'HEADGATE_REFUND_FAILED_IN_STORE'

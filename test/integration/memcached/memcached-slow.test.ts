@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, slidingWindow } from 'headgate'
 import { chargeOne, part } from '../../conformance/kit.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { type FaultyProxy, startProxy } from '../../tools/faults/proxy.js'
 import { connections } from './kit.js'
 
 const { open, closeAll } = connections()

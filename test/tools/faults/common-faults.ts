@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FaultyProxy } from './proxy.js'
+import type { FaultyProxy } from '../../support/proxy.js'
 import type { Fault } from './stage.js'
 
 const AGAIN_MS = 100

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { startProxy } from '../../support/proxy.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { startRedisSentinel } from '../../support/servers/redis-sentinel.js'
 import { commonFaults, repeat } from './common-faults.js'
-import { startProxy } from './proxy.js'
 import { behindProxy, type Fault, type Scene, type Stage } from './stage.js'
 
 type RedisStage = Stage & { readonly server: RedisServer }

@@ -1,5 +1,5 @@
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import type { Server } from '../../support/servers/server.js'
-import { type FaultyProxy, startProxy } from './proxy.js'
 import type { Target } from './target.js'
 
 /** A real store, as an application finds it, and what a fault can do to it. */

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createLimiter, memoryStore, type Next, rateLimit, tokenBucket } from 'headgate'
-import { exchange, nextTurn } from '../../support/exchange.js'
 import { promisingStore } from '../../support/fault-stores.js'
+import { nextTurn } from '../../support/next-turn.js'
+import { requestAndResponse } from '../../support/request-response.js'
 
 const policy = tokenBucket({ capacity: 1, refill: 1, every: '1m' })
 
 function run(middleware: (req: IncomingMessage, res: ServerResponse, next: Next) => void) {
   const next = jest.fn()
-  const { req, res } = exchange()
+  const { req, res } = requestAndResponse()
   middleware(req, res, next)
   return { next, req, res }
 }
@@ -41,7 +42,7 @@ test('an error that next itself throws is rethrown, and is not passed to next', 
   const next = jest.fn(() => {
     throw new Error('broken page')
   })
-  const { req, res } = exchange()
+  const { req, res } = requestAndResponse()
   expect(() => rateLimit({ policy })(req, res, next)).toThrow('broken page')
   expect(next).toHaveBeenCalledTimes(1)
 })
@@ -71,7 +72,7 @@ test('a request without a limit carries a decision with source none, and gets no
 })
 
 test('the decision of the last limiter is the one that the request carries', () => {
-  const { req, res } = exchange()
+  const { req, res } = requestAndResponse()
   for (const name of ['first', 'last']) rateLimit({ policy, name })(req, res, () => undefined)
   expect(req.rateLimit?.policy).toBe('last')
 })

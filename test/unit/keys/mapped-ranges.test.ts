@@ -1,7 +1,7 @@
 import { rateLimit } from 'headgate'
 import { parseAddress } from '../../../src/keys/address.js'
 import { addressList } from '../../../src/keys/address-list.js'
-import { exchange } from '../../support/exchange.js'
+import { requestAndResponse } from '../../support/request-response.js'
 
 const listed = (entry: string, address: string) =>
   addressList('rateLimit', 'allow', [entry])(parseAddress(address))
@@ -48,7 +48,7 @@ test('allow takes such a range, and lets its client pass uncounted', () => {
   const limiter = rateLimit({ limit: 1, window: '1h', allow: ['0:0:0:0:0:ffff:c000:201/128'] })
   const next = jest.fn()
   for (let i = 0; i < 3; i++) {
-    const { req, res } = exchange() // from 192.0.2.1
+    const { req, res } = requestAndResponse() // from 192.0.2.1
     limiter(req, res, next)
     expect(req.rateLimit).toBeUndefined()
   }

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, memoryStore, type Store, type StoreErrorChoice } from 'headgate'
-import { nextTurn } from '../../support/exchange.js'
 import { failingStore } from '../../support/failing-store.js'
+import { nextTurn } from '../../support/next-turn.js'
 
 const LIMIT = 10
 

@@ -1,5 +1,5 @@
 import { byField, byIp, createLimiter, fixedWindow, memoryStore, rateLimit } from 'headgate'
-import { exchange } from '../../support/exchange.js'
+import { requestAndResponse } from '../../support/request-response.js'
 import { listenForWarnings } from '../../support/warnings.js'
 
 const five = fixedWindow({ limit: 5, window: '1h' })
@@ -37,10 +37,10 @@ test.each([
   ['an entry of limits', { limits: [{ policy: five }] }],
 ])('the middleware limits by address where %s has no key', (_what, options) => {
   const limiter = rateLimit({ ...options, store: store() })
-  const { req, res } = exchange()
+  const { req, res } = requestAndResponse()
   limiter(req, res, () => undefined)
   expect(limiter.limiter.peek(req)).toMatchObject({ remaining: 4 })
-  const other = Object.assign(exchange().req, { ip: '192.0.2.2' })
+  const other = Object.assign(requestAndResponse().req, { ip: '192.0.2.2' })
   expect(limiter.limiter.peek(other)).toMatchObject({ remaining: 5 })
 })
 

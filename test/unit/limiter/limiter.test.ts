@@ -9,8 +9,8 @@ import {
   StoreError,
   tokenBucket,
 } from 'headgate'
-import { nextTurn } from '../../support/exchange.js'
 import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
+import { nextTurn } from '../../support/next-turn.js'
 
 const five = fixedWindow({ limit: 5, window: '1h' })
 const store = () => memoryStore({ clock: () => 0 })

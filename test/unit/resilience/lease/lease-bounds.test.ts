@@ -1,5 +1,5 @@
 import { fixedWindow } from 'headgate'
-import { chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './lease-kit.js'
+import { chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './remote-store.js'
 
 const MAX_KEYS = 10_000
 const hourly = fixedWindow({ limit: 3200, window: '1h' })

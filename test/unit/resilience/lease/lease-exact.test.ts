@@ -8,7 +8,15 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { allowed, chargeHundred, chargeTimes, leased, leaseOn, RemoteStore, START_MS } from './lease-kit.js'
+import {
+  allowed,
+  chargeHundred,
+  chargeTimes,
+  leased,
+  leaseOn,
+  RemoteStore,
+  START_MS,
+} from './remote-store.js'
 
 const PROCESSES = 3
 

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, StoreError, type Verdict } from 'headgate'
 import { NONSENSE } from '../../../support/fault-stores.js'
-import { allowed, chargeHundred, chargeTimes, leased, leaseOn, RemoteStore } from './lease-kit.js'
+import { allowed, chargeHundred, chargeTimes, leased, leaseOn, RemoteStore } from './remote-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
 const lost = new StoreError('remote', 'connection lost')

@@ -1,5 +1,5 @@
 import { fixedWindow, type KeyedPolicy, type Store } from 'headgate'
-import { allowed, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './lease-kit.js'
+import { allowed, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './remote-store.js'
 
 const LIMIT = 3200
 const hourly = fixedWindow({ limit: LIMIT, window: '1h' }) // blocks of up to 200

@@ -1,5 +1,5 @@
 import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
-import { allowed, chargeHundred, chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './lease-kit.js'
+import { allowed, chargeHundred, chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './remote-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
 const bucket = tokenBucket({ capacity: 3200, refill: 3200, every: '1h' })

@@ -1,5 +1,5 @@
 import { createLimiter, fixedWindow, rateLimit } from 'headgate'
-import { RemoteStore } from './lease-kit.js'
+import { RemoteStore } from './remote-store.js'
 
 const policy = fixedWindow({ limit: 10_000, window: '1m' })
 

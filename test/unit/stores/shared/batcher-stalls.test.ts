@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { BatcherOptions } from '../../../../src/stores/shared/batcher.js'
-import { byHand, oneAtATime } from './batcher-kit.js'
+import { byHand, oneAtATime } from './batch-senders.js'
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
-import { byHand, oneAtATime, whole } from './batcher-kit.js'
+import { byHand, oneAtATime, whole } from './batch-senders.js'
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
 

@@ -10,7 +10,7 @@ const FORMS: readonly (readonly [string, (receipt: Refund) => Refund])[] = [
 ]
 
 /** Refunds and forgetting. */
-export function testReturns(using: Using): void {
+export function testRefundAndForget(using: Using): void {
   describe.each(LONG_POLICIES)('a refund to a %s', (name, policyOf) => {
     describe.each(FORMS)('%s', (_form, formOf) => {
       test(

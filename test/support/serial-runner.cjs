@@ -1,6 +1,6 @@
 const { default: TestRunner } = require('jest-runner')
 
 /** Jest's own runner, in one process and one file after the other. */
-module.exports = class OneAtATime extends TestRunner {
+module.exports = class SerialRunner extends TestRunner {
   isSerial = true
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { freePort } from '../../support/servers/ports.js'
 import { type Pace, type Stream, stream } from './proxy-stream.js'
+import { freePort } from './servers/ports.js'
 
 const HOST = '127.0.0.1'
 

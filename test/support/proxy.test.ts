@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { until } from '../../support/servers/wait.js'
 import { type FaultyProxy, startProxy } from './proxy.js'
+import { until } from './servers/wait.js'
 
 /** A server that echoes what it receives, in capitals. */
 let server: Server
