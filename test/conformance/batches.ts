@@ -1,14 +1,7 @@
 import { type Charge, tokenBucket } from 'headgate'
-import {
-  allowedCount,
-  type Capabilities,
-  expectTaken,
-  LONG,
-  LONG_POLICIES,
-  part,
-  remainingOf,
-  type Using,
-} from './kit.js'
+import { LONG, LONG_POLICIES } from './sample-policies.js'
+import { allowedCount, expectTaken, part, remainingOf } from './store-calls.js'
+import type { Capabilities, Using } from './store-under-test.js'
 
 /** Batches: order, count, and exactness when many charges come at once. */
 export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): void {

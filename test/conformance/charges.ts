@@ -1,4 +1,6 @@
-import { expectFigures, figures, LONG_POLICIES, remainingOf, takeOne, type Using } from './kit.js'
+import { LONG_POLICIES } from './sample-policies.js'
+import { expectFigures, figures, remainingOf, takeOne } from './store-calls.js'
+import type { Using } from './store-under-test.js'
 
 /** Charges of one part: the limit, the figures, and what is never written. */
 export function testCharges(using: Using): void {

@@ -9,8 +9,9 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { chargeOne, figures, part, type StoreUnderTest, type Using } from './kit.js'
 import { ModelStore } from './model.js'
+import { chargeOne, figures, part } from './store-calls.js'
+import type { StoreUnderTest, Using } from './store-under-test.js'
 
 const POLICIES: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 1, every: '1s' }),

@@ -1,14 +1,7 @@
 import { consecutive } from 'headgate'
-import {
-  type Capabilities,
-  expectFigures,
-  figures,
-  part,
-  receiptOf,
-  SHORT_POLICIES,
-  takeOne,
-  type Using,
-} from './kit.js'
+import { SHORT_POLICIES } from './sample-policies.js'
+import { expectFigures, figures, part, receiptOf, takeOne } from './store-calls.js'
+import type { Capabilities, Using } from './store-under-test.js'
 
 /** What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after `retryAfterMs`. */
 export function testExpiry(using: Using, { settableClock }: Capabilities): void {

@@ -1,5 +1,7 @@
 import { tokenBucket } from 'headgate'
-import { chargeOne, LONG, LONG_POLICIES, part, remainingOf, takeOne, type Using } from './kit.js'
+import { LONG, LONG_POLICIES } from './sample-policies.js'
+import { chargeOne, part, remainingOf, takeOne } from './store-calls.js'
+import type { Using } from './store-under-test.js'
 
 /** Charges of several parts: all or nothing. */
 export function testManyParts(using: Using): void {

@@ -1,5 +1,5 @@
 import type { Charge, Policy, Refund, State, Verdict } from 'headgate'
-import { figures } from './kit.js'
+import { figures } from './store-calls.js'
 
 /**
  * The contract in its plainest form, for one process and without any bound: a map of states. A key that a charge names

@@ -4,11 +4,11 @@ import { testCharges } from './charges.js'
 import { testDifferential } from './differential.js'
 import { testExpiry } from './expiry.js'
 import { testKeys } from './key-names.js'
-import { type ConformanceSetup, usingStores } from './kit.js'
 import { testManyParts } from './many-parts.js'
 import { testRefundAndForget } from './refund-and-forget.js'
+import { type ConformanceSetup, usingStores } from './store-under-test.js'
 
-export type { Capabilities, ConformanceSetup, StoreUnderTest } from './kit.js'
+export type { Capabilities, ConformanceSetup, StoreUnderTest } from './store-under-test.js'
 
 /** All that the store contract promises, as tests. Every store runs them; a new store's test is a set-up and this call. */
 export function describeStoreConformance(name: string, setup: ConformanceSetup): void {

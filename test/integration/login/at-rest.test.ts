@@ -7,10 +7,11 @@ import { type MemcachedServer, startMemcached } from '../../support/servers/memc
 import { startRedis } from '../../support/servers/redis.js'
 import { startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
-import { connections, expiriesOn } from '../memcached/kit.js'
-import { connectCluster } from '../redis/cluster-kit.js'
-import { connect, everything } from '../redis/kit.js'
-import type { Kind } from '../sql/kit.js'
+import { connections } from '../memcached/clients.js'
+import { expiriesOn } from '../memcached/items.js'
+import { connect, dumpAll } from '../redis/connect.js'
+import { connectCluster } from '../redis/connect-cluster.js'
+import type { Kind } from '../sql/database-kind.js'
 import { mariadb } from '../sql/mariadb-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 
@@ -27,7 +28,7 @@ async function onRedis(): Promise<Place> {
   return {
     store: redisStore(client),
     async dump() {
-      const values = Object.values(await everything(client)).map((hex = '') => Buffer.from(hex, 'hex'))
+      const values = Object.values(await dumpAll(client)).map((hex = '') => Buffer.from(hex, 'hex'))
       return shown([...(await client.keys('*')).map((key) => Buffer.from(key)), ...values])
     },
     async stop() {

@@ -11,17 +11,17 @@ import {
   type Store,
   slidingWindow,
 } from 'headgate'
-import { LONG } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
 import { type Answer, closeServers, type Served, send, serve } from '../../support/http.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startRedis } from '../../support/servers/redis.js'
 import { startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
-import { connections } from '../memcached/kit.js'
-import { connectCluster } from '../redis/cluster-kit.js'
-import { connect } from '../redis/kit.js'
-import type { Kind } from '../sql/kit.js'
+import { connections } from '../memcached/clients.js'
+import { connect } from '../redis/connect.js'
+import { connectCluster } from '../redis/connect-cluster.js'
+import type { Kind } from '../sql/database-kind.js'
 import { mariadb } from '../sql/mariadb-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 

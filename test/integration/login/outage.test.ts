@@ -9,14 +9,14 @@ import {
   slidingWindow,
 } from 'headgate'
 import { Redis } from 'ioredis'
-import { LONG } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
 import { closeServers, send, serve } from '../../support/http.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { connections } from '../memcached/kit.js'
+import { connections } from '../memcached/clients.js'
 import { postgres } from '../sql/postgres-kind.js'
 
 /** A store that can fail, and the same one on a connection that never does. */

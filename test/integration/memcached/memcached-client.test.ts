@@ -1,9 +1,11 @@
 import { fixedWindow, type MemcachedClient, memcachedStore } from 'headgate'
 import { Client, Server } from 'memjs'
-import { LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections, failureOf } from './kit.js'
+import { connections } from './clients.js'
+import { failureOf } from './failures.js'
 
 const { open, closeAll } = connections()
 

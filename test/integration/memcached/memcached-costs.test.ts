@@ -7,21 +7,21 @@ import {
   type Store,
   slidingWindow,
 } from 'headgate'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
-  held,
-  LONG,
-  LONG_POLICIES,
+  keyed,
   part,
   receiptOf,
   remainingOf,
   takeOne,
-} from '../../conformance/kit.js'
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { connections, expiriesOn } from './kit.js'
+import { connections } from './clients.js'
+import { expiriesOn } from './items.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -99,7 +99,7 @@ describe.each(LONG_POLICIES)('many concurrent charges, with a %s', (_, policyOf)
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(held(policy, ...keys))
+    await store.forget(keyed(policy, ...keys))
     expect((await expiriesOn(server)).size).toBe(0)
   })
 })

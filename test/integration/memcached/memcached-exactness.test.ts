@@ -1,14 +1,15 @@
 import { join } from 'node:path'
 import { memcachedStore, type Policy } from 'headgate'
 import type { Client } from 'memjs'
-import { allowedCount, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, expectTaken, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
+import { connections } from './clients.js'
 import type { Counts } from './exactness-child.js'
-import { connections, countAt, expiriesOn } from './kit.js'
+import { countAt, expiriesOn } from './items.js'
 
 const PROCESSES = 4
 const CALLERS = 200

@@ -4,20 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, memcachedStore, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import {
-  expectTaken,
-  held,
-  LONG,
-  LONG_POLICIES,
-  part,
-  receiptOf,
-  remainingOf,
-  takeOne,
-} from '../../conformance/kit.js'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { expectTaken, keyed, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { causeOf, connections, failureOf, failuresOf } from './kit.js'
+import { connections } from './clients.js'
+import { causeOf, failureOf, failuresOf } from './failures.js'
 
 const window = fixedWindow({ limit: 5, window: LONG })
 const sliding = slidingWindow({ limit: 5, window: LONG })
@@ -155,7 +148,7 @@ describe('a server that is out of memory', () => {
     }
     await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
     await expectTaken(store, sliding, ['held-sliding-window'], 1)
-    await store.forget(held(window, 'held-fixed-window'))
+    await store.forget(keyed(window, 'held-fixed-window'))
     expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
   })
 

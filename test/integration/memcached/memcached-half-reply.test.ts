@@ -1,9 +1,11 @@
 import { memcachedStore } from 'headgate'
-import { LONG_POLICIES, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections, failureOf } from './kit.js'
+import { connections } from './clients.js'
+import { failureOf } from './failures.js'
 
 const { open, closeAll } = connections()
 let server: MemcachedServer

@@ -9,12 +9,14 @@ import {
   tokenBucket,
 } from 'headgate'
 import type { Client } from 'memjs'
-import { chargeOne, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { stateOf } from '../redis/kit.js'
-import { connections, expiriesOn, itemOf } from './kit.js'
+import { stateOf } from '../redis/rest.js'
+import { connections } from './clients.js'
+import { expiriesOn, itemOf } from './items.js'
 
 /** The flags of a state. */
 const STATE = 0x68670001

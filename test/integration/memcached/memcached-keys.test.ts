@@ -1,8 +1,10 @@
 import { memcachedStore, type Store } from 'headgate'
-import { LONG_POLICIES, receiptOf, remainingOf } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { receiptOf, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections, expiriesOn } from './kit.js'
+import { connections } from './clients.js'
+import { expiriesOn } from './items.js'
 
 const { open, closeAll } = connections()
 let server: MemcachedServer

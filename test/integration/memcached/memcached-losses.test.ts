@@ -1,12 +1,13 @@
 import { createLimiter, fixedWindow, memcachedStore, type StoreError } from 'headgate'
 import type { Client } from 'memjs'
 import { lossMonitor } from '../../../src/stores/memcached/loss-monitor.js'
-import { LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
 import { listenForWarnings } from '../../support/warnings.js'
-import { connections } from './kit.js'
+import { connections } from './clients.js'
 
 const INTERVAL_MS = 60_000
 /** Far more keys than a server of 2 MB has room for. */

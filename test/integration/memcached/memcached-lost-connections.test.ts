@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
-import { held, LONG_POLICIES, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { keyed, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type Behaviour, type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
-import { causeOf, connections, failuresOf } from './kit.js'
+import { connections } from './clients.js'
+import { causeOf, failuresOf } from './failures.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(10))
 
@@ -46,7 +48,7 @@ async function everyCall(store: Store): Promise<(store: Store) => Promise<unknow
         tested.charge([[part(keyOf('charged', policy), policy, 2)]]),
         tested.charge([[twice, twice]]),
         tested.refund([{ ...receipt, cost: 2 }]),
-        tested.forget(held(policy, keyOf('forgotten', policy))),
+        tested.forget(keyed(policy, keyOf('forgotten', policy))),
       ].map((call) => Promise.resolve(call))
     })
 }

@@ -8,10 +8,12 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { allowedCount, chargeOne, held, LONG, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { allowedCount, chargeOne, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections, failureOf } from './kit.js'
+import { connections } from './clients.js'
+import { failureOf } from './failures.js'
 
 const { open, closeAll } = connections()
 const COUNTING: readonly (readonly [string, (limit: number) => Policy])[] = [
@@ -118,7 +120,7 @@ test('5,000 keys of a sliding window are forgotten in one call', async () => {
   const policy = slidingWindow({ limit: 5, window: LONG })
   const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
   await store.charge(keys.map((key) => [part(key, policy)]))
-  await store.forget(held(policy, ...keys))
+  await store.forget(keyed(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
 }, 60_000)
 

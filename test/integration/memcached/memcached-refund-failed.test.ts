@@ -1,12 +1,13 @@
 import { memcachedStore, type Policy, type Store } from 'headgate'
 import type { Client } from 'memjs'
-import { chargeOne, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { chargeOne, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
 import { listenForWarnings } from '../../support/warnings.js'
-import { connections } from './kit.js'
+import { connections } from './clients.js'
 
 const REFUND_FAILED = 'HEADGATE_REFUND_FAILED_IN_STORE'
 const COUNTING = LONG_POLICIES.filter(([name]) => name !== 'tokenBucket')

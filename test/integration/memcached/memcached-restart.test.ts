@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, type Policy, StoreError } from 'headgate'
-import { LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { causeOf, connections } from './kit.js'
+import { connections } from './clients.js'
+import { causeOf } from './failures.js'
 
 const CALLERS = 20
 const LIMIT = 1_000_000

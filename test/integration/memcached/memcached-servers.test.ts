@@ -2,20 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import type { Client } from 'memjs'
 import { itemKey } from '../../../src/stores/memcached/protocol.js'
-import {
-  chargeOne,
-  expectTaken,
-  held,
-  LONG_POLICIES,
-  part,
-  remainingOf,
-  takeOne,
-} from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { chargeOne, expectTaken, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll } from '../../support/servers/wait.js'
 import { outcomeOf } from '../redis/outcomes.js'
-import { connections, expiriesOn, failureOf } from './kit.js'
+import { connections } from './clients.js'
+import { failureOf } from './failures.js'
+import { expiriesOn } from './items.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(5))
 
@@ -116,6 +111,6 @@ test('all items of a key live on one server, whatever slices they count', async 
       expect(items.filter((item) => item.startsWith(`${key}:`)).length).toBeGreaterThan(2)
     }
   }
-  await store.forget(held(policy, ...keys.flat()))
+  await store.forget(keyed(policy, ...keys.flat()))
   expect(await remainingOf(store, policy, keys.flat())).toEqual(keys.flat().map(() => 1000))
 })

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, slidingWindow } from 'headgate'
-import { chargeOne, part } from '../../conformance/kit.js'
+import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections } from './kit.js'
+import { connections } from './clients.js'
 
 const { open, closeAll } = connections()
 let server: MemcachedServer

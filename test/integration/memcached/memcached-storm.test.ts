@@ -9,11 +9,11 @@ import {
   type Storm,
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
-import { chargeOne, part } from '../../conformance/kit.js'
+import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections } from './kit.js'
+import { connections } from './clients.js'
 
 const PROCESSES = 3
 const MOST_RAN_OUT = 0.02

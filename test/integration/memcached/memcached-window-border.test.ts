@@ -1,7 +1,7 @@
 import { createLimiter, fixedWindow, memcachedStore } from 'headgate'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { connections } from './kit.js'
+import { connections } from './clients.js'
 
 const { open, closeAll } = connections()
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { type Charge, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { part } from '../../conformance/kit.js'
-import { surroundings } from '../sql/kit.js'
+import { part } from '../../conformance/store-calls.js'
 import { postgres } from '../sql/postgres-kind.js'
+import { setUpDatabase } from '../sql/set-up-database.js'
 
 /**
  * So many a second: each comes back after 250.52/4096 ms, which is 251/4096 ms on the grid of a bucket's
@@ -37,11 +37,11 @@ const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => read
   ],
 ]
 
-const around = surroundings(postgres)
+const database = setUpDatabase(postgres)
 
 describe.each(KINDS)('the row of %s', (_title, policyOf) => {
   test.each(TAKINGS)('is kept until all is there again, after %s', async (_taking, chargesOf) => {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     const tooEarlyMs: number[] = []
     for (const seconds of WINDOWS_S) {
       const key = `in ${seconds}`

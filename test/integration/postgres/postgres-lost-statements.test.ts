@@ -1,15 +1,17 @@
-import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
-import { surroundings, type UserPool } from '../sql/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import type { UserPool } from '../sql/database-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
+import { setUpDatabase } from '../sql/set-up-database.js'
 
 const LIMIT = 6
 const PREPARED = 'SELECT name FROM pg_prepared_statements ORDER BY name'
 
-const around = surroundings(postgres)
+const database = setUpDatabase(postgres)
 
 describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
   test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
-    const { store, pool } = await around.makeStore({ size: 1 })
+    const { store, pool } = await database.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     const charge = async () => allowedCount(await store.charge([[part('key', policy)]]))
     expect(await charge()).toBe(1)
@@ -23,7 +25,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
   })
 
   test.each(LONG_POLICIES)('peeks and denials go on: %s', async (_title, policyOf) => {
-    const { store, pool } = await around.makeStore({ size: 1 })
+    const { store, pool } = await database.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     await store.charge([[part('key', policy, LIMIT)]])
     expect(await remainingOf(store, policy, ['key'])).toEqual([0])
@@ -36,7 +38,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
   })
 
   test('however often it is run, the limit holds, and no statement has a name again', async () => {
-    const { store, pool, table } = await around.makeStore({ size: 1 })
+    const { store, pool, table } = await database.makeStore({ size: 1 })
     const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
     const policy = policyOf(LIMIT)
     await store.charge([[part('another', policy)]])
@@ -55,14 +57,14 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
 
 describe('where a connection already has a statement of that name, as behind a pooler', () => {
   test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
-    const { store: first, pool, table } = await around.makeStore({ size: 1 })
+    const { store: first, pool, table } = await database.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     await first.charge([[part('key', policy, 0)], [part('other', policy)]])
     await first.charge([[part('key', policy, 0)]])
     await first.charge([[part('key', policy)]])
     const names = await namesOf(pool)
     expect(names.length).toBeGreaterThan(1)
-    const later = around.open({ size: 1 })
+    const later = database.open({ size: 1 })
     for (const name of names) await later.run(`PREPARE "${name}" AS SELECT 1`)
     const store = later.makeStore({ table })
     let allowed = 1

@@ -1,10 +1,12 @@
-import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type PgbouncerOptions, startPgbouncer } from '../../support/servers/pgbouncer.js'
 import type { Server } from '../../support/servers/server.js'
+import type { UserPool } from '../sql/database-kind.js'
 import { expectKeptApart, expectWholeFigures } from '../sql/kept-apart.js'
-import { surroundings, type UserPool } from '../sql/kit.js'
 import { postgres } from '../sql/postgres-kind.js'
+import { setUpDatabase } from '../sql/set-up-database.js'
 
 const POOLS = 4
 const CALLERS = 200
@@ -16,7 +18,7 @@ const pools: UserPool[] = []
 
 /** Pools of connections of a PgBouncer, as several processes have them. */
 async function openBehind(options: PgbouncerOptions, count: number): Promise<readonly UserPool[]> {
-  const pooler = await startPgbouncer(around.server, options)
+  const pooler = await startPgbouncer(database.server, options)
   poolers.push(pooler)
   const opened = Array.from({ length: count }, () => postgres.open(pooler.url))
   pools.push(...opened)
@@ -28,7 +30,7 @@ afterAll(async () => {
   await Promise.all(poolers.map((pooler) => pooler.stop()))
 })
 
-const around = surroundings(postgres) // ends after those before it
+const database = setUpDatabase(postgres) // ends after those before it
 
 describe('behind a PgBouncer that pools transactions', () => {
   let ours: readonly UserPool[]
@@ -88,13 +90,13 @@ describe('behind a PgBouncer that pools transactions', () => {
 
 test('behind one that pools statements, the first use is rejected with the fix, and nothing is taken', async () => {
   const [pool] = (await openBehind({ poolMode: 'statement' }, 1)) as [UserPool]
-  const table = await around.makeTable()
+  const table = await database.makeTable()
   const store = pool.makeStore({ table })
   const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
   const pair = [part('a', policyOf(9)), part('b', policyOf(9))]
   for (const use of [() => store.prepare(), () => store.charge([pair])]) {
     await expect(use()).rejects.toThrow(/Set PgBouncer's pool_mode to transaction or session/)
   }
-  const direct = around.open().makeStore({ table })
+  const direct = database.open().makeStore({ table })
   expect(await remainingOf(direct, policyOf(9), ['a', 'b'])).toEqual([9, 9])
 })

@@ -9,7 +9,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { Pool } from 'pg'
-import { part } from '../../conformance/kit.js'
+import { part } from '../../conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'

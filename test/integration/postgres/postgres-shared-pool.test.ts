@@ -1,8 +1,10 @@
 import { consecutive, type MaybePromise, postgresStore, type SqlStore, StoreError } from 'headgate'
 import { Pool } from 'pg'
-import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
-import { type Session, surroundings, type UserPool } from '../sql/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import type { Session, UserPool } from '../sql/database-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
+import { setUpDatabase } from '../sql/set-up-database.js'
 
 const LIMIT = 100
 const SIZE = 2
@@ -10,7 +12,7 @@ const policy = consecutive({ limit: LIMIT })
 const one = [part('a', policy)]
 const pair = [part('a', policy), part('b', policy)]
 
-const around = surroundings(postgres)
+const database = setUpDatabase(postgres)
 
 async function rejection(call: MaybePromise<unknown>): Promise<StoreError> {
   const error = await Promise.resolve(call).then(
@@ -30,8 +32,8 @@ async function withEach(pool: UserPool, use: (session: Session) => Promise<unkno
 
 /** A store over a pool of the application, and another pool to see what is committed. */
 async function makeShared(driver: object = {}) {
-  const { store, pool, table } = await around.makeStore({ size: SIZE, driver })
-  const others = around.open()
+  const { store, pool, table } = await database.makeStore({ size: SIZE, driver })
+  const others = database.open()
   const taken = async () => {
     const left = await remainingOf(others.makeStore({ table }), policy, ['a', 'b'])
     return left.map((remaining) => LIMIT - (remaining as number))
@@ -61,9 +63,9 @@ describe('a connection that the application has released', () => {
   })
 
   test('in a transaction fails charges of two parts, and neither is committed, with clients of pg before 8.21', async () => {
-    const pool = new Pool({ connectionString: around.server.url, max: 1 })
+    const pool = new Pool({ connectionString: database.server.url, max: 1 })
     pool.on('connect', (client) => Object.assign(client, { getTransactionStatus: undefined }))
-    const table = await around.makeTable()
+    const table = await database.makeTable()
     const store = postgresStore(pool, { table })
     await store.charge([pair])
     await pool.query('BEGIN')

@@ -12,7 +12,7 @@ import {
 import { Pool } from 'pg'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { NEVER_S } from '../../../src/stores/sql/expiry.js'
-import { figures, part } from '../../conformance/kit.js'
+import { figures, part } from '../../conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'

@@ -5,7 +5,7 @@ import { describeStoreConformance } from '../../conformance/store-conformance.js
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
-import { connectCluster, flushAll, latestTimeMs } from './cluster-kit.js'
+import { connectCluster, flushAll, latestTimeMs } from './connect-cluster.js'
 
 let cluster: RedisCluster
 let client: Cluster

@@ -1,10 +1,11 @@
 import slotOf from 'cluster-key-slot'
 import { type PartVerdict, type Policy, redisStore, type Verdict } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { chargeOne, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
-import { connectCluster, countKeys, flushAll, keysApart, keysOfOneNode, masterOf } from './cluster-kit.js'
+import { connectCluster, countKeys, flushAll, keysApart, keysOfOneNode, masterOf } from './connect-cluster.js'
 
 /** How far apart two figures for one moment may be when they were read one after the other. */
 const BUSY_MS = 1000

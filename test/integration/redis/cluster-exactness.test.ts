@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import slotOf from 'cluster-key-slot'
 import { redisStore } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, expectTaken, part, remainingOf } from '../../conformance/kit.js'
+import { chargeOne, expectTaken, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
-import { connectCluster, flushAll, keysApart } from './cluster-kit.js'
+import { connectCluster, flushAll, keysApart } from './connect-cluster.js'
 import { type Counts, type Order, POLICIES } from './exactness-child.js'
-import { stateOf } from './kit.js'
+import { stateOf } from './rest.js'
 
 const PROCESSES = 4
 const CALLERS = 200

@@ -1,7 +1,8 @@
 import slotOf from 'cluster-key-slot'
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -9,7 +10,8 @@ import {
   type SlotMove,
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
-import { connectCluster, flushAll, ownerOfKey, rejection, timeOf } from './cluster-kit.js'
+import { connectCluster, flushAll, ownerOfKey } from './connect-cluster.js'
+import { rejection, timeOf } from './outcomes.js'
 
 /** ioredis tries 16 times, every 100 ms after TRYAGAIN. */
 const GIVES_UP_MS = 3000
@@ -80,7 +82,7 @@ test('several keys are refunded and forgotten as well', async () => {
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
-  await store.forget(held(policy, '{tag}:here', '{tag}:there'))
+  await store.forget(keyed(policy, '{tag}:here', '{tag}:there'))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
 })
 

@@ -1,6 +1,7 @@
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -8,7 +9,8 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
-import { connectCluster, keysApart, ownerOfKey, rejection, timeOf } from './cluster-kit.js'
+import { connectCluster, keysApart, ownerOfKey } from './connect-cluster.js'
+import { rejection, timeOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 10, window: LONG })
 /** Finding out that a node refuses connections. */
@@ -123,7 +125,7 @@ describe.each([
       await rejection(store.refund(refunds))
       expect(await left()).toEqual([10, 10])
       await chargeOne(store, part(last, policy))
-      await rejection(store.forget(held(policy, gone, last)))
+      await rejection(store.forget(keyed(policy, gone, last)))
       expect(await left()).toEqual([10, 10])
     })
   }

@@ -1,22 +1,16 @@
 import slotOf from 'cluster-key-slot'
 import { type Charge, fixedWindow, redisStore } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOne, held, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
   type RedisCluster,
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
-import {
-  connectCluster,
-  flushAll,
-  keysApart,
-  type Load,
-  masterOf,
-  ownerOfKey,
-  startLoad,
-} from './cluster-kit.js'
+import { type Load, startLoad } from './cluster-load.js'
+import { connectCluster, flushAll, keysApart, masterOf, ownerOfKey } from './connect-cluster.js'
 
 const ample = fixedWindow({ limit: 10_000_000, window: LONG })
 
@@ -113,7 +107,7 @@ describe('a batch for many slots of a node', () => {
         )
       }
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
-      await store.forget(held(ample, ...keys))
+      await store.forget(keyed(ample, ...keys))
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
       if (answer === 'ASK') await move.finish()
       await cluster.moveSlot(slotOf(moved), owner)

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, serverTimeMs } from './kit.js'
+import { connect, serverTimeMs } from './connect.js'
 import { type Counts, LIMIT, limiterOptions, type Order } from './lease-child.js'
 
 const PROCESSES = 4

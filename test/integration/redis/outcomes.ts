@@ -43,3 +43,21 @@ export function causeOf({ cause }: StoreError): string {
   expect(cause).toBeInstanceOf(Error)
   return (cause as Error).message
 }
+
+/** What a call was rejected with, which must be a StoreError. */
+export async function rejection(call: unknown): Promise<StoreError> {
+  const reason = await Promise.resolve(call).then(
+    () => 'it was not rejected',
+    (error: unknown) => error,
+  )
+  expect(reason).toBeInstanceOf(StoreError)
+  expect(reason).toMatchObject({ name: 'StoreError', store: 'redis' })
+  return reason as StoreError
+}
+
+/** How long a call takes, whether it is rejected or not. */
+export async function timeOf(call: unknown): Promise<number> {
+  const startedMs = performance.now()
+  await Promise.resolve(call).catch(() => undefined)
+  return performance.now() - startedMs
+}

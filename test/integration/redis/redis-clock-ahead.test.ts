@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import { ban, fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
 import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { chargeOne, figures, part } from '../../conformance/kit.js'
+import { chargeOne, figures, part } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, serverTimeMs } from './kit.js'
+import { connect, serverTimeMs } from './connect.js'
 import { atRest, expectAtRest, putAtRest } from './rest.js'
 
 const HOUR_MS = 3_600_000

@@ -11,10 +11,11 @@ import {
   type Verdict,
 } from 'headgate'
 import type { Redis } from 'ioredis'
-import { allowedCount, LONG, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, everything } from './kit.js'
+import { connect, dumpAll } from './connect.js'
 import { modelled } from './model.js'
 import { expectAtRest } from './rest.js'
 
@@ -185,7 +186,7 @@ describe('an invalid cost', () => {
     ['a bigint', 2n],
   ])('is an error, and nothing is half taken: %s', async (_, cost) => {
     await store.charge([[part('held', policy, 2)]])
-    const before = await everything(client)
+    const before = await dumpAll(client)
     const batches: Charge[][] = [
       [[wrong('held', cost)]],
       [[part('held', policy)], [wrong('new', cost)], [part('late', policy)]],
@@ -195,7 +196,7 @@ describe('an invalid cost', () => {
     ]
     for (const charges of batches) {
       await expect(Promise.resolve(store.charge(charges))).rejects.toThrow(Error)
-      expect(await everything(client)).toEqual(before)
+      expect(await dumpAll(client)).toEqual(before)
     }
     expect(await remainingOf(store, policy, ['held'])).toEqual([3])
   })

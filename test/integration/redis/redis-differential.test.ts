@@ -13,10 +13,10 @@ import {
 } from 'headgate'
 import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { figures, part } from '../../conformance/kit.js'
+import { figures, part } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, serverTimeMs } from './kit.js'
+import { connect, serverTimeMs } from './connect.js'
 import { atRest, expectAtRest } from './rest.js'
 
 /** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { redisStore } from 'headgate'
 import type { Redis } from 'ioredis'
-import { remainingOf } from '../../conformance/kit.js'
+import { remainingOf } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect } from './connect.js'
 import { type Counts, type Order, POLICIES } from './exactness-child.js'
-import { connect } from './kit.js'
 
 const PROCESSES = 4
 const CALLERS = 200

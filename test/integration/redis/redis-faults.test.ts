@@ -1,19 +1,11 @@
 import { fixedWindow, redisStore, StoreError, slidingWindow, type Verdict } from 'headgate'
 import type { Redis } from 'ioredis'
-import {
-  allowedCount,
-  chargeOne,
-  held,
-  LONG,
-  LONG_POLICIES,
-  part,
-  remainingOf,
-  takeOne,
-} from '../../conformance/kit.js'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, chargeOne, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { connect, everything } from './kit.js'
+import { connect, dumpAll } from './connect.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
 
@@ -91,7 +83,7 @@ describe('a key that holds something else', () => {
     await put()
     const store = redisStore(client)
     await takeOne(store, 'ours', policy, 1)
-    const before = await everything(client)
+    const before = await dumpAll(client)
     const batch = await Promise.allSettled([
       store.charge([[part('ours', policy, 1)]]),
       store.charge([[part('theirs', policy)]]),
@@ -111,7 +103,7 @@ describe('a key that holds something else', () => {
       [part('theirs', policy), part('ours', policy)].map((one) => ({ ...one, takenAtMs: Date.now() })),
     )
     expect(await remainingOf(store, policy, ['ours', 'new'])).toEqual([1, 5])
-    expect(await everything(client)).toEqual({ ...before, ours: expect.any(String) })
+    expect(await dumpAll(client)).toEqual({ ...before, ours: expect.any(String) })
     expect(await client.pttl('theirs')).toBe(-1)
   })
 })
@@ -130,7 +122,7 @@ describe('a server that refuses', () => {
     await set('maxmemory-policy', 'noeviction')
     const store = redisStore(client)
     await takeOne(store, 'held', policy, 2)
-    const before = await everything(client)
+    const before = await dumpAll(client)
     await begin()
     try {
       const batch = [
@@ -145,7 +137,7 @@ describe('a server that refuses', () => {
         expect(cause).toBeInstanceOf(Error)
         expect((cause as Error).message).toContain(code)
       }
-      expect(await everything(client)).toEqual(before)
+      expect(await dumpAll(client)).toEqual(before)
     } finally {
       await end()
     }
@@ -174,7 +166,7 @@ describe('a server that shuts down', () => {
     for (const call of [
       store.charge([[part('key', policy)]]),
       store.refund([refund]),
-      store.forget(held(policy, 'key')),
+      store.forget(keyed(policy, 'key')),
     ]) {
       expect((await rejection(call)).message).toContain('not connected')
     }

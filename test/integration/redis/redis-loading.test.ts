@@ -2,12 +2,13 @@ import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixedWindow, type Store } from 'headgate'
 import { Redis } from 'ioredis'
-import { LONG, LONG_POLICIES, part, remainingOf, takeOne } from '../../conformance/kit.js'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { connections, VERSIONS } from './clients.js'
-import { everything } from './kit.js'
+import { dumpAll } from './connect.js'
 import { causeOf, failureOf, outcomeOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -111,7 +112,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     const { client, store } = await connected()
     await client.config('SET', 'busy-reply-threshold', '10')
     await takeOne(store, 'held', policy, 2)
-    const before = await everything(other)
+    const before = await dumpAll(other)
     const loop = "local from = redis.call('TIME')[1] repeat until redis.call('TIME')[1] - from > 20"
     const ended = other.eval(loop, 0).catch((error: Error) => error.message)
     await until('it is busy', () =>
@@ -123,14 +124,14 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     await expectFailures(store, 'BUSY')
     await client.script('KILL')
     expect(await ended).toContain('SCRIPT KILL')
-    expect(await everything(other)).toEqual(before)
+    expect(await dumpAll(other)).toEqual(before)
     expect((await takeOne(store, 'held', policy)).remaining).toBe(2)
   })
 
   test('while the server cannot save, charges fail with MISCONF and take nothing', async () => {
     const { client, store } = await connected()
     await takeOne(store, 'held', policy, 2)
-    const before = await everything(other)
+    const before = await dumpAll(other)
     const [, folder = ''] = (await client.config('GET', 'dir')) as string[]
     const inTheWay = join(folder, 'dump.rdb')
     await rm(inTheWay, { force: true })
@@ -146,7 +147,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     try {
       await until('saving fails', () => saves('err'))
       await expectFailures(store, 'MISCONF')
-      expect(await everything(other)).toEqual(before)
+      expect(await dumpAll(other)).toEqual(before)
     } finally {
       await rmdir(inTheWay)
       await until('saving works', () => saves('ok'))

@@ -1,9 +1,10 @@
 import { byIp, createLimiter, type Policy, redisStore } from 'headgate'
 import type { Redis } from 'ioredis'
-import { LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, everything } from './kit.js'
+import { connect, dumpAll } from './connect.js'
 import { failureOf } from './outcomes.js'
 
 let server: RedisServer
@@ -41,7 +42,7 @@ describe.each(REFUSALS)('while the server refuses writes with %s', (code, begin,
       const policy: Policy = policyOf(5)
       const store = redisStore(client)
       await store.charge([[part('limited', policy, 5)], [part('held', policy, 2)]])
-      const before = await everything(client)
+      const before = await dumpAll(client)
       await begin()
       const newcomers = ['a', 'b'].map((key) => store.charge([[part(key, policy)]]))
       const limited = store.charge([[part('limited', policy)]])
@@ -57,7 +58,7 @@ describe.each(REFUSALS)('while the server refuses writes with %s', (code, begin,
       expect(await peek).toMatchObject([{ allowed: true, parts: [{ remaining: 3 }] }])
       expect(await tooMuch).toMatchObject([{ allowed: false, parts: [{ remaining: 3 }] }])
       await failureOf(store.refund([{ ...part('held', policy), takenAtMs: Date.now() }]))
-      expect(await everything(client)).toEqual(before)
+      expect(await dumpAll(client)).toEqual(before)
       await end()
       expect(await remainingOf(store, policy, ['held', 'a', 'new'])).toEqual([3, 5, 5])
     },

@@ -1,9 +1,10 @@
 import { createLimiter, fixedWindow, type Policy, redisStore, type Store, slidingWindow } from 'headgate'
 import type { Redis } from 'ioredis'
-import { LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect } from './kit.js'
+import { connect } from './connect.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
 const unknown = { ...policy, kind: 'leaky-bucket' } as unknown as Policy

@@ -6,10 +6,11 @@ import { promisify } from 'node:util'
 import { fixedWindow, redisStore } from 'headgate'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { allowedCount, held, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { allowedCount, keyed, part, remainingOf } from '../../conformance/store-calls.js'
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
-import { connect } from './kit.js'
+import { connect } from './connect.js'
 import { failureOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -93,7 +94,7 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     expect(encrypted.stream).toMatchObject({ encrypted: true, authorized: true })
     await store.refund([{ ...part('key', policy, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }])
     expect(await remainingOf(plain, policy, ['key'])).toEqual([2])
-    await store.forget(held(policy, 'key'))
+    await store.forget(keyed(policy, 'key'))
     expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
   })
 

@@ -10,12 +10,12 @@ import {
   tokenBucket,
 } from 'headgate'
 import type { Redis } from 'ioredis'
-import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/kit.js'
+import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { connect, serverTimeMs, stateOf } from './kit.js'
-import { atRest } from './rest.js'
+import { connect, serverTimeMs } from './connect.js'
+import { atRest, stateOf } from './rest.js'
 
 const DAY_MS = 86_400_000
 

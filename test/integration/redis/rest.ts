@@ -1,11 +1,22 @@
 import type { Policy, State } from 'headgate'
 import type { Redis } from 'ioredis'
-import { bytesOf, serverTimeMs, stateOf } from './kit.js'
+import { serverTimeMs } from './connect.js'
 
 /** Bucket times lie on a grid of 1/4096 ms. */
 const GRID_MS = 1 / 4096
 /** A server on a busy machine may take this long between reading its clock and writing. */
 const BUSY_MS = 100
+
+/** A state as it lies in Redis: little-endian doubles. */
+export function bytesOf(state: State): Buffer {
+  const bytes = Buffer.alloc(8 * state.length)
+  for (const [i, number] of state.entries()) bytes.writeDoubleLE(number, 8 * i)
+  return bytes
+}
+
+export function stateOf(bytes: Buffer): State {
+  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+}
 
 /** What lies in Redis under a key. */
 export async function atRest(client: Redis, key: string): Promise<State | undefined> {

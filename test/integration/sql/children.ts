@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Children, startChildren as startAny } from '../../support/servers/children.js'
-import type { Kind } from './kit.js'
+import type { Kind } from './database-kind.js'
 import { childArgs } from './open-in-child.js'
 
 export type { Children } from '../../support/servers/children.js'

@@ -1,7 +1,7 @@
 import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
-import { held, part } from '../../conformance/kit.js'
+import { keyed, part } from '../../conformance/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
-import type { Kind } from './kit.js'
+import type { Kind } from './database-kind.js'
 
 const policy = consecutive({ limit: 5 })
 
@@ -12,7 +12,7 @@ export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromis
   ['a charge of two parts', (store) => store.charge([[part('a', policy), part('b', policy)]])],
   ['a peek', (store) => store.charge([[part('a', policy, 0)]])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['forgetting', (store) => store.forget(held(policy, 'a'))],
+  ['forgetting', (store) => store.forget(keyed(policy, 'a'))],
 ]
 
 /** Those that write to the table whatever it holds. */

@@ -1,6 +1,7 @@
 import { CLOCK, STATEMENT_START } from '../../../src/stores/sql/mysql/statements.js'
-import { type Session, surroundings } from './kit.js'
+import type { Session } from './database-kind.js'
 import { mariadb } from './mariadb-kind.js'
+import { setUpDatabase } from './set-up-database.js'
 
 /** A statement takes less than this from its beginning to where it looks at the clock. */
 const SLACK_S = 0.1
@@ -29,13 +30,13 @@ const SHIFTS: readonly (readonly [shiftS: number, waitedS: number])[] = [
 /** What the connection may be set to. */
 const ZONES = ['+00:00', '+05:45', '-11:00']
 
-const around = surroundings(mariadb)
+const database = setUpDatabase(mariadb)
 
 describe.each(ZONES)('in the time zone %s', (zone) => {
   let session: Session
 
   beforeAll(async () => {
-    session = await around.open({ size: 1, settings: [`time_zone='${zone}'`] }).take()
+    session = await database.open({ size: 1, settings: [`time_zone='${zone}'`] }).take()
   })
 
   afterAll(() => session?.release())

@@ -4,7 +4,7 @@ import { encodeState } from '../../../src/stores/shared/state-codec.js'
 import { mysqlDialect } from '../../../src/stores/sql/mysql/dialect.js'
 import { withConnection } from '../../../src/stores/sql/with-connection.js'
 import { startMariadb } from '../../support/servers/mariadb.js'
-import type { Kind, PoolOptions, Row, Session, UserPool } from './kit.js'
+import type { Kind, PoolOptions, Row, Session, UserPool } from './database-kind.js'
 
 /** MariaDB, by mysql2. */
 export const mariadb: Kind = {

@@ -1,8 +1,8 @@
 import { consecutive } from 'headgate'
-import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import { CALLS, failureOf } from './failures.js'
-import { surroundings } from './kit.js'
 import { mariadb } from './mariadb-kind.js'
+import { setUpDatabase } from './set-up-database.js'
 
 const policy = consecutive({ limit: 10_000 })
 const POOLS = 4
@@ -12,38 +12,38 @@ const KEYS = ['a', 'b', 'c']
 const [CHARGE_ALONE, ...IN_TRANSACTIONS] = CALLS.filter(([title]) => title !== 'a peek')
 
 describe('where the server writes its log by statement', () => {
-  const around = surroundings(mariadb, {
+  const database = setUpDatabase(mariadb, {
     args: ['--log-bin=log', '--server-id=1', '--binlog-format=STATEMENT'],
   })
 
   test.each(IN_TRANSACTIONS)('%s says what to set, and that is enough', async (_title, call) => {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     const { message } = await failureOf(mariadb, call(store))
     expect(message).toContain('Set binlog_format to ROW or MIXED on the server')
     expect(await pool.run(`SELECT * FROM ${table}`)).toEqual([])
     await pool.end()
     for (const format of ['ROW', 'MIXED']) {
-      const set = around.open({ settings: [`binlog_format=${format}`] })
+      const set = database.open({ settings: [`binlog_format=${format}`] })
       await call(set.makeStore({ table }))
       await set.end()
     }
   })
 
   test('a single charge is decided nevertheless', async () => {
-    const { store } = await around.makeStore()
+    const { store } = await database.makeStore()
     for (let i = 0; i < 3; i++) await CHARGE_ALONE?.[1](store)
   })
 })
 
 describe('where the server rejects writes behind an old snapshot', () => {
-  const around = surroundings(mariadb, { args: ['--innodb-snapshot-isolation=ON'] })
+  const database = setUpDatabase(mariadb, { args: ['--innodb-snapshot-isolation=ON'] })
 
   test.each(['SERIALIZABLE', 'REPEATABLE-READ'])(
     'charges of few keys by many pools are exact, and none fails: %s',
     async (level) => {
-      const table = await around.makeTable()
+      const table = await database.makeTable()
       const pools = Array.from({ length: POOLS }, () => {
-        return around.open({ size: 3, settings: [`tx_isolation='${level}'`] })
+        return database.open({ size: 3, settings: [`tx_isolation='${level}'`] })
       })
       const ask = 'SELECT @@innodb_snapshot_isolation AS rejects, @@tx_isolation AS level'
       for (const pool of pools) expect(await pool.run(ask)).toEqual([{ rejects: 1, level }])
@@ -66,17 +66,17 @@ describe('where the server rejects writes behind an old snapshot', () => {
 })
 
 describe('where autocommit is off, and a transaction was left open', () => {
-  const around = surroundings(mariadb)
+  const database = setUpDatabase(mariadb)
 
   test.each(CALLS)('%s succeeds, and is committed', async (_title, call) => {
-    const { pool, table } = await around.makeStore({ size: 3, settings: ['autocommit=0'] })
+    const { pool, table } = await database.makeStore({ size: 3, settings: ['autocommit=0'] })
     const sessions = await Promise.all([1, 2, 3].map(() => pool.take()))
     for (const session of sessions) {
       await session.run(`SELECT count(*) FROM ${table}`)
       expect(await session.run('SELECT @@in_transaction AS isOpen')).toEqual([{ isOpen: 1 }])
     }
     for (const session of sessions) session.release()
-    const others = around.open()
+    const others = database.open()
     await others.makeStore({ table }).charge(KEYS.map((key) => [part(key, policy)]))
     await call(pool.makeStore({ table }))
     const seen = `SELECT * FROM ${table} ORDER BY \`key\``
@@ -87,11 +87,11 @@ describe('where autocommit is off, and a transaction was left open', () => {
   })
 
   test('charges in one batch are counted once', async () => {
-    const { store, pool, table } = await around.makeStore({ size: 1, settings: ['autocommit=0'] })
+    const { store, pool, table } = await database.makeStore({ size: 1, settings: ['autocommit=0'] })
     for (let i = 1; i <= 5; i++) {
       await pool.run(`SELECT count(*) FROM ${table}`)
       expect(allowedCount(await store.charge([[part('a', policy)], [part('b', policy)]]))).toBe(2)
-      const left = await remainingOf(around.open({ size: 1 }).makeStore({ table }), policy, ['a', 'b'])
+      const left = await remainingOf(database.open({ size: 1 }).makeStore({ table }), policy, ['a', 'b'])
       expect(left).toEqual([policy.limit - i, policy.limit - i])
     }
   })

@@ -1,7 +1,7 @@
 import { consecutive } from 'headgate'
-import { allowedCount, held, part } from '../../conformance/kit.js'
-import { insertRows, surroundings } from './kit.js'
+import { allowedCount, keyed, part } from '../../conformance/store-calls.js'
 import { mariadb } from './mariadb-kind.js'
+import { insertRows, setUpDatabase } from './set-up-database.js'
 
 const LATER_S = 4_000_000_000
 const MOST = 500
@@ -20,10 +20,10 @@ const ALL_HELD = ['a:0', 'k:33', 'm:1', 'z:9']
 const HELD = [['a:0'], ['m:7'], ['z:9'], ALL_HELD].map((keys) => [keys] as const)
 
 describe('in a small table, which MariaDB prefers to scan', () => {
-  const around = surroundings(mariadb)
+  const database = setUpDatabase(mariadb)
 
   async function makeSmallTable() {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     const rows = [
       ...LIVING.map((name) => ({ name, count: EACH, expiresAtS: LATER_S })),
       ...EXPIRED.map((name) => ({ name, count: EACH, expiresAtS: 1 })),
@@ -35,7 +35,7 @@ describe('in a small table, which MariaDB prefers to scan', () => {
 
   /** Does something while somebody else holds these rows, which must not take long. */
   async function whileHeld<T>(table: string, keys: readonly string[], run: () => Promise<T>): Promise<T> {
-    const session = await around.open({ size: 1, settings: ["tx_isolation='READ-COMMITTED'"] }).take()
+    const session = await database.open({ size: 1, settings: ["tx_isolation='READ-COMMITTED'"] }).take()
     try {
       await session.run('START TRANSACTION')
       const names = keys.map((key) => `'${key}'`)
@@ -69,7 +69,7 @@ describe('in a small table, which MariaDB prefers to scan', () => {
     const keys = [...LIVING, ...EXPIRED].flatMap((name) => [10, 11, 12, 13, 14].map((i) => `${name}:${i}`))
     const charges = keys.map((key) => [part(key, policy)])
     const verdicts = await whileHeld(table, ALL_HELD, async () => {
-      await store.forget(held(policy, ...keys))
+      await store.forget(keyed(policy, ...keys))
       return store.charge(charges)
     })
     expect(allowedCount(verdicts)).toBe(keys.length)

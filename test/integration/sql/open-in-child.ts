@@ -1,5 +1,6 @@
 import type { SqlStore } from 'headgate'
-import { DATABASES, type Kind, type UserPool } from './kit.js'
+import type { Kind, UserPool } from './database-kind.js'
+import { DATABASES } from './set-up-database.js'
 
 /** The arguments of a child process: the kind of database, its URL, and the table. */
 export function childArgs({ name }: Kind, url: string, table: string): string[] {

@@ -3,7 +3,7 @@ import { Pool } from 'pg'
 import { postgresDialect } from '../../../src/stores/sql/postgres/dialect.js'
 import { withConnection } from '../../../src/stores/sql/with-connection.js'
 import { startPostgres } from '../../support/servers/postgres.js'
-import type { Kind, PoolOptions, Session, UserPool } from './kit.js'
+import type { Kind, PoolOptions, Session, UserPool } from './database-kind.js'
 
 /** PostgreSQL, by pg. */
 export const postgres: Kind = {

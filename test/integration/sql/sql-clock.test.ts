@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Charge, tokenBucket } from 'headgate'
-import { chargeOne, part } from '../../conformance/kit.js'
-import { DATABASES, surroundings, type UserPool } from './kit.js'
+import { chargeOne, part } from '../../conformance/store-calls.js'
+import type { UserPool } from './database-kind.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const HELD_MS = 700 // MariaDB waits a second
 /** Empty, it is full again within twenty times as long as a row is locked. */
@@ -15,7 +16,7 @@ const CHARGES: readonly (readonly [string, readonly Charge[]])[] = [
 ]
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   /** Has charges wait for a row that another process holds, which takes all of its bucket; tells when that was. */
   async function chargeWhileAnotherTakesAll(pool: UserPool, table: string, charges: readonly Charge[]) {
@@ -34,7 +35,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   /** What came of charges that waited, of the other's, and of a look afterwards. */
   async function wait(charges: readonly Charge[]) {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     await store.charge([[part('key', policy)], [part('other', policy)]])
     const waited = await chargeWhileAnotherTakesAll(pool, table, charges)
     return { ...waited, after: await chargeOne(store, part('key', policy, 0)) }

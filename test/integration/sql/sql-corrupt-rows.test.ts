@@ -1,15 +1,9 @@
 import { type SqlStore, type StoreError, slidingWindow } from 'headgate'
-import {
-  allowedCount,
-  chargeOne,
-  held,
-  LONG,
-  LONG_POLICIES,
-  part,
-  remainingOf,
-} from '../../conformance/kit.js'
+import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import type { Kind, UserPool } from './database-kind.js'
 import { failureOf } from './failures.js'
-import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const LIMIT = 5
 const anyPolicy = slidingWindow({ limit: LIMIT, window: LONG })
@@ -21,7 +15,7 @@ const UNREADABLE: Readonly<Record<Kind['name'], readonly string[]>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   async function spoil(pool: UserPool, table: string, key: string, state: string): Promise<void> {
     await pool.run(`INSERT INTO ${table} VALUES ('${key}', ${state}, 4000000000)`)
@@ -37,14 +31,14 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       const policy = policyOf(LIMIT)
 
       test('fails every single charge, and a peek', async () => {
-        const { store, pool, table } = await around.makeStore()
+        const { store, pool, table } = await database.makeStore()
         await spoil(pool, table, 'bad', state)
         for (const cost of [1, LIMIT, 0, 1]) await expectUnreadable(store, [[part('bad', policy, cost)]])
         await pool.end()
       })
 
       test('fails the charges of its key, and no others of the batch', async () => {
-        const { store, pool, table } = await around.makeStore()
+        const { store, pool, table } = await database.makeStore()
         await spoil(pool, table, 'bad', state)
         const keys = ['a', 'bad', 'c', 'bad', 'd']
         const settled = await Promise.allSettled(keys.map((key) => chargeOne(store, part(key, policy))))
@@ -61,7 +55,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
 
     test('fails a charge of several parts as a whole, and takes nothing of the others', async () => {
-      const { store, pool, table } = await around.makeStore()
+      const { store, pool, table } = await database.makeStore()
       await spoil(pool, table, 'bad', state)
       await expectUnreadable(store, [[part('a', anyPolicy), part('bad', anyPolicy)]])
       await expectUnreadable(store, [[part('bad', anyPolicy), part('a', anyPolicy)]])
@@ -69,9 +63,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
 
     test('is gone when its key is forgotten', async () => {
-      const { store, pool, table } = await around.makeStore()
+      const { store, pool, table } = await database.makeStore()
       await spoil(pool, table, 'bad', state)
-      await store.forget(held(anyPolicy, 'bad'))
+      await store.forget(keyed(anyPolicy, 'bad'))
       expect(allowedCount(await store.charge([[part('bad', anyPolicy)]]))).toBe(1)
       expect(await remainingOf(store, anyPolicy, ['bad'])).toEqual([LIMIT - 1])
     })

@@ -1,8 +1,8 @@
-import { remainingOf } from '../../conformance/kit.js'
+import { remainingOf } from '../../conformance/store-calls.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
 import { type Children, startChildren } from './children.js'
 import type { Counts } from './exactness-child.js'
-import { DATABASES, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PROCESSES = 4
 const CALLERS = 200
@@ -13,13 +13,13 @@ const NAMES = Object.keys(POLICIES) as (keyof typeof POLICIES)[]
 const PAIRS = NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof name] as const)
 
 describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   let children: Children
   let table: string
 
   beforeAll(async () => {
-    table = await around.makeTable()
-    const place = { kind, url: around.server.url, table }
+    table = await database.makeTable()
+    const place = { kind, url: database.server.url, table }
     children = await startChildren('exactness-child.ts', PROCESSES, place)
     await chargeInAll([], 0) // all are there
   }, 60_000)
@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) =
   test.each(NAMES)('take exactly the limit of one new key, and nothing more later: %s', async (policy) => {
     const order = [{ key: `hot:${policy}`, policy, limit: 1000 }]
     expect(await chargeInAll(order)).toEqual({ allowed: 1000, denied: SENT - 1000 })
-    const store = around.open().makeStore({ table })
+    const store = database.open().makeStore({ table })
     expect(await remainingOf(store, POLICIES[policy](1000), [`hot:${policy}`])).toEqual([0])
     expect(await chargeInAll(order, 1)).toEqual({ allowed: 0, denied: SENT / EACH })
   })
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) =
         { key: `account:second:${first}`, policy: second, limit: 1600 },
       ]
       expect(await chargeInAll(parts)).toEqual({ allowed: 1000, denied: SENT - 1000 })
-      const store = around.open().makeStore({ table })
+      const store = database.open().makeStore({ table })
       const left = parts.map(({ key, policy, limit }) => remainingOf(store, POLICIES[policy](limit), [key]))
       expect((await Promise.all(left)).flat()).toEqual([400, 0, 200, 600])
     },

@@ -1,6 +1,7 @@
 import type { MaybePromise, SqlStore } from 'headgate'
+import type { Kind } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 type Shape = readonly [string, columns: string]
 
@@ -36,12 +37,12 @@ const SHAPES: Readonly<Record<Kind['name'], readonly Shape[]>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   const schema = `${kind.name}Schema()`
 
   describe('where the table is missing', () => {
     test.each(CALLS)('%s says what to run', async (_title, call) => {
-      const store = around.open().makeStore({ table: 'missing' })
+      const store = database.open().makeStore({ table: 'missing' })
       const { message } = await failureOf(kind, call(store))
       expect(message).toContain('missing')
       expect(message).toContain(
@@ -50,7 +51,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
 
     test('calls succeed as soon as that has been run', async () => {
-      const store = around.open().makeStore({ table: 'missing_at_first' })
+      const store = database.open().makeStore({ table: 'missing_at_first' })
       for (const [, call] of CALLS) await failureOf(kind, call(store))
       await store.prepare()
       for (const [, call] of CALLS) await call(store)
@@ -61,7 +62,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const table = `other_${title.replaceAll(' ', '_')}`
 
     test.each(WRITES)('prepare(), or %s, says that it differs', async (_call, call) => {
-      const pool = around.open({ size: 1 })
+      const pool = database.open({ size: 1 })
       await pool.run(`DROP TABLE IF EXISTS ${table}`)
       await pool.run(`CREATE TABLE ${table} (${columns})`)
       const { message } = await failureOf(kind, use(pool.makeStore({ table }), call))

@@ -1,27 +1,28 @@
 import { fixedWindow } from 'headgate'
-import { chargeOne, LONG, part, remainingOf } from '../../conformance/kit.js'
+import { LONG } from '../../conformance/sample-policies.js'
+import { chargeOne, part, remainingOf } from '../../conformance/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 import { expectKeptApart } from './kept-apart.js'
-import { DATABASES, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   const policy = fixedWindow({ limit: 1000, window: LONG })
 
   test('keys of every kind and length are charged, refunded and forgotten apart', async () => {
-    const { store } = await around.makeStore()
+    const { store } = await database.makeStore()
     await expectKeptApart(store)
   })
 
   test('all processes share a key, also one that is too long or not well-formed', async () => {
-    const { store, table } = await around.makeStore()
-    const others = around.open().makeStore({ table })
+    const { store, table } = await database.makeStore()
+    const others = database.open().makeStore({ table })
     for (const key of AWKWARD_KEYS) await store.charge([[part(key, policy, 3)]])
     expect(await remainingOf(others, policy, AWKWARD_KEYS)).toEqual(AWKWARD_KEYS.map(() => 997))
   })
 
   test('a charge of all keys is all or nothing', async () => {
-    const { store } = await around.makeStore()
+    const { store } = await database.makeStore()
     const charge = AWKWARD_KEYS.map((key) => part(key, policy, 400))
     expect((await chargeOne(store, ...charge)).allowed).toBe(true)
     await store.charge([[part(AWKWARD_KEYS.at(-1) ?? '', policy, 300)]])
@@ -32,7 +33,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('each key has one row, and there are no other rows', async () => {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     await store.charge(AWKWARD_KEYS.map((key) => [part(key, policy)]))
     const [row] = await pool.run(
       `SELECT count(*) AS count, max(length(${kind.quote('key')})) AS longest FROM ${table}`,

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
-import { allowedCount, part, remainingOf } from '../../conformance/kit.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
+import type { Kind } from './database-kind.js'
 import { failureOf } from './failures.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const policy = consecutive({ limit: 100 })
 const LOCKED_MS = 1500
@@ -24,11 +25,11 @@ const CHARGINGS: readonly (readonly [string, Charging])[] = [
 
 /** Each has a table of its own, and most of them only wait: so they do it all together. */
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   /** Does something while somebody else's transaction holds the row of a key. */
   async function whileLocked(table: string, key: string, run: () => Promise<void>): Promise<void> {
-    const session = await around.open({ size: 1 }).take()
+    const session = await database.open({ size: 1 }).take()
     try {
       await session.run('START TRANSACTION')
       const where = `${kind.quote('key')} = '${key}'`
@@ -41,7 +42,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   async function waits(charge: Charging): Promise<void> {
-    const { store, table } = await around.makeStore()
+    const { store, table } = await database.makeStore()
     await store.charge([[part('locked', policy)]])
     let isDecided = false
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
@@ -60,7 +61,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   async function waitsLonger(charge: Charging): Promise<void> {
-    const { store, table } = await around.makeStore({ settings: [IMPATIENT[kind.name]] })
+    const { store, table } = await database.makeStore({ settings: [IMPATIENT[kind.name]] })
     await store.charge([[part('locked', policy)]])
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
@@ -74,8 +75,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   async function failsAsAWhole(): Promise<void> {
-    const { store, pool, table } = await around.makeStore()
-    const others = around.open({ size: 1 }).makeStore({ table })
+    const { store, pool, table } = await database.makeStore()
+    const others = database.open({ size: 1 }).makeStore({ table })
     await store.charge([[part('a free one', policy), part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       const charge = [part('a free one', policy), part('locked', policy)]
@@ -87,7 +88,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   async function failsAlone(): Promise<void> {
-    const { store, table } = await around.makeStore()
+    const { store, table } = await database.makeStore()
     await store.charge([[part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       await failureOf(kind, store.charge([[part('locked', policy)]]), 8000)
@@ -98,7 +99,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   async function leavesConnections(): Promise<void> {
-    const { store, pool, table } = await around.makeStore({ size: 5 })
+    const { store, pool, table } = await database.makeStore({ size: 5 })
     await store.charge([[part('locked', policy)]])
     const waiting: Promise<unknown>[] = []
     await whileLocked(table, 'locked', async () => {

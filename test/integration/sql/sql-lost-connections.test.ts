@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { remainingOf } from '../../conformance/kit.js'
+import { remainingOf } from '../../conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
 import { type Children, startChildren } from './children.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import type { Kind } from './database-kind.js'
 import { keysOfPair, PAIR_POLICY, type PairCounts } from './pairs.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PROCESSES = 2
 const PAIRS = 12
@@ -35,14 +36,14 @@ const SESSIONS: Readonly<Record<Kind['name'], Sessions>> = {
 }
 
 describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_name, kind) => {
-  const around = surroundings(kind, { own: true })
+  const database = setUpDatabase(kind, { own: true })
   const { others, kill, open } = SESSIONS[kind.name]
   let children: Children
   let table: string
 
   beforeAll(async () => {
-    table = await around.makeTable()
-    const place = { kind, url: around.server.url, table }
+    table = await database.makeTable()
+    const place = { kind, url: database.server.url, table }
     children = await startChildren('pairs-child.ts', PROCESSES, place)
     await expectWhole() // all are there
   }, 60_000)
@@ -53,7 +54,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     const taken = await children.ask<number>(() => ({ take: POOL }))
     expect(taken).toEqual(Array(PROCESSES).fill(POOL))
     await until('no transaction is open', async () => {
-      const [row] = await around.server.query(open)
+      const [row] = await database.server.query(open)
       return Number(row?.count) === 0
     })
   }
@@ -74,7 +75,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
 
   /** Both keys of a pair have the same, and no less than was allowed, and no more than that and what failed. */
   async function expectNothingHalfTaken(counts: readonly PairCounts[]): Promise<void> {
-    const store = around.open().makeStore({ table })
+    const store = database.open().makeStore({ table })
     for (let pair = 0; pair < PAIRS; pair++) {
       const [left = 0, right = 0] = await remainingOf(store, PAIR_POLICY, keysOfPair(pair))
       expect(left).toBe(right)
@@ -98,8 +99,8 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
       const endMs = performance.now() + KILLING_MS
       for (let round = 0; round < 30 && (killed <= ENOUGH || performance.now() < endMs); round++) {
         await pause(100)
-        for (const { id } of await around.server.query(others)) {
-          await around.server.query(kill(id)).catch(() => undefined) // it may have ended meanwhile
+        for (const { id } of await database.server.query(others)) {
+          await database.server.query(kill(id)).catch(() => undefined) // it may have ended meanwhile
           killed++
         }
       }
@@ -113,9 +114,9 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
   test('lose the server until it restarts: every charge is all or nothing, and the pools are whole', async () => {
     const counts = await chargeWhile(2500, async () => {
       await pause(1000)
-      await around.server.kill()
+      await database.server.kill()
       await pause(500)
-      await around.server.restart()
+      await database.server.restart()
       await pause(2000) // they find it again
     })
     await expectNothingHalfTaken(counts)

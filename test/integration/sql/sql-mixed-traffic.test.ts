@@ -1,8 +1,8 @@
 import type { Store } from 'headgate'
-import { chargeOne, part } from '../../conformance/kit.js'
+import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from './children.js'
-import { DATABASES, surroundings } from './kit.js'
 import { isForgotten, type MixedCounts, type MixedOrder, policyOf, type Taken } from './mixed-traffic.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PROCESSES = 4
 const CALLERS = 40
@@ -11,13 +11,13 @@ const DECISIONS = 8000
 describe.each(DATABASES)('on %s', (_name, kind) => {
   // Nearly every transaction needs a hot row, so that they run one after another: eight batches wait for as long as
   // seven transactions take. On a busy disk their commits took so long that waits ran into the lock time-out.
-  const around = surroundings(kind, { args: kind.unflushed })
+  const database = setUpDatabase(kind, { args: kind.unflushed })
   let children: Children
   let table: string
 
   beforeAll(async () => {
-    table = await around.makeTable()
-    const place = { kind, url: around.server.url, table }
+    table = await database.makeTable()
+    const place = { kind, url: database.server.url, table }
     children = await startChildren('mixed-child.ts', PROCESSES, place)
     await askAll({ decisions: 0, callers: 0 }) // all are there
   }, 60_000)
@@ -36,7 +36,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(sum('allowed') + sum('denied')).toBe(DECISIONS)
     for (const each of [sum('denied'), sum('refunds')]) expect(each).toBeGreaterThan(DECISIONS / 20)
     expect(sum('forgets')).toBeGreaterThan(DECISIONS / 200)
-    await expectReconciled(around.open().makeStore({ table }), addUp(counts))
+    await expectReconciled(database.open().makeStore({ table }), addUp(counts))
   }, 120_000)
 })
 

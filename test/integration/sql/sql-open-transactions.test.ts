@@ -1,6 +1,6 @@
 import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
-import { held, part, remainingOf } from '../../conformance/kit.js'
-import { DATABASES, surroundings } from './kit.js'
+import { keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const LIMIT = 100
 const policy = consecutive({ limit: LIMIT })
@@ -12,18 +12,18 @@ const WRITES: readonly (readonly [string, (store: SqlStore) => MaybePromise<unkn
   ['a single charge of a new key', (store) => store.charge([[part('new', policy)]])],
   ['a charge of two parts', (store) => store.charge([pair])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['a forget', (store) => store.forget(held(policy, 'a', 'b'))],
+  ['a forget', (store) => store.forget(keyed(policy, 'a', 'b'))],
 ]
 
 beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.99)) // no purge takes the connection
 afterEach(() => jest.restoreAllMocks())
 
 describe.each(DATABASES)('on %s, a connection released in the middle of a transaction', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   test.each(WRITES)('fails %s, and neither is committed', async (_title, write) => {
-    const { store, pool, table } = await around.makeStore({ size: 1 })
-    const others = around.open()
+    const { store, pool, table } = await database.makeStore({ size: 1 })
+    const others = database.open()
     await store.charge([pair])
     await others.run('CREATE TABLE IF NOT EXISTS orders (id int)')
     const session = await pool.take()

@@ -1,17 +1,17 @@
 import { consecutive } from 'headgate'
-import { allowedCount, part } from '../../conformance/kit.js'
+import { allowedCount, part } from '../../conformance/store-calls.js'
 import { failureOf } from './failures.js'
-import { surroundings } from './kit.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
+import { setUpDatabase } from './set-up-database.js'
 
 const policy = consecutive({ limit: 2 })
 
 describe('on PostgreSQL', () => {
-  const around = surroundings(postgres, { own: true })
+  const database = setUpDatabase(postgres, { own: true })
 
   test('prepare() accepts an index of another name', async () => {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     await pool.run(`ALTER INDEX ${table}_expires_at RENAME TO of_the_migrations`)
     await store.prepare()
     const indexes = await pool.run(`SELECT indexname FROM pg_indexes WHERE tablename = '${table}'`)
@@ -21,12 +21,12 @@ describe('on PostgreSQL', () => {
   })
 
   test('prepare() does nothing for a user who may only use the table that migrations created', async () => {
-    const table = await around.makeTable()
-    const admin = around.open()
+    const table = await database.makeTable()
+    const admin = database.open()
     await admin.run("CREATE USER application PASSWORD 'correct-horse'")
     await admin.run(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO application`)
     const change = { username: 'application', password: 'correct-horse' }
-    const pool = around.openAs((url) => Object.assign(url, change))
+    const pool = database.openAs((url) => Object.assign(url, change))
     const store = pool.makeStore({ table })
     for (let i = 0; i < 2; i++) await store.prepare()
     for (const allowed of [1, 1, 0])
@@ -48,11 +48,11 @@ const NOT_UNIQUE: readonly (readonly [string, indexes: string])[] = [
 ]
 
 describe('on MariaDB', () => {
-  const around = surroundings(mariadb)
+  const database = setUpDatabase(mariadb)
 
   test.each(NOT_UNIQUE)('prepare() rejects a table with %s', async (title, indexes) => {
     const table = `with_${title.replaceAll(' ', '_')}`
-    const pool = around.open()
+    const pool = database.open()
     await pool.run(`CREATE TABLE ${table} (${COLUMNS}${indexes})`)
     const { message } = await failureOf(mariadb, pool.makeStore({ table }).prepare())
     expect(message).toContain('its keys are not unique')
@@ -60,7 +60,7 @@ describe('on MariaDB', () => {
   })
 
   test('prepare() accepts indexes of other names', async () => {
-    const pool = around.open()
+    const pool = database.open()
     await pool.run(`CREATE TABLE ours (${COLUMNS}, UNIQUE KEY a (\`key\`), KEY b (expires_at, \`key\`))`)
     const store = pool.makeStore({ table: 'ours' })
     await store.prepare()

@@ -1,6 +1,7 @@
 import { consecutive, mysqlSchema, postgresSchema, type SqlStore } from 'headgate'
-import { allowedCount, part } from '../../conformance/kit.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import { allowedCount, part } from '../../conformance/store-calls.js'
+import type { Kind } from './database-kind.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const policy = consecutive({ limit: 2 })
 
@@ -24,11 +25,11 @@ async function expectWorks(store: SqlStore): Promise<void> {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   const sqlOf = SQL_OF[kind.name]
 
   test('prepare() may be called again, and what is there stays', async () => {
-    const store = around.open().makeStore()
+    const store = database.open().makeStore()
     await store.prepare()
     await store.charge([[part('a', policy, 2)]])
     await store.prepare()
@@ -36,17 +37,17 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('prepare() may be called by four processes at once', async () => {
-    const pools = Array.from({ length: 4 }, () => around.open())
+    const pools = Array.from({ length: 4 }, () => database.open())
     await Promise.all(pools.map((pool) => pool.run('SELECT 1'))) // all are connected
     for (let round = 0; round < 20; round++) {
       const stores = pools.map((pool) => pool.makeStore({ table: `made_${round}` }))
       await Promise.all(stores.map((store) => store.prepare()))
     }
-    await expectWorks(around.open().makeStore({ table: 'made_0' }))
+    await expectWorks(database.open().makeStore({ table: 'made_0' }))
   })
 
   test('the exported SQL makes the same table, whose default name is the same', async () => {
-    const pool = around.open()
+    const pool = database.open()
     await pool.run('DROP TABLE IF EXISTS headgate')
     for (const sql of sqlOf().split(';')) await pool.run(sql)
     await expectWorks(pool.makeStore())
@@ -55,7 +56,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test.each(NAMES)('a table may be called %s', async (table) => {
-    const pool = around.open({ size: 2 })
+    const pool = database.open({ size: 2 })
     await pool.makeStore({ table }).prepare()
     await expectWorks(pool.makeStore({ table }))
     expect(await pool.removeExpired(table, 10)).toBe(0)
@@ -64,7 +65,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('tables of the same name in two schemas are two', async () => {
-    const pool = around.open()
+    const pool = database.open()
     await pool.run(SCHEMA[kind.name].make)
     try {
       const stores = ['limits_of_ours.limits', 'limits'].map((table) => pool.makeStore({ table }))

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { consecutive } from 'headgate'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
-import { allowedCount, part } from '../../conformance/kit.js'
+import { allowedCount, part } from '../../conformance/store-calls.js'
 import { bundle } from '../../support/servers/bundle.js'
 import { until } from '../../support/servers/wait.js'
-import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+import type { Kind, UserPool } from './database-kind.js'
 import { childArgs } from './open-in-child.js'
+import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 
 const run = promisify(execFile)
 const policy = consecutive({ limit: 100_000 })
@@ -26,7 +27,7 @@ const KEEPER: Readonly<Record<Kind['name'], (table: string) => readonly string[]
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind, { own: true })
+  const database = setUpDatabase(kind, { own: true })
 
   beforeEach(() => {
     jest.spyOn(Math, 'random').mockReturnValue(0) // every purge begins with the first charge
@@ -42,7 +43,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   test('charges purge the table in the background', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 1700, expiresAtS: 1 })
     await insertRows(kind, pool, table, { name: 'living', count: 100, expiresAtS: 4_000_000_000 })
     const store = pool.makeStore({ table })
@@ -52,7 +53,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('nothing is removed where nobody charges', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
     const store = pool.makeStore({ table })
     await store.prepare()
@@ -62,10 +63,10 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('a purge that fails is reported once, and charges go on', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
     for (const sql of KEEPER[kind.name](table)) await pool.run(sql)
-    const keepers = around.openAs((url) => Object.assign(url, { username: 'keeper', password: PASSWORD }))
+    const keepers = database.openAs((url) => Object.assign(url, { username: 'keeper', password: PASSWORD }))
     for (let i = 0; i < 3; i++) {
       const store = keepers.makeStore({ table })
       expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
@@ -81,10 +82,10 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('a process that ends its pool exits, though a purge is not done', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 20_000, expiresAtS: 1 })
     const { path, remove } = await bundle(join(__dirname, 'purge-child.ts'))
-    const args = [path, ...childArgs(kind, around.server.url, table)]
+    const args = [path, ...childArgs(kind, database.server.url, table)]
     const { stdout } = await run(process.execPath, args, { timeout: 20_000 }).finally(remove)
     expect(stdout).toBe('true\n')
     expect(await countIn(pool, table)).toBeGreaterThan(10_000)

@@ -1,5 +1,6 @@
 import { until } from '../../support/servers/wait.js'
-import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+import type { Kind, UserPool } from './database-kind.js'
+import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 
 const LIVING = 60_000
 const EXPIRED = 1200
@@ -30,12 +31,12 @@ const READS: Readonly<Record<Kind['name'], Reads>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind, { own: true })
+  const database = setUpDatabase(kind, { own: true })
   const { analyze, scanned, indexes } = READS[kind.name]
 
   /** A large table, of which a little has expired. */
   async function makeLarge(): Promise<{ pool: UserPool; table: string }> {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'living', count: LIVING, expiresAtS: 4_000_000_000 })
     await insertRows(kind, pool, table, { name: 'old', count: EXPIRED, expiresAtS: 1 })
     await pool.run(analyze(table))
@@ -48,7 +49,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await until(
       'the count stays',
       async () => {
-        const [row] = await around.server.query(scanned(table))
+        const [row] = await database.server.query(scanned(table))
         const count = Number(row?.Value)
         const isSame = count - last < MOST_READ / 10
         last = count
@@ -63,7 +64,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const { pool, table } = await makeLarge()
     expect((await pool.run(indexes(table))).map(({ name }) => name)).toContain(`${table}_expires_at`)
     const before = await scannedIn(table)
-    const purging = around.open()
+    const purging = database.open()
     let removed = 0
     for (let found = -1; found !== 0; removed += found) found = await purging.removeExpired(table, 500)
     expect(removed).toBe(EXPIRED)

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive } from 'headgate'
-import { part, remainingOf } from '../../conformance/kit.js'
-import { DATABASES, insertRows, type Kind, surroundings, type UserPool } from './kit.js'
+import { part, remainingOf } from '../../conformance/store-calls.js'
+import type { Kind, UserPool } from './database-kind.js'
+import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 
 const MOST = 500
 const LATER_S = 4_000_000_000
@@ -36,7 +37,7 @@ const SETTINGS: Readonly<Record<Kind['name'], Settings>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   const { lockTimeout, settings } = SETTINGS[kind.name]
 
   async function namesIn(pool: UserPool, table: string): Promise<Record<string, number>> {
@@ -48,7 +49,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   test('expired rows are removed, the oldest first and up to the limit, and no others', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     const nowS = Math.floor(Date.now() / 1000)
     await insertRows(kind, pool, table, { name: 'first', count: 700, expiresAtS: 1 })
     await insertRows(kind, pool, table, { name: 'second', count: 510, expiresAtS: nowS - 2 })
@@ -63,8 +64,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test.each(settings)('they are removed on connections with %s', async (setting) => {
-    const { pool, table } = await around.makeStore({ settings: [setting] })
-    const plain = around.open()
+    const { pool, table } = await database.makeStore({ settings: [setting] })
+    const plain = database.open()
     await insertRows(kind, plain, table, { name: 'old', count: 120, expiresAtS: 1 })
     await insertRows(kind, plain, table, { name: 'living', count: 20, expiresAtS: LATER_S })
     expect(await pool.removeExpired(table, 100)).toBe(100)
@@ -75,7 +76,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('processes that purge at the same time do not fail, and remove everything', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 2000, expiresAtS: 1 })
     const purge = async () => {
       for (let empty = 0; empty < 3; ) {
@@ -89,20 +90,20 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test('a purge that fails on a row somebody has locked does not hinder the next one of another process', async () => {
-    const { pool, table } = await around.makeStore({ settings: [lockTimeout] })
+    const { pool, table } = await database.makeStore({ settings: [lockTimeout] })
     await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
-    const holder = await around.open({ size: 1 }).take()
+    const holder = await database.open({ size: 1 }).take()
     await holder.run('START TRANSACTION')
     await holder.run(`SELECT 1 FROM ${table} WHERE ${kind.quote('key')} = 'old:7' FOR UPDATE`)
     await pool.removeExpired(table, MOST).catch(() => undefined)
     await holder.run('ROLLBACK')
     holder.release()
-    await around.open().removeExpired(table, MOST)
+    await database.open().removeExpired(table, MOST)
     expect(await namesIn(pool, table)).toEqual({})
   })
 
   test('rows that are charged again while they are purged stay, and no charge fails', async () => {
-    const { store, pool, table } = await around.makeStore()
+    const { store, pool, table } = await database.makeStore()
     const keys = Array.from({ length: 2000 }, (_, i) => `old:${i}`)
     await insertRows(kind, pool, table, { name: 'old', count: keys.length, expiresAtS: 1 })
     let isOver = false

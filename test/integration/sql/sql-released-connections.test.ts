@@ -1,7 +1,8 @@
 import { consecutive, type MaybePromise, type Policy, type SqlStore, StoreError } from 'headgate'
-import { part } from '../../conformance/kit.js'
+import { part } from '../../conformance/store-calls.js'
 import { testTogether } from '../../support/servers/together.js'
-import { DATABASES, type Kind, surroundings, type UserPool } from './kit.js'
+import type { Kind, UserPool } from './database-kind.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const POOL = 4
 const policy = consecutive({ limit: 100 })
@@ -74,7 +75,7 @@ async function fails(call: MaybePromise<unknown>): Promise<void> {
 }
 
 describe.each(DATABASES)('on %s, connections return to the pool as they were', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
   const { settings, ask, answer } = SETS[kind.name]
   let rows = 0
 
@@ -85,7 +86,7 @@ describe.each(DATABASES)('on %s, connections return to the pool as they were', (
     for (const each of sessions) {
       await each.run('START TRANSACTION')
       const before = await each.run(count)
-      await around.server.query(expiredRow(kind, table, `new:${++rows}`))
+      await database.server.query(expiredRow(kind, table, `new:${++rows}`))
       expect(await each.run(count)).toEqual(before) // at READ COMMITTED there would be one more
       await each.run('ROLLBACK')
       expect(await each.run(count)).not.toEqual(before)
@@ -95,7 +96,7 @@ describe.each(DATABASES)('on %s, connections return to the pool as they were', (
   }
 
   async function expectUsed(use: Use): Promise<void> {
-    const { store, pool, table } = await around.makeStore({ size: POOL, settings })
+    const { store, pool, table } = await database.makeStore({ size: POOL, settings })
     await store.charge([[part('full', policy, policy.limit)], [part('a', policy, 3)]])
     const stores = Array.from({ length: POOL }, () => pool.makeStore({ table }))
     const missing = pool.makeStore({ table: 'missing' })

@@ -3,10 +3,11 @@ import { createPool } from 'mysql2'
 import { types } from 'pg'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
+import type { Kind, PoolOptions } from './database-kind.js'
 import { expectKeptApart, expectWholeFigures } from './kept-apart.js'
-import { DATABASES, type Kind, type PoolOptions, type Surroundings, surroundings } from './kit.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
+import { DATABASES, type DatabaseSetup, setUpDatabase } from './set-up-database.js'
 
 /** boolean, bytea, bigint, integer, text, real, double precision, its arrays, numeric. */
 const OIDS = [16, 17, 20, 23, 25, 700, 701, 1022, 1700]
@@ -89,15 +90,15 @@ const CHOICES: Readonly<Record<Kind['name'], readonly PoolOptions[]>> = {
   ],
 }
 
-const AROUND: Readonly<Record<Kind['name'], Surroundings>> = {
-  mysql: surroundings(mariadb),
-  postgres: surroundings(postgres),
+const SETUPS: Readonly<Record<Kind['name'], DatabaseSetup>> = {
+  mysql: setUpDatabase(mariadb),
+  postgres: setUpDatabase(postgres),
 }
 
 /** Every fifth of the awkward keys, beginning with another one for each case, so that the cases cover them all. */
-async function expectUsual(around: Surroundings, options: PoolOptions = {}, i = 0): Promise<void> {
-  const { store, pool, table } = await around.makeStore({ ...options, size: 3 })
-  const others = around.open({ size: 3 })
+async function expectUsual(database: DatabaseSetup, options: PoolOptions = {}, i = 0): Promise<void> {
+  const { store, pool, table } = await database.makeStore({ ...options, size: 3 })
+  const others = database.open({ size: 3 })
   try {
     const keys = AWKWARD_KEYS.filter((_key, at) => at % 5 === i % 5)
     await expectKeptApart(store, others.makeStore({ table }), keys)
@@ -111,13 +112,13 @@ async function expectUsual(around: Surroundings, options: PoolOptions = {}, i = 
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const caseOf = (options: PoolOptions, i: number): Case => [
     `keys and figures do not depend on ${nameOf(options)}`,
-    () => expectUsual(AROUND[kind.name], options, i),
+    () => expectUsual(SETUPS[kind.name], options, i),
   ]
   testTogether(CHOICES[kind.name].map(caseOf))
 })
 
 test('a pool with callbacks gives the same as one with promises', async () => {
-  const pool = createPool(AROUND.mysql.server.url)
+  const pool = createPool(SETUPS.mysql.server.url)
   try {
     const store = mysqlStore(pool)
     await store.prepare()
@@ -140,7 +141,7 @@ describe('on PostgreSQL, where the process has type parsers of its own', () => {
     for (const [oid, parse] of usual) types.setTypeParser(oid, parse)
   })
 
-  test('keys and figures do not depend on them', () => expectUsual(AROUND.postgres))
+  test('keys and figures do not depend on them', () => expectUsual(SETUPS.postgres))
 })
 
 function nameOf({ settings = [], driver = {} }: PoolOptions): string {

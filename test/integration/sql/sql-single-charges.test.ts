@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Policy, SqlStore } from 'headgate'
-import { allowedCount, LONG_POLICIES, part, remainingOf } from '../../conformance/kit.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import type { Kind } from './database-kind.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const STORES = 6
 const ROUNDS = 15
@@ -20,7 +22,7 @@ const LEVELS: Readonly<Record<Kind['name'], readonly string[]>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   /** Has each store charge in a row, as many processes with little to do: each charge is a single one. */
   async function chargeAlone(stores: readonly SqlStore[], key: string, policy: Policy): Promise<number> {
@@ -35,7 +37,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   test.each(LEVELS[kind.name])(
     'single charges of many processes are exact, and none fails: %s',
     async (level) => {
-      const { pool, table } = await around.makeStore({ settings: [level] })
+      const { pool, table } = await database.makeStore({ settings: [level] })
       const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
       for (const [name, policyOf] of LONG_POLICIES) {
         expect(await chargeAlone(stores, name, policyOf(LIMIT))).toBe(LIMIT)
@@ -46,7 +48,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   )
 
   test('single charges of a key whose first write is rolled back by another process are each counted once', async () => {
-    const { pool, table } = await around.makeStore()
+    const { pool, table } = await database.makeStore()
     const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
     for (let round = 0; round < 5; round++) {
       await pool.run(`DELETE FROM ${table}`)

@@ -6,9 +6,9 @@ import {
   type Storm,
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
-import { chargeOne, part } from '../../conformance/kit.js'
+import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from './children.js'
-import { DATABASES, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PROCESSES = 4
 const FOR_MS = 1000
@@ -24,13 +24,13 @@ const STORMS: readonly (readonly [string, Storm])[] = [
 ]
 
 describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) => {
-  const around = surroundings(kind, { args: kind.unflushed })
+  const database = setUpDatabase(kind, { args: kind.unflushed })
   let children: Children
   let table: string
 
   beforeAll(async () => {
-    table = await around.makeTable()
-    const place = { kind, url: around.server.url, table }
+    table = await database.makeTable()
+    const place = { kind, url: database.server.url, table }
     children = await startChildren('storm-child.ts', PROCESSES, place)
     await rage({ key: 'none', capacity: 1, refill: 1, everyMs: 1, callers: 0, forMs: 0 }) // all are there
   }, 60_000)
@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) =>
     if (key !== WRITTEN) expect(counts.allowed).toBeGreaterThan(most / 2)
     for (const { allowed } of each) expect(allowed).toBeGreaterThan(0) // nobody is starved
     // No more is left afterwards than what was not taken.
-    const store = around.open().makeStore({ table })
+    const store = database.open().makeStore({ table })
     const { atMs, parts } = await chargeOne(store, part(key, bucketOf(storm), 0))
     const owed = mostAllowed(storm, { ...counts, lastMs: atMs }) - counts.allowed
     expect(parts[0]?.remaining).toBeLessThanOrEqual(owed)

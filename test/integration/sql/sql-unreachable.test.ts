@@ -1,7 +1,8 @@
 import dns from 'node:dns'
 import { freePort } from '../../support/servers/ports.js'
+import type { Kind } from './database-kind.js'
 import { CALLS, failureOf } from './failures.js'
-import { DATABASES, type Kind, surroundings } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 type Change = (url: URL) => void
 
@@ -31,16 +32,16 @@ const WRONG: readonly (readonly [string, Change, Readonly<Record<Kind['name'], R
 ]
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind)
+  const database = setUpDatabase(kind)
 
   describe.each(WRONG)('where %s', (_title, change, texts) => {
     test.each(CALLS)('%s fails with what the server says', async (_call, call) => {
-      const store = around.openAs(change).makeStore()
+      const store = database.openAs(change).makeStore()
       expect((await failureOf(kind, call(store))).message).toMatch(texts[kind.name])
     })
 
     test('prepare() fails with what the server says', async () => {
-      const store = around.openAs(change).makeStore()
+      const store = database.openAs(change).makeStore()
       expect((await failureOf(kind, store.prepare())).message).toMatch(texts[kind.name])
     })
   })
@@ -53,7 +54,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
 
     test.each(CALLS)('%s says so', async (_title, call) => {
-      const store = around.openAs((url) => Object.assign(url, { port })).makeStore()
+      const store = database.openAs((url) => Object.assign(url, { port })).makeStore()
       expect((await failureOf(kind, call(store))).message).toMatch(`ECONNREFUSED 127.0.0.1:${port}`)
     })
 
@@ -66,7 +67,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       lookup.mockImplementation(((_host: string, _options: unknown, answer: (...args: unknown[]) => void) =>
         answer(null, both)) as never)
       try {
-        const store = around.openAs((url) => Object.assign(url, { port, hostname: 'localhost' })).makeStore()
+        const store = database
+          .openAs((url) => Object.assign(url, { port, hostname: 'localhost' }))
+          .makeStore()
         const [[, charge]] = CALLS as [(typeof CALLS)[number]]
         expect((await failureOf(kind, charge(store))).message).toMatch(/ECONNREFUSED|EADDRNOTAVAIL/)
       } finally {

@@ -1,5 +1,6 @@
+import type { Kind, PoolOptions, UserPool } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
-import { DATABASES, type Kind, type PoolOptions, surroundings, type UserPool } from './kit.js'
+import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PASSWORD = 'correct-horse'
 
@@ -39,21 +40,21 @@ const USERS: Readonly<Record<Kind['name'], Users>> = {
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const around = surroundings(kind, { own: true })
+  const database = setUpDatabase(kind, { own: true })
   const { make, called, readOnly, freeze, thaw } = USERS[kind.name]
   let admin: UserPool
   let users = 0
 
   beforeAll(() => {
-    admin = around.open()
+    admin = database.open()
   })
 
   /** A user who may only read, and a pool of theirs. */
   async function makeReader(options?: PoolOptions) {
     const user = `reader_${++users}`
-    const table = await around.makeTable()
+    const table = await database.makeTable()
     for (const sql of make(user, table)) await admin.run(sql)
-    const pool = around.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }), options)
+    const pool = database.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }), options)
     return { user, table, pool, store: pool.makeStore({ table }) }
   }
 
@@ -82,7 +83,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   test.each(WRITES)('%s on read-only connections says what the store needs', async (_title, call) => {
-    const { store } = await around.makeStore({ settings: [readOnly] })
+    const { store } = await database.makeStore({ settings: [readOnly] })
     const { message } = await failureOf(kind, call(store))
     expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
   })
@@ -98,7 +99,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       await admin.run(thaw)
     }
     await pool.end() // such a setting is read when a connection is made
-    const later = around.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }))
+    const later = database.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }))
     await call(later.makeStore({ table }))
   })
 })

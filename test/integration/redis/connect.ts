@@ -1,4 +1,3 @@
-import type { State } from 'headgate'
 import { Redis } from 'ioredis'
 
 /** Connects a client as the docs advise, and waits until it is ready. */
@@ -10,7 +9,7 @@ export async function connect(url: string, options: { retryStrategy?: () => numb
 }
 
 /** Everything that a database holds, each value as DUMP gives it. */
-export async function everything(client: Redis): Promise<Record<string, string | undefined>> {
+export async function dumpAll(client: Redis): Promise<Record<string, string | undefined>> {
   const held: Record<string, string | undefined> = {}
   for (const key of (await client.keys('*')).sort())
     held[key] = (await client.dumpBuffer(key))?.toString('hex')
@@ -21,15 +20,4 @@ export async function everything(client: Redis): Promise<Record<string, string |
 export async function serverTimeMs(client: Redis): Promise<number> {
   const [seconds, microseconds] = await client.time()
   return (Number(seconds) * 1_000_000 + Number(microseconds)) / 1000
-}
-
-/** A state as it lies in Redis: little-endian doubles. */
-export function bytesOf(state: State): Buffer {
-  const bytes = Buffer.alloc(8 * state.length)
-  for (const [i, number] of state.entries()) bytes.writeDoubleLE(number, 8 * i)
-  return bytes
-}
-
-export function stateOf(bytes: Buffer): State {
-  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
 }

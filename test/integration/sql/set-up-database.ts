@@ -1,53 +1,9 @@
 import type { SqlStore, State } from 'headgate'
 import type { SqlOptions, SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import type { Kind, PoolOptions, UserPool } from './database-kind.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
-
-export type Row = Record<string, unknown>
-
-/** What a test says about a pool. */
-export interface PoolOptions {
-  /** The most connections. Default 10. */
-  readonly size?: number
-  /** What is set on each connection, such as `sql_mode=''` or `timezone=UTC`. */
-  readonly settings?: readonly string[]
-  /** More options of the driver. */
-  readonly driver?: object
-}
-
-/** One connection, which a test has for itself. */
-export interface Session {
-  /** Runs one statement and returns the rows, where it has some. */
-  run(sql: string): Promise<Row[]>
-  /** Gives it back to its pool. */
-  release(): void
-}
-
-/** A pool as a user has it, and what a test does with it. */
-export interface UserPool {
-  makeStore(options?: { table?: string }): SqlStore
-  /** Removes expired rows of a table, up to `limit`, and returns how many. */
-  removeExpired(table: string, limit: number): Promise<number>
-  run(sql: string): Promise<Row[]>
-  /** Takes a connection out of the pool. */
-  take(): Promise<Session>
-  /** Ends it, after closing the stores over it, or those that are named. May be called again. */
-  end(options?: { closing?: readonly SqlStore[] }): Promise<void>
-}
-
-/** A kind of database, with the driver for it. */
-export interface Kind {
-  readonly name: 'mysql' | 'postgres'
-  /** A name as it stands in SQL. */
-  quote(name: string): string
-  /** A state as it stands in SQL. */
-  literal(state: State): string
-  start(options?: SqlOptions): Promise<SqlServer>
-  /** Options of a server whose commits do not wait for the disk. If it is killed, the last ones are lost. */
-  readonly unflushed: readonly string[]
-  open(url: string, options?: PoolOptions): UserPool
-}
 
 /** Both promise the same, so every test runs on each. */
 export const DATABASES: readonly (readonly [string, Kind])[] = [
@@ -56,7 +12,7 @@ export const DATABASES: readonly (readonly [string, Kind])[] = [
 ]
 
 /** A server for the tests of one `describe`, and what they open on it. */
-export interface Surroundings {
+export interface DatabaseSetup {
   readonly server: SqlServer
   /** Opens a pool, which is ended when the tests are done. */
   open(options?: PoolOptions): UserPool
@@ -91,7 +47,7 @@ export async function insertRows(
 }
 
 /** Starts a server before the tests, and ends all afterwards. */
-export function surroundings({ start, open }: Kind, options?: SqlOptions): Surroundings {
+export function setUpDatabase({ start, open }: Kind, options?: SqlOptions): DatabaseSetup {
   const pools: UserPool[] = []
   let server: SqlServer
   let tables = 0
@@ -109,7 +65,7 @@ export function surroundings({ start, open }: Kind, options?: SqlOptions): Surro
     await server?.stop()
   })
 
-  const around: Surroundings = {
+  const database: DatabaseSetup = {
     get server() {
       return server
     },
@@ -127,10 +83,10 @@ export function surroundings({ start, open }: Kind, options?: SqlOptions): Surro
       return table
     },
     async makeStore(options) {
-      const table = await around.makeTable()
-      const pool = around.open(options)
+      const table = await database.makeTable()
+      const pool = database.open(options)
       return { store: pool.makeStore({ table }), pool, table }
     },
   }
-  return around
+  return database
 }

@@ -1,45 +1,7 @@
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
-import type { MaybePromise, StoreError } from 'headgate'
-import { Client, type ClientOptions, type ServerOptions } from 'memjs'
+import type { Client } from 'memjs'
 import type { MemcachedServer } from '../../support/servers/memcached.js'
-import { outcomeOf } from '../redis/outcomes.js'
-
-/** Opens clients for one test, and closes them all. */
-export function connections() {
-  const opened: Client[] = []
-  return {
-    open(url: string, options: ClientOptions & ServerOptions = {}): Client {
-      const client = Client.create(url, { logger: { log: () => undefined }, ...options })
-      opened.push(client)
-      return client
-    },
-    closeAll(): void {
-      for (const client of opened.splice(0)) client.close()
-    },
-  }
-}
-
-/** What a call failed with: it must be a `StoreError` of this store, and come soon. */
-export async function failureOf(call: MaybePromise<unknown>, withinMs = 2000): Promise<StoreError> {
-  const { error, tookMs } = await outcomeOf(Promise.resolve(call).then(() => []))
-  expect(error).toMatchObject({ name: 'StoreError', store: 'memcached' })
-  expect(tookMs).toBeLessThan(withinMs)
-  return error as StoreError
-}
-
-export function failuresOf(
-  calls: readonly MaybePromise<unknown>[],
-  withinMs?: number,
-): Promise<StoreError[]> {
-  return Promise.all(calls.map((call) => failureOf(call, withinMs)))
-}
-
-/** The text of what memjs, or the network below it, threw. */
-export function causeOf({ cause }: StoreError): string {
-  expect(cause).toMatchObject({ message: expect.any(String) })
-  return (cause as Error).message
-}
 
 /** An item as it lies in a server. */
 export interface Item {

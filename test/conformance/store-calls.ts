@@ -1,91 +1,18 @@
-import {
-  type Charge,
-  consecutive,
-  fixedWindow,
-  type KeyedPolicy,
-  type MaybePromise,
-  type Part,
-  type PartVerdict,
-  type Policy,
-  type Refund,
-  type State,
-  type Store,
-  slidingWindow,
-  tokenBucket,
-  type Verdict,
+import type {
+  Charge,
+  KeyedPolicy,
+  MaybePromise,
+  Part,
+  PartVerdict,
+  Policy,
+  Refund,
+  State,
+  Store,
+  Verdict,
 } from 'headgate'
 
-/** A fresh, empty store, and what a test may do to its surroundings. */
-export interface StoreUnderTest {
-  readonly store: Store
-  /** Lets at least so many milliseconds pass by the store's clock: a fake clock is set, a real one is waited for. */
-  advance(ms: number): MaybePromise<void>
-  /** Lets go of everything that was opened for this store. */
-  close?(): MaybePromise<void>
-}
-
-/** What a store can do beyond the contract, so that tests are chosen by statement and never skipped by accident. */
-export interface Capabilities {
-  /**
-   * `advance` sets a clock that stands still otherwise, so that every figure can be foretold. Without it the clock goes
-   * on by itself, and any time may pass between two calls.
-   */
-  readonly settableClock: boolean
-  /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
-  readonly anyKey: boolean
-  /**
-   * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in shards
-   * that are charged one after the other: charges that cross may deny each other, but never is more than a limit
-   * admitted, and a denied charge has been refunded when its verdict arrives.
-   */
-  readonly atomicAcrossKeys: boolean
-}
-
-/** What the conformance suite needs to know of a store. */
-export interface ConformanceSetup {
-  makeStore(): MaybePromise<StoreUnderTest>
-  readonly capabilities: Capabilities
-}
-
-/** Runs a test body with a fresh store, and closes it whatever happens. */
-export type Using = (body: (made: StoreUnderTest) => Promise<void>) => () => Promise<void>
-
-export function usingStores({ makeStore }: ConformanceSetup): Using {
-  return (body) => async () => {
-    const made = await makeStore()
-    try {
-      await body(made)
-    } finally {
-      await made.close?.()
-    }
-  }
-}
-
-/** Longer than any test takes, also against a real clock. */
-export const LONG = '1000d'
-
-type PolicyMaker = (limit: number) => Policy
-
-/** Every policy, with a window that no test sees the end of. */
-export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
-  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: LONG })],
-  ['slidingWindow', (limit) => slidingWindow({ limit, window: LONG })],
-  ['fixedWindow', (limit) => fixedWindow({ limit, window: LONG })],
-  ['consecutive', (limit) => consecutive({ limit })],
-]
-
-/**
- * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it, or all, may
- * be over by the next call.
- */
-export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
-  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
-  ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
-  ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],
-]
-
 /** Keys of one policy, as a store forgets them. */
-export function held(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
+export function keyed(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
   return keys.map((key) => ({ key, policy }))
 }
 

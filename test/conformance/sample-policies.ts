@@ -1,0 +1,24 @@
+import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+
+/** Longer than any test takes, also against a real clock. */
+export const LONG = '1000d'
+
+type PolicyMaker = (limit: number) => Policy
+
+/** Every policy, with a window that no test sees the end of. */
+export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
+  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: LONG })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: LONG })],
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: LONG })],
+  ['consecutive', (limit) => consecutive({ limit })],
+]
+
+/**
+ * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it, or all, may
+ * be over by the next call.
+ */
+export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
+  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
+  ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
+  ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],
+]
