@@ -49,7 +49,7 @@ function guarded(options: { name?: string; deviceCookie?: { secret: string } }):
 }
 
 /**
- * Two counters, looked at before and counted after a failure, or deleted after a success: the order that its
+ * Two counters, read before and counted after a failure, or deleted after a success: the order that its
  * documentation teaches.
  */
 function twoCounters(): Attempt {

@@ -75,7 +75,7 @@ function growAndShrink(keys: number): Pauses {
 
 /**
  * The longest call of all. One that the machine interrupted counts as no longer than the CPU time of this
- * process, looked at now and then.
+ * process, sampled now and then.
  */
 function longest(keys: number, call: (key: string) => unknown): number {
   let longestMs = 0

@@ -181,8 +181,8 @@ test('a costly request is denied where a cheap one still goes through', async ()
   expect(await get('/api/time')).toBe(200)
   expect(await get('/api/report')).toBe(429)
   await status(page, '#api-response', '429 Too Many Requests')
-  const told = { 'x-ratelimit-remaining': '4', 'retry-after': '1' }
-  expect(await headersIn(page, '#api-response')).toMatchObject(told)
+  const headers = { 'x-ratelimit-remaining': '4', 'retry-after': '1' }
+  expect(await headersIn(page, '#api-response')).toMatchObject(headers)
   expect(await get('/api/time')).toBe(200)
   expect(troubles).toEqual([])
 })

@@ -58,8 +58,8 @@ const MALFORMED: readonly (readonly [string, Sent])[] = [
   ['a body of another type', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'bob' }],
 ]
 
-/** Bodies that the body parser itself turns away. */
-const UNREADABLE: readonly (readonly [string, Sent])[] = [
+/** Bodies that the body parser itself rejects. */
+const REJECTED_BODIES: readonly (readonly [string, Sent])[] = [
   ['broken JSON', json('{"username":')],
   ['JSON that is no object', json('"bob"')],
   ['an unknown charset', { ...json({}), headers: { 'content-type': 'application/json; charset=klingon' } }],
@@ -130,7 +130,7 @@ describe.each(apps)('byField on %s', (_name, make) => {
     expect(seen).toEqual([...Array(LIMIT).fill(200), ...Array(MALFORMED.length - LIMIT).fill(429)])
   })
 
-  test.each(UNREADABLE)('%s is turned away by the body parser', async (_what, sent) => {
+  test.each(REJECTED_BODIES)('the body parser rejects %s', async (_what, sent) => {
     const { status } = await send(served, sent)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)

@@ -142,12 +142,12 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
 
     test('counts who hangs up while the store decides as failed, whatever the handler answers then', async () => {
       const store = promisingStore()
-      let letGo: () => void = () => undefined
+      let release: () => void = () => undefined
       const slow = {
         ...store,
         charge: async (batch: Parameters<typeof store.charge>[0]) => {
           await new Promise<void>((resolve) => {
-            letGo = resolve
+            release = resolve
           })
           return store.charge(batch)
         },
@@ -155,7 +155,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
       const reached = jest.fn((_req: IncomingMessage, res: ServerResponse) => res.writeHead(200).end())
       const { endpoint } = await guarded({ store: slow, timeoutMs: 5000 }, reached as Handler)
       await sendAndHangUp(endpoint, { method: 'POST' })
-      letGo()
+      release()
       await nextTurn()
       expect(store.charges).toHaveLength(1)
       expect(reached).toHaveBeenCalledTimes(1)

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
 import { allThatIsLeft, kept, moment, timedPolicy } from './arbitrary-policies.js'
 
-/** Units that a process took ahead of their use. */
-interface KeyedPolicy {
+/** Units that a process took before it uses them. */
+interface PrepaidUnits {
   readonly units: number
   readonly takenAtMs: number
   readonly resetAtMs: number
@@ -12,7 +12,7 @@ interface KeyedPolicy {
 /** What some process does next, and how long after the last act. Shares are of the limit, or of what it holds. */
 const act = fc.record({
   who: fc.nat({ max: 3 }),
-  does: fc.constantFrom('takeAhead', 'use', 'use', 'giveBack', 'charge', 'chargeAll'),
+  does: fc.constantFrom('prepay', 'use', 'use', 'returnUnits', 'charge', 'chargeAll'),
   share: fc.double({ min: 0.01, max: 1, noNaN: true }),
   waitShare: fc.oneof(
     fc.constant(0),
@@ -23,9 +23,9 @@ const act = fc.record({
 type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never
 const acts = fc.array(act, { minLength: 1, maxLength: 80, size: 'max' })
 
-/** Processes that take units of one key ahead, and the same uses charged to the policy at the moments of use. */
+/** Processes that prepay units of one key, and the same uses charged to the policy at the moments of use. */
 class World {
-  readonly held = new Map<number, KeyedPolicy>()
+  readonly held = new Map<number, PrepaidUnits>()
   store: State | undefined
   used: State | undefined
 
@@ -38,13 +38,13 @@ class World {
 
   act({ who, does, share, waitShare }: Act, unitMs: number): void {
     this.nowMs += waitShare * unitMs
-    if (does === 'takeAhead') this.takeAhead(who, Math.max(1, Math.round(share * this.largest)))
+    if (does === 'prepay') this.prepay(who, Math.max(1, Math.round(share * this.largest)))
     else if (does === 'use') this.use(who, share)
-    else if (does === 'giveBack') this.giveBack(who)
+    else if (does === 'returnUnits') this.returnUnits(who)
     else this.charge(does === 'charge' ? share : 1)
   }
 
-  takeAhead(who: number, units: number): void {
+  prepay(who: number, units: number): void {
     if (this.usableBy(who) > 0 || units > this.largest) return
     const { allowed, next, resetAfterMs } = this.policy.take(this.store, this.nowMs, units)
     if (!allowed) return
@@ -57,7 +57,7 @@ class World {
     const units = Math.ceil(share * usable)
     if (units === 0) return
     this.charged(units)
-    this.held.set(who, { ...(this.held.get(who) as KeyedPolicy), units: usable - units })
+    this.held.set(who, { ...(this.held.get(who) as PrepaidUnits), units: usable - units })
   }
 
   usableBy(who: number): number {
@@ -67,7 +67,7 @@ class World {
   }
 
   /** Units that are not returned are dropped. */
-  giveBack(who: number): void {
+  returnUnits(who: number): void {
     const held = this.held.get(who)
     if (held === undefined) return
     this.held.delete(who)
@@ -98,7 +98,7 @@ test('the policy would have admitted every use of prepaid units at its moment, h
       const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
       for (const each of trace) {
         // A bucket may not take that many back.
-        if (each.does !== 'giveBack' || policy.kind !== 'token-bucket') world.act(each, policy.windowMs)
+        if (each.does !== 'returnUnits' || policy.kind !== 'token-bucket') world.act(each, policy.windowMs)
       }
     }),
     { numRuns: 1000 },

@@ -13,7 +13,7 @@ export interface Framework {
   app(...handlers: readonly Handler[]): RequestListener
 }
 
-function tell(error: unknown, res: ServerResponse): void {
+function respondWithError(error: unknown, res: ServerResponse): void {
   const { message, status } = error as { message?: string; status?: number }
   if (res.headersSent) return
   res.statusCode = status ?? 500
@@ -25,7 +25,7 @@ function onExpress(make: () => express.Express): Framework['app'] {
     const app = make()
     for (const handler of handlers) app.use(handler as RequestHandler)
     app.use((error: unknown, _req: express.Request, res: express.Response, _next: express.NextFunction) =>
-      tell(error, res),
+      respondWithError(error, res),
     )
     return app
   }
@@ -34,7 +34,9 @@ function onExpress(make: () => express.Express): Framework['app'] {
 function onConnect(...handlers: readonly Handler[]): RequestListener {
   const app = connect()
   for (const handler of handlers) app.use(handler as connect.NextHandleFunction)
-  app.use((error: unknown, _req: IncomingMessage, res: ServerResponse, _next: Next) => tell(error, res))
+  app.use((error: unknown, _req: IncomingMessage, res: ServerResponse, _next: Next) =>
+    respondWithError(error, res),
+  )
   return app
 }
 
@@ -42,7 +44,7 @@ function onConnect(...handlers: readonly Handler[]): RequestListener {
 function onNodeHttp(...handlers: readonly Handler[]): RequestListener {
   return (req, res) => {
     function run(index: number, error?: unknown): void {
-      if (error !== undefined) tell(error, res)
+      if (error !== undefined) respondWithError(error, res)
       else handlers[index]?.(req, res, (later) => run(index + 1, later))
     }
     run(0)

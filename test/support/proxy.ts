@@ -21,7 +21,7 @@ export interface Behaviour {
   readonly onRequest?: (bytes: Buffer) => 'pass' | 'reset' | 'close'
 }
 
-/** Stands before a real server, on a port of its own. */
+/** Forwards connections to a real server, on a port of its own. */
 export interface FaultyProxy {
   readonly host: string
   readonly port: number

@@ -9,7 +9,7 @@ export type Decide = (client: string) => boolean | Promise<boolean>
 
 const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
 
-/** As an application has it: the limiter with all that stands before the store. */
+/** As an application has it: the limiter over a protected store. */
 function headgate(denyCache: false | undefined) {
   return (url: string, limit: number): Decide => {
     const limiter = createLimiter({

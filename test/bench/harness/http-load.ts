@@ -7,7 +7,7 @@ export type Statuses = Readonly<Record<number, number>>
 
 /**
  * Sends so many requests to a server on this machine over kept connections, one after the other on each,
- * and counts how they are answered. It does little more than to look at the status and the length, so that
+ * and counts how they are answered. It does little more than to read the status and the length, so that
  * the server is what is busy.
  */
 export async function sendRequests(

@@ -1,4 +1,4 @@
-/** The process in which code blocks run: imports each file that it is given, asks the servers it starts, tells the errors. */
+/** Runs code blocks in its process: imports each file, requests the paths of its servers, reports errors. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, Server as HttpServer } from 'node:http'
@@ -17,10 +17,10 @@ Server.prototype.listen = function listenOnFreePort(this: Server, ...args: unkno
   return Reflect.apply(listen, this, [0, callback]) // without a host, since supertest wants the port at once
 }
 
-process.on('uncaughtException', tell)
-process.on('unhandledRejection', tell)
+process.on('uncaughtException', recordError)
+process.on('unhandledRejection', recordError)
 
-function tell(error: unknown): void {
+function recordError(error: unknown): void {
   errors.push(error instanceof Error ? `${error.stack}` : String(error))
 }
 
@@ -32,11 +32,11 @@ async function runFile(file: string): Promise<void> {
   )
   for (const server of servers) {
     if (!server.listening) await once(server, 'listening')
-    if (server instanceof HttpServer) await askAll(server, new Set(['/', ...paths]))
+    if (server instanceof HttpServer) await requestAll(server, new Set(['/', ...paths]))
   }
 }
 
-async function askAll(server: HttpServer, paths: Iterable<string>): Promise<void> {
+async function requestAll(server: HttpServer, paths: Iterable<string>): Promise<void> {
   const { port } = server.address() as AddressInfo
   const form = new URLSearchParams({ username: 'ada', password: 'wrong' })
   for (const path of paths) {
@@ -63,8 +63,8 @@ function closeAll(): void {
 
 for (const file of process.argv.slice(2)) {
   errors = []
-  await runFile(file).catch(tell)
-  await new Promise((resolve) => setImmediate(resolve)) // lets rejections that nobody handles come in
+  await runFile(file).catch(recordError)
+  await new Promise((resolve) => setImmediate(resolve)) // unhandled rejections arrive by then
   closeAll()
   process.send?.({ file, errors })
 }

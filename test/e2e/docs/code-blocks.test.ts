@@ -20,7 +20,7 @@ test('every block says in which language it is: ts, js or cjs, which are run, or
   expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([])
 })
 
-test('every npm script that a page tells to run is there', () => {
+test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const named = blocks.filter(({ language }) => language === 'sh').flatMap((block) => scriptsIn(block.code))
   expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([])

@@ -54,7 +54,7 @@ test('scripts are found in commands', () => {
   ])
 })
 
-test('links to missing files and headings are found; code and other sites are not looked at', () => {
+test('links to missing files and headings are found; code and links to other sites are not checked', () => {
   const root = mkdtempSync(join(tmpdir(), 'headgate-docs-'))
   try {
     mkdirSync(join(root, 'docs'))
@@ -77,7 +77,7 @@ test('links to missing files and headings are found; code and other sites are no
   }
 })
 
-test('good blocks pass, and each bad one is told with its line', async () => {
+test('good blocks pass, and each bad one is reported with its line', async () => {
   const blocks = codeOf(
     '```ts',
     "import express from 'express'",
@@ -106,8 +106,8 @@ test('good blocks pass, and each bad one is told with its line', async () => {
     '```',
   )
   const outcomes = await tryBlocks(blocks)
-  const told = outcomes.map(({ typeErrors, runErrors }) => [typeErrors.join('\n'), runErrors.join('\n')])
-  expect(told).toEqual([
+  const reported = outcomes.map(({ typeErrors, runErrors }) => [typeErrors.join('\n'), runErrors.join('\n')])
+  expect(reported).toEqual([
     ['', ''],
     ['', expect.stringContaining('GET /fails was answered 500')],
     ['', ''],
@@ -116,7 +116,7 @@ test('good blocks pass, and each bad one is told with its line', async () => {
   ])
 }, 60_000)
 
-test('a block that never comes to its end is told, and those after it', async () => {
+test('a block that never ends is reported, and so are those after it', async () => {
   const blocks = codeOf(
     '```js',
     'await new Promise((done) => setTimeout(done, 1e9))',

@@ -79,12 +79,12 @@ async function totals(): Promise<Totals> {
 
 const written = (audit: AuditRows) => until('all is written', () => audit.waiting === 0)
 
-/** What is told on the console's errors from now on. */
-function errorsTold(): string[] {
-  const told: string[] = []
-  const spy = jest.spyOn(console, 'error').mockImplementation((line) => told.push(String(line)))
+/** Records what console.error prints from now on. */
+function recordErrors(): string[] {
+  const errors: string[] = []
+  const spy = jest.spyOn(console, 'error').mockImplementation((line) => errors.push(String(line)))
   cleanups.push(() => spy.mockRestore())
-  return told
+  return errors
 }
 
 test('writes a thousand rejections as few rows, with sums that are exact', async () => {
@@ -102,7 +102,7 @@ test('writes a thousand rejections as few rows, with sums that are exact', async
 })
 
 test('answers as fast while the database is away, and writes what came together once it is back', async () => {
-  const told = errorsTold()
+  const errors = recordErrors()
   const { audit, url } = await audited({ everyMs: 50 })
   let rejected = sum(await guess(url, 50))
   await written(audit)
@@ -110,20 +110,20 @@ test('answers as fast while the database is away, and writes what came together 
   const startedMs = performance.now()
   rejected += sum(await guess(url, 100))
   expect(performance.now() - startedMs).toBeLessThan(5000)
-  await until('it is told', () => told.length > 0)
+  await until('the outage is printed', () => errors.length > 0)
   rejected += sum(await guess(url, 50))
   expect(audit.waiting).toBeLessThanOrEqual(64)
   await server.restart()
   await written(audit)
   expect((await totals()).rejections).toBe(rejected)
-  expect(told).toEqual([
+  expect(errors).toEqual([
     expect.stringMatching(/^audit log: the database is unavailable \(.+\)\.$/),
     'audit log: the database is available again.',
   ])
 })
 
 test('counts nothing twice where a statement was given up and arrived all the same', async () => {
-  const told = errorsTold()
+  const errors = recordErrors()
   const { audit } = await audited({ everyMs: 50 })
   audit.count('127.0.2.1', 'first')
   await written(audit)
@@ -132,7 +132,7 @@ test('counts nothing twice where a statement was given up and arrived all the sa
   const holding = await locker.connect()
   await holding.query('BEGIN; LOCK TABLE login_rejections')
   audit.count('127.0.2.1', 'second')
-  await until('the statement is given up', () => told.length > 0)
+  await until('the statement is given up', () => errors.length > 0)
   await holding.query('COMMIT')
   holding.release()
   await written(audit)
@@ -150,13 +150,13 @@ test('holds a bounded number of rows, however many names are made up, and loses 
 })
 
 test('prints what it cannot write any more', async () => {
-  const told = errorsTold()
+  const errors = recordErrors()
   const pool = auditPool('postgres://nobody@127.0.0.1:1/none')
   const audit = auditRows(pool)
   for (let i = 0; i < 3; i++) audit.count('127.0.2.1', 'name')
   await audit.close()
   await pool.end()
-  const row = JSON.parse(told.at(-1) ?? '')
+  const row = JSON.parse(errors.at(-1) ?? '')
   expect(row).toMatchObject({ address: '127.0.2.1', account: 'name', rejections: 3 })
 })
 

@@ -12,8 +12,8 @@ export interface Example {
   stop(): Promise<number | null>
 }
 
-/** An example that does not end by then is ended. */
-const PATIENCE_MS = 10_000
+/** How long an example may take to end after SIGTERM, before it gets SIGKILL. */
+const KILL_AFTER_MS = 10_000
 
 export async function startExample(entry: string, env: NodeJS.ProcessEnv = {}): Promise<Example> {
   const bundled = await bundle(entry)
@@ -34,7 +34,7 @@ export async function startExample(entry: string, env: NodeJS.ProcessEnv = {}): 
   const url = await listening
   const stop = () => {
     child.kill('SIGTERM')
-    setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS).unref()
+    setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS).unref()
     return endOf(ended, bundled)
   }
   if (url === undefined) throw new Error(`${entry} ended: ${printed.err}`, { cause: await stop() })

@@ -37,7 +37,7 @@ const swallowAll = (proxy: FaultyProxy) => ({
   },
 })
 
-/** Drops replies: the store counts what it answers in vain. */
+/** Drops replies: the store counts, but its answers do not arrive. */
 const swallowReplies = (proxy: FaultyProxy) => ({
   ...swallowAll(proxy),
   goAway: async () => proxy.behave({ swallow: 'replies' }),
@@ -192,7 +192,7 @@ async function leftOf(guard: Guard, username: string, ip: string): Promise<Recor
   return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
 }
 
-describe.each(STORES)('an attack while the store is away: %s', (_name, start) => {
+describe.each(STORES)('during an outage of the store (%s), a guarded login', (_name, start) => {
   let failing: FailingStore
   let login: Login
   let elsewhere: Guard
@@ -239,7 +239,7 @@ describe.each(STORES)('an attack while the store is away: %s', (_name, start) =>
   afterEach(closeServers)
   afterAll(() => failing?.stop())
 
-  test('admits at most the limits of the store and of the fallback, however often the store goes away', async () => {
+  test('admits at most the limits of the store and of the fallback, however often the store goes down', async () => {
     for (let i = 0; i < BEFORE; i++) expect(await login.attempt('ada', 'wrong', ATTACKER)).toBe(401)
     expect(login.sources).toEqual(new Set(['store']))
     await failing.goAway()

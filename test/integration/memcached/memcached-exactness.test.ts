@@ -54,7 +54,7 @@ async function chargeInAll(parts: Order['parts'], each = EACH): Promise<Counts> 
 /**
  * Denied charges are refunded after their verdicts; returns what is then left of a key.
  */
-async function expectSettled(policy: Policy, key: string, remaining: number): Promise<void> {
+async function expectRemaining(policy: Policy, key: string, remaining: number): Promise<void> {
   const store = memcachedStore(client)
   await until(`${remaining} are left of ${key}`, async () => {
     const [left] = await remainingOf(store, policy, [key])
@@ -69,20 +69,20 @@ describe.each(NAMES)('four processes of 200 callers, with a %s', (name) => {
     const key = `${run}:hot:${name}`
     const { allowed, ranOut } = await chargeInAll([{ key, policy: name, limit: 1000 }])
     expect({ allowed, isRare: ranOut <= SENT / 100 }).toEqual({ allowed: 1000, isRare: true })
-    await expectSettled(policy, key, 0)
+    await expectRemaining(policy, key, 0)
     expect(await chargeInAll([{ key, policy: name, limit: 1000 }], 1)).toMatchObject({ allowed: 0 })
-    await expectSettled(policy, key, 0)
+    await expectRemaining(policy, key, 0)
   })
 
   test('take exactly what is left once all refunds are done', async () => {
-    const key = `${run}:settled:${name}`
+    const key = `${run}:refunded:${name}`
     const store = memcachedStore(client)
     await store.charge([[part(key, policy, 990)]])
     expect(await chargeInAll([{ key, policy: name, limit: 1000 }])).toMatchObject({ allowed: 10 })
-    await expectSettled(policy, key, 0)
+    await expectRemaining(policy, key, 0)
     const taken = { ...part(key, policy, 7), takenAtMs: Date.now() }
     await store.refund([{ ...taken, resetAtMs: Date.now() + policy.windowMs }])
-    await expectSettled(policy, key, 7)
+    await expectRemaining(policy, key, 7)
     const verdicts = await store.charge(Array.from({ length: 20 }, () => [part(key, policy)]))
     expect(allowedCount(verdicts)).toBe(7)
   })
@@ -111,7 +111,7 @@ test.each(NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof 
     expect(allowed).toBeLessThanOrEqual(1000)
     expect(allowed).toBeGreaterThan(0)
     for (const { key, policy, limit } of parts) {
-      await expectSettled(POLICIES[policy](limit), key, limit - allowed)
+      await expectRemaining(POLICIES[policy](limit), key, limit - allowed)
     }
     const store = memcachedStore(client)
     await expectTaken(store, POLICIES[second](1000), [`${run}:ip:then:${second}`], allowed)

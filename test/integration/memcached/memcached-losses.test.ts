@@ -35,8 +35,8 @@ beforeEach(() => Promise.all(servers.map((each) => each.restart())))
 
 const urls = () => servers.map(({ url }) => url).join(',')
 
-/** Returns when memjs has the replies to what it has sent: they come in the order of the requests. */
-function settled(client: Client): Promise<unknown> {
+/** Waits until memjs has the replies to what it has sent: they come in the order of the requests. */
+function waitForReplies(client: Client): Promise<unknown> {
   const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`) // some live on each server
   return Promise.allSettled(keys.map((key) => client.get(key)))
 }
@@ -52,7 +52,7 @@ function monitorOf(client: Client) {
     async pollAfter(ms: number) {
       nowMs += ms
       poll()
-      await settled(client)
+      await waitForReplies(client)
     },
   }
 }
@@ -126,7 +126,7 @@ test('a store reports evictions that have removed its limits', async () => {
   store.onLimitsLost?.(({ message }) => reports.push(message))
   const keys = Array.from({ length: 20 }, (_, i) => `ours-${i}`.padEnd(50, '-'))
   await store.charge(keys.map((key) => [part(key, policy)]))
-  await settled(client)
+  await waitForReplies(client)
   await flood()
   expect(reports).toEqual([])
   clock.mockImplementation(() => startMs + 2 * INTERVAL_MS) // the first poll was somewhat later than startMs
@@ -144,7 +144,7 @@ describe('a limiter', () => {
     const limiter = createLimiter({ policy, store: memcachedStore(client), key: () => 'key' })
     if (listener) limiter.events.on('limitsLost', listener)
     await limiter.charge({})
-    await settled(client)
+    await waitForReplies(client)
     await server.command('flush_all')
     clock.mockImplementation(() => startMs + 2 * INTERVAL_MS)
     expect(await limiter.charge({})).toMatchObject({ allowed: true, remaining: 4 }) // it blocks nobody

@@ -8,7 +8,7 @@ import { type MemcachedServer, startMemcached } from '../../support/servers/memc
 import { until } from '../../support/servers/wait.js'
 import { connections } from './clients.js'
 
-/** Slices that are over settle in a second, which is two or three of them. */
+/** A past slice may change for one more second, which is two or three slices. */
 const SLICE_MS = 400
 const policy = slidingWindow({ limit: 1000, window: 10 * SLICE_MS, slices: 10 })
 
@@ -54,7 +54,7 @@ test('of past slices only those of the last second are read again, however often
   const first = await readsOf(() => takeOne(store, 'key', policy)) // and two or three that begin within a second
   expect([12, 13]).toContain(first)
   const slice = sliceAt(Date.now())
-  // Asked again are those, two of the last second that are over, and the one that is not quite.
+  // Read again are those, two of the last second that are over, and the one that is not quite.
   for (let i = 0; i < 10; i++)
     expect(await readsOf(() => takeOne(store, 'key', policy))).toBeLessThanOrEqual(6)
   await untilSlice(slice + 4)
@@ -65,7 +65,7 @@ test('of past slices only those of the last second are read again, however often
   expect(await remainingOf(memcachedStore(client), policy, ['key'])).toEqual([1000 - 51])
 })
 
-test('settled slices of a long window are not read again', async () => {
+test('slices of a long window that can no longer change are not read again', async () => {
   const long = slidingWindow({ limit: 1000, window: '1000d' })
   expect(await readsOf(() => takeOne(store, 'longer', long))).toBe(10)
   const reads = await readsOf(async () => {

@@ -145,7 +145,7 @@ describe.each([
     const elsewhere = which === 0 ? 'fulfilled' : 'rejected'
     expect(statuses).toEqual([elsewhere, 'rejected', elsewhere])
     await lost.restart()
-    await clusters[which]?.settled()
+    await clusters[which]?.converge()
     const taken = which === 0 ? 2 : 1
     expect(await remainingOf(store, policy, [first, gone, last])).toEqual([10 - taken, 10, 10 - taken])
     const parts = [first, gone, last].map((key) => part(key, policy))

@@ -12,14 +12,14 @@ export interface Outcome {
 export const HUNG = 'it neither answered nor failed'
 
 /** Waits for a call of one charge, but not for ever. */
-export async function outcomeOf(call: MaybePromise<readonly Verdict[]>, patienceMs = 5000): Promise<Outcome> {
+export async function outcomeOf(call: MaybePromise<readonly Verdict[]>, timeoutMs = 5000): Promise<Outcome> {
   const from = performance.now()
   const end = (verdict: Verdict | undefined, error?: unknown): Outcome => {
     return { verdict, error, tookMs: performance.now() - from }
   }
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve(end(undefined, HUNG)), patienceMs)
+    timer = setTimeout(() => resolve(end(undefined, HUNG)), timeoutMs)
   })
   const answered = Promise.resolve(call).then(
     ([verdict]) => end(verdict),

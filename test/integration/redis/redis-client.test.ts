@@ -143,7 +143,7 @@ test.each<[string, unknown]>([
     { ...whole, [name]: undefined },
   ]),
   ['one with options of null', { ...whole, options: null }],
-])('%s instead of a client is a TypeError with the mend', (_, wrong) => {
+])('%s instead of a client throws a TypeError with a hint', (_, wrong) => {
   expect(() => redisStore(wrong as RedisClient)).toThrow(TypeError)
   expect(() => redisStore(wrong as RedisClient)).toThrow(/redisStore: client .*new Redis\(url\)/)
 })

@@ -50,7 +50,7 @@ class Tally {
   unknown = 0
 }
 
-/** Callers that charge both keys again and again until they are stopped. */
+/** Callers that charge both keys repeatedly until they are stopped. */
 function startLoad() {
   const open = new Tally()
   const limited = new Tally()

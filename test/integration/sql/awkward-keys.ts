@@ -3,7 +3,7 @@ const NUL = '\0'
 /** Around what a column for keys holds, in bytes, and far beyond. */
 const LENGTHS = [254, 255, 256, 257, 1000, 10_000]
 
-/** Each of them is another client. Those that stand together differ by what a database might not tell apart. */
+/** Each of them is another client. Neighbours differ in ways that a database might ignore. */
 export const AWKWARD_KEYS: readonly string[] = [
   ...['', ' ', '  ', '\t', '\n', '\r\n', NUL, `${NUL}${NUL}`],
   ...['a', 'A', 'a ', ' a', 'a  ', 'a\t', 'a\n', `a${NUL}`, `a${NUL}b`, `a${NUL}c`, '\u00a0a', 'a\u200b'],

@@ -36,9 +36,9 @@ export interface UserPool {
 /** A kind of database, with the driver for it. */
 export interface Kind {
   readonly name: 'mysql' | 'postgres'
-  /** A name as it stands in SQL. */
+  /** A name, quoted for SQL. */
   quote(name: string): string
-  /** A state as it stands in SQL. */
+  /** A state as an SQL literal. */
   literal(state: State): string
   start(options?: SqlOptions): Promise<SqlServer>
   /** Options of a server whose commits do not wait for the disk. If it is killed, the last ones are lost. */

@@ -3,7 +3,7 @@ import type { Session } from './database-kind.js'
 import { mariadb } from './mariadb-kind.js'
 import { setUpDatabase } from './set-up-database.js'
 
-/** A statement takes less than this from its beginning to where it looks at the clock. */
+/** A statement takes less than this from its beginning to where it reads the clock. */
 const SLACK_S = 0.1
 
 /**

@@ -4,7 +4,7 @@ import { part } from '../../conformance/store-calls.js'
 
 /** What one process is to do. */
 export interface MixedOrder {
-  /** Tells its choices, and its own keys, from those of others. */
+  /** Distinguishes its choices, and its own keys, from those of others. */
   readonly process: number
   readonly decisions: number
   readonly callers: number
@@ -30,7 +30,7 @@ const MOST_PARTS = 4
 /** Hot keys reach their limits, so that charges are denied, and only refunds make room. */
 const LIMIT = 250
 
-/** The policy by which a key is counted: its first letter tells which. */
+/** The policy by which a key is counted: its first letter says which. */
 export function policyOf(key: string): Policy {
   const [, make] = LONG_POLICIES[Number(key[0])] ?? []
   if (make === undefined) throw new Error(`There is no policy for ${key}.`)

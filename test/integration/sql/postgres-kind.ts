@@ -34,7 +34,7 @@ function open(url: string, { size = 10, settings = [], driver = {} }: PoolOption
     run: async (sql) => (await pool.query(sql)).rows,
     async take(): Promise<Session> {
       const client = await pool.connect()
-      client.on('error', ignore) // that it breaks, what is under way tells
+      client.on('error', ignore) // a query under way rejects when it breaks
       return {
         run: async (sql) => (await client.query(sql)).rows,
         release() {

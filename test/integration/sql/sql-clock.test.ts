@@ -18,7 +18,7 @@ const CHARGES: readonly (readonly [string, readonly Charge[]])[] = [
 describe.each(DATABASES)('on %s', (_name, kind) => {
   const database = setUpDatabase(kind)
 
-  /** Has charges wait for a row that another process holds, which takes all of its bucket; tells when that was. */
+  /** Has charges wait for a row from which another process takes a whole bucket; returns when that was. */
   async function chargeWhileAnotherTakesAll(pool: UserPool, table: string, charges: readonly Charge[]) {
     const session = await pool.take()
     await session.run('START TRANSACTION')

@@ -8,8 +8,8 @@ import { DATABASES, setUpDatabase } from './set-up-database.js'
 const LIMIT = 5
 const anyPolicy = slidingWindow({ limit: LIMIT, window: LONG })
 
-/** What somebody else may have written, as it stands in SQL, and is no state of any policy. */
-const UNREADABLE: Readonly<Record<Kind['name'], readonly string[]>> = {
+/** States that no policy writes, as SQL literals. */
+const CORRUPT_STATES: Readonly<Record<Kind['name'], readonly string[]>> = {
   mysql: ["x'010203'", "x''", "x'0000000000000000FF'", "x'000000000000F87F'"],
   postgres: ["'{}'", "'{NULL}'", "'{NaN}'", "'{{1,2}}'"],
 }
@@ -21,19 +21,19 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await pool.run(`INSERT INTO ${table} VALUES ('${key}', ${state}, 4000000000)`)
   }
 
-  async function expectUnreadable(store: SqlStore, ...call: Parameters<SqlStore['charge']>): Promise<void> {
+  async function expectCorruptRow(store: SqlStore, ...call: Parameters<SqlStore['charge']>): Promise<void> {
     const { message } = await failureOf(kind, store.charge(...call))
     expect(message).toContain('a row holds something other than a state. Give the store a table that')
   }
 
-  describe.each(UNREADABLE[kind.name])('a row that holds %s', (state) => {
+  describe.each(CORRUPT_STATES[kind.name])('a row that holds %s', (state) => {
     describe.each(LONG_POLICIES)('of %s', (_policy, policyOf) => {
       const policy = policyOf(LIMIT)
 
       test('fails every single charge, and a peek', async () => {
         const { store, pool, table } = await database.makeStore()
         await spoil(pool, table, 'bad', state)
-        for (const cost of [1, LIMIT, 0, 1]) await expectUnreadable(store, [[part('bad', policy, cost)]])
+        for (const cost of [1, LIMIT, 0, 1]) await expectCorruptRow(store, [[part('bad', policy, cost)]])
         await pool.end()
       })
 
@@ -57,8 +57,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     test('fails a charge of several parts as a whole, and takes nothing of the others', async () => {
       const { store, pool, table } = await database.makeStore()
       await spoil(pool, table, 'bad', state)
-      await expectUnreadable(store, [[part('a', anyPolicy), part('bad', anyPolicy)]])
-      await expectUnreadable(store, [[part('bad', anyPolicy), part('a', anyPolicy)]])
+      await expectCorruptRow(store, [[part('a', anyPolicy), part('bad', anyPolicy)]])
+      await expectCorruptRow(store, [[part('bad', anyPolicy), part('a', anyPolicy)]])
       expect(await remainingOf(store, anyPolicy, ['a'])).toEqual([LIMIT])
     })
 

@@ -9,7 +9,7 @@ import { DATABASES, setUpDatabase } from './set-up-database.js'
 const policy = consecutive({ limit: 100 })
 const LOCKED_MS = 1500
 
-/** A server gives up a wait for a lock sooner than the lock is let go. */
+/** A server gives up a wait for a lock sooner than the lock is released. */
 const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
   mysql: 'innodb_lock_wait_timeout=1',
   postgres: 'lock_timeout=500',
@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
       waiting = Promise.resolve(charge(store, 'locked'))
-      waiting.catch(() => undefined) // it is looked at later
+      waiting.catch(() => undefined) // it is awaited later
       await pause(LOCKED_MS)
     })
     const verdicts = await waiting
@@ -132,7 +132,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   testTogether(CASES, { atOnce: CASES.length })
 })
 
-/** Charges other keys for a while, beginning a little later, and tells how long each took. */
+/** Charges other keys for a while, beginning a little later, and returns how long each took. */
 async function chargeOthers(store: SqlStore): Promise<number[]> {
   await pause(60)
   const took: number[] = []

@@ -65,7 +65,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     const harming = harm().finally(() => {
       isOver = true
     })
-    harming.catch(() => undefined) // it is looked at later
+    harming.catch(() => undefined) // it is awaited later
     const counts: PairCounts[] = []
     do counts.push(...(await children.ask<PairCounts>(() => ({ pairs: PAIRS, callers: CALLERS, forMs }))))
     while (!isOver)
@@ -93,7 +93,7 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     )
   }
 
-  test('lose connections again and again: every charge is all or nothing, and the pools are whole', async () => {
+  test('lose connections repeatedly: every charge is all or nothing, and the pools are whole', async () => {
     let killed = 0
     const counts = await chargeWhile(1000, async () => {
       const endMs = performance.now() + KILLING_MS

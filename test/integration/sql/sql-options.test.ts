@@ -12,7 +12,7 @@ interface Factory {
   readonly pools: readonly unknown[]
   /** What is no pool of this driver. */
   readonly others: readonly unknown[]
-  readonly mend: string
+  readonly hint: string
 }
 
 /** Connections that never connect, but are there. */
@@ -32,7 +32,7 @@ const FACTORIES: readonly (readonly [string, Factory])[] = [
       schema: mysqlSchema as Factory['schema'],
       pools: [createPool(MYSQL_URI), createPromisePool(MYSQL_URI)],
       others: [...NO_POOLS, new Pool(), new Client(), loneMysqlConnection(), createPoolCluster()],
-      mend: 'Write mysqlStore(mysql.createPool(url)).',
+      hint: 'Write mysqlStore(mysql.createPool(url)).',
     },
   ],
   [
@@ -42,7 +42,7 @@ const FACTORIES: readonly (readonly [string, Factory])[] = [
       schema: postgresSchema as Factory['schema'],
       pools: [new Pool(), new Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/nowhere', max: 1 })],
       others: [...NO_POOLS, new Client(), createPool(MYSQL_URI), createPromisePool(MYSQL_URI)],
-      mend: 'Write postgresStore(new Pool({ connectionString })).',
+      hint: 'Write postgresStore(new Pool({ connectionString })).',
     },
   ],
 ]
@@ -70,7 +70,7 @@ const WRONG_TABLES = [
   ...[null, 5, true, {}, ['headgate'], () => 'headgate', { toString: () => 'headgate' }],
 ]
 
-describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend }) => {
+describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, hint }) => {
   const [pool] = pools
 
   test.each(pools)('accepts a pool of the driver (%#)', (good) => {
@@ -80,7 +80,7 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, mend })
   test.each(others)('throws for any other value, and says what to write (%#)', (other) => {
     expect(() => store(other)).toThrow(TypeError)
     expect(() => store(other)).toThrow(`${factory}: pool must be a `)
-    expect(() => store(other)).toThrow(mend)
+    expect(() => store(other)).toThrow(hint)
   })
 
   test.each(GOOD_TABLES)('accepts the table name %s', (table) => {

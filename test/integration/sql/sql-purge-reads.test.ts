@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     return { pool, table }
   }
 
-  /** What the server has counted when the connections that worked are gone: some tell it only then, or a second later. */
+  /** The server's counts once its connections have ended: some report only then, or a second later. */
   async function scannedIn(table: string): Promise<number> {
     let last = -1
     await until(

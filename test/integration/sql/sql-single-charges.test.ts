@@ -56,7 +56,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       await other.run('START TRANSACTION')
       await other.run(`INSERT INTO ${table} VALUES ('fought for', ${kind.literal([0])}, 1)`)
       const waiting = Promise.all(stores.map((store) => store.charge([[part('fought for', bucketOf(100))]])))
-      waiting.catch(() => undefined) // it is looked at later
+      waiting.catch(() => undefined) // it is awaited later
       await pause(100)
       await other.run('ROLLBACK')
       other.release()

@@ -6,7 +6,7 @@ import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 type Change = (url: URL) => void
 
-/** What may be wrong with a pool's URL, and what the error must tell. */
+/** What may be wrong with a pool's URL, and what the error must say. */
 const WRONG: readonly (readonly [string, Change, Readonly<Record<Kind['name'], RegExp>>])[] = [
   [
     'the password is wrong',

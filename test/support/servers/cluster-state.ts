@@ -31,7 +31,7 @@ export async function ownerOf(nodes: readonly ClusterNode[], slot: number): Prom
  * Waits until every slot has a master that runs, every replica is in step with its master, and every node
  * knows of all that.
  */
-export async function settled(nodes: readonly ClusterNode[]): Promise<void> {
+export async function converge(nodes: readonly ClusterNode[]): Promise<void> {
   const check = async () => {
     const views = await Promise.all(running(nodes).map(viewOf))
     const served = views.flatMap(({ own }) => rangesIn(own)).reduce((sum, [a, b]) => sum + b - a + 1, 0)

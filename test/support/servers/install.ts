@@ -55,19 +55,19 @@ export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachi
   const found = await find(wanted, machine)
   if (found) return found
   const { debianPackage, instead } = wanted
-  const mend =
+  const hint =
     `Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${debianPackage}` +
     (instead ? ` (or ${instead})` : '')
   if (!machine.root || !(await find({ program: 'apt-get' }, machine)))
-    throw new Error(`There is no ${programs[0]} here, and no root and apt-get to install it. ${mend}`)
+    throw new Error(`There is no ${programs[0]} here, and no root and apt-get to install it. ${hint}`)
   try {
     await install(debianPackage, programs, machine)
   } catch (cause) {
-    throw new Error(`${programs[0]} could not be installed. ${mend}`, { cause })
+    throw new Error(`${programs[0]} could not be installed. ${hint}`, { cause })
   }
   const installed = await find(wanted, machine)
   if (installed) return installed
-  throw new Error(`The package ${debianPackage} holds no ${programs[0]}. ${mend}`)
+  throw new Error(`The package ${debianPackage} holds no ${programs[0]}. ${hint}`)
 }
 
 function thisMachine(): Machine {

@@ -100,7 +100,7 @@ test.each([
       startProcess({ name: 'nothing', program: '/no/such/program', args: () => [], ready: async () => true }),
     /^nothing does not start/,
   ],
-])('%s is told, and leaves nothing', async (_, start, message) => {
+])('%s rejects the start, and leaves nothing', async (_, start, message) => {
   await expect(start()).rejects.toThrow(message)
 })
 
@@ -130,8 +130,8 @@ describe('nothing survives', () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     const ended = once(parent, 'close')
-    const told = await Promise.race([once(parent.stdout, 'data'), ended])
-    const port = Number(told[0])
+    const first = await Promise.race([once(parent.stdout, 'data'), ended])
+    const port = Number(first[0])
     expect(port).toBeGreaterThan(1) // and not the code of a process that could not start it
     if (ending === 'hang') {
       expect([await isListening(port), foldersOf(kind).length]).toEqual([true, 1])

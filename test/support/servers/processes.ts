@@ -105,10 +105,10 @@ export class ServerProcess implements Place {
     await this.#end()
     const child = this.#launch()
     const failed = new Promise<never>((_, reject) => child.once('error', reject))
-    const settled = until(`${this.recipe.name} answers on port ${this.port}`, () => {
+    const answering = until(`${this.recipe.name} answers on port ${this.port}`, () => {
       return child !== this.#child || (child.pid !== undefined && this.recipe.ready(this, child.pid))
     })
-    await Promise.race([settled, failed])
+    await Promise.race([answering, failed])
     if (child !== this.#child) throw new Error(`${this.recipe.name} ended at once`)
   }
 
@@ -149,20 +149,20 @@ export class ServerProcess implements Place {
 
   async #close(): Promise<void> {
     const { closingSignal } = this.recipe
-    if (closingSignal) await this.#ask(closingSignal, CLOSING_MS)
+    if (closingSignal) await this.#signal(closingSignal, CLOSING_MS)
   }
 
   async #end(): Promise<void> {
-    await this.#ask(this.recipe.endSignal ?? 'SIGTERM', GRACE_MS)
+    await this.#signal(this.recipe.endSignal ?? 'SIGTERM', GRACE_MS)
     await this.kill('SIGKILL')
   }
 
-  async #ask(signal: NodeJS.Signals, patienceMs: number): Promise<void> {
+  async #signal(signal: NodeJS.Signals, timeoutMs: number): Promise<void> {
     const child = this.#child
     if (child === undefined) return
     send(child, signal)
     send(child, 'SIGCONT') // a process that SIGSTOP holds hears nothing else
-    await Promise.race([gone(child), pause(patienceMs, undefined, { ref: false })])
+    await Promise.race([gone(child), pause(timeoutMs, undefined, { ref: false })])
   }
 }
 

@@ -77,7 +77,7 @@ test('a slot moves there and back under load, and no increment is lost', async (
   moving = false
   await Promise.all(load)
   expect(await client.get('counter')).toBe(String(sent))
-  await cluster.settled()
+  await cluster.converge()
 })
 
 test('the replica of a killed master takes over, and the master comes back as its replica', async () => {
@@ -88,12 +88,12 @@ test('the replica of a killed master takes over, and the master comes back as it
   expect(await direct.wait(1, 10_000)).toBe(1)
   direct.disconnect()
   await master.kill()
-  await cluster.settled()
+  await cluster.converge()
   const heir = await cluster.ownerOf(slot)
   expect(cluster.nodes.indexOf(heir)).toBeGreaterThanOrEqual(3)
   expect(await heir.cli('GET', 'survivor')).toBe('kept')
   await master.restart()
   await until('it is a replica', async () => (await master.cli('ROLE')).startsWith('slave'))
-  await cluster.settled()
+  await cluster.converge()
   expect(await client.get('survivor')).toBe('kept')
 })

@@ -1,4 +1,4 @@
-import { type ClusterNode, mastersAmong, ownerOf, settled } from './cluster-state.js'
+import { type ClusterNode, converge, mastersAmong, ownerOf } from './cluster-state.js'
 import { type RedisServer, redisCli, startRedisNode } from './redis-node.js'
 import { type SlotMove, startSlotMove } from './slot-move.js'
 import { startAll, stopAll } from './wait.js'
@@ -38,7 +38,7 @@ export interface RedisCluster {
   /** Moves a slot with its keys to another master; the old one answers MOVED from then on. */
   moveSlot(slot: number, to: ClusterNode): Promise<void>
   /** Waits until every slot has a master that runs, every node knows it, and every replica is in step. */
-  settled(): Promise<void>
+  converge(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
   try {
     await join(servers, replicasPerNode)
     const nodes = await Promise.all(servers.map(named))
-    await settled(nodes)
+    await converge(nodes)
     return clusterOf(nodes)
   } catch (error) {
     await stopAll(servers)
@@ -84,7 +84,7 @@ function clusterOf(nodes: readonly ClusterNode[]): RedisCluster {
       await move.migrateKeys()
       await move.finish()
     },
-    settled: () => settled(nodes),
+    converge: () => converge(nodes),
     stop: () => stopAll(nodes),
   }
 }

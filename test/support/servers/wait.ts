@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-interface Patience {
+interface WaitOptions {
   /** Default: 20 seconds, since servers start on computers that are busy with other tests. */
   readonly timeoutMs?: number
   readonly everyMs?: number
 }
 
 /**
- * Asks again and again until the answer is truthy, and returns it. A check that throws counts as "not yet";
- * when the time is up, the error names what was waited for, and its cause is what the last check threw.
+ * Polls a check until it returns a truthy value, and returns that. A check that throws counts as "not yet".
+ * Rejects after `timeoutMs` with an error that names the condition; its cause is what the last check threw.
  */
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,
-  { timeoutMs = 20_000, everyMs = 20 }: Patience = {},
+  { timeoutMs = 20_000, everyMs = 20 }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
@@ -24,7 +24,7 @@ export async function until<T>(
     } catch (error) {
       cause = error
     }
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain: ${what}`, { cause })
+    if (performance.now() > deadline) throw new Error(`Timed out after ${timeoutMs} ms: ${what}`, { cause })
     await pause(everyMs)
   }
 }

@@ -48,7 +48,7 @@ function guessAsTyped(index: number): Guess {
 
 /**
  * Logs in once to the account whose name is the victim's in another case. Returns the cookie under its own
- * name and under that of the victim's, in case the guesser has learned that one.
+ * name and under that of the victim's, in case the guesser knows that one.
  */
 async function twinsCookie(stage: Stage): Promise<string | undefined> {
   const { status, cookie } = await stage.logIn(TWIN.account, ADDRESS, AS_TYPED)

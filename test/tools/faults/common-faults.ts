@@ -84,7 +84,7 @@ export async function whileIt(
   await proxy.heal()
 }
 
-/** Does something now and again and again. */
+/** Does something now, and then every `everyMs`. */
 export async function repeat(forMs: number, everyMs: number, act: () => unknown): Promise<void> {
   for (let passedMs = 0; passedMs < forMs; passedMs += everyMs) {
     await act()

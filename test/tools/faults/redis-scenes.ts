@@ -70,18 +70,18 @@ export const sentinel: Scene<Stage & { promoted(): Promise<void> }> = {
   },
 }
 
-const nodeLost: Fault<Stage & { settled(): Promise<void> }> = {
+const nodeLost: Fault<Stage & { converge(): Promise<void> }> = {
   name: 'node lost',
   losses: 1,
-  async inflict({ server, settled }) {
+  async inflict({ server, converge }) {
     await server.kill('SIGKILL')
     await pause(1000) // until the others have seen it
-    await settled()
+    await converge()
   },
 }
 
 /** Three masters, each with a replica that takes over when its master is killed. */
-export const cluster: Scene<Stage & { settled(): Promise<void> }> = {
+export const cluster: Scene<Stage & { converge(): Promise<void> }> = {
   store: 'cluster',
   faults: [nodeLost],
   async start() {
@@ -93,8 +93,8 @@ export const cluster: Scene<Stage & { settled(): Promise<void> }> = {
       proxy: await startProxy(server),
       server,
       isUsedUp: true,
-      settled: () => group.settled(),
-      answers: () => group.settled(),
+      converge: () => group.converge(),
+      answers: () => group.converge(),
       stop: () => group.stop(),
     }
   },

@@ -69,7 +69,7 @@ describe.each(POLICIES)('%s', (_name, policy) => {
     expect(await limiter.charge(ada)).toMatchObject({ allowed: true, source: 'store', remaining: LIMIT - 5 })
   })
 
-  test('a store that fails again and again grants no second local quota', async () => {
+  test('a store that fails repeatedly grants no second local quota', async () => {
     const store = failingStore()
     const limiter = limiterOn(store, { policy })
     const admitted: number[] = []

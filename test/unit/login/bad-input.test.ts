@@ -100,8 +100,8 @@ const WITHOUT: readonly (readonly [string, Sent])[] = [
   ['no type', { method: 'POST', path: '/login', body: 'username=bob' }],
 ]
 
-/** Bodies that the body parser turns away, and with what. */
-const UNREADABLE: readonly (readonly [string, number, Sent])[] = [
+/** Bodies that the body parser rejects, and with which status. */
+const REJECTED_BODIES: readonly (readonly [string, number, Sent])[] = [
   ['broken JSON', 400, json('{"username":')],
   ['JSON that is no object', 400, json('"bob"')],
   ['more than the parser takes', 413, json({ username: MB.repeat(5) })],
@@ -258,7 +258,7 @@ test('a name among 10,000 other fields is limited like any other', async () => {
   expect((await send(served, json({ username: ' BOB ' }))).status).toBe(429)
 })
 
-test.each(UNREADABLE)('%s is turned away by the body parser, with %i', async (_what, status, sent) => {
+test.each(REJECTED_BODIES)('the body parser rejects %s with %i', async (_what, status, sent) => {
   const guard = newGuard()
   const reached: Body[] = []
   const [urlencoded] = parsers()

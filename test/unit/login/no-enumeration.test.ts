@@ -174,7 +174,7 @@ function expectAlike(answers: readonly (readonly [string, Wire])[]): Wire {
 }
 
 /** Checks that nothing shows which limit it was, or how much is left of it. */
-function expectToldNothing({ headers, body }: Wire): void {
+function expectNothingRevealed({ headers, body }: Wire): void {
   const shown = JSON.stringify([headers, body])
   expect(shown).not.toMatch(
     /ratelimit|x-rate|remaining|violated|polic|account|address|consecutive|lock|ban|login/i,
@@ -200,7 +200,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     expect(namesOf(wire)).toEqual(WITH_RETRY)
     expect(headerOf(wire, 'Retry-After')).toBe('1800') // the window of the account's limit, and no more than that is known
     expect(headerOf(wire, 'Cache-Control')).toBe('no-store')
-    expectToldNothing(wire)
+    expectNothingRevealed(wire)
     if (!isJson) expect(wire.body).toBe('Too many requests. Try again in 1800 seconds.\n')
     else {
       expect(JSON.parse(wire.body)).toEqual({
@@ -215,7 +215,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
   test("with 'none' all refusals are equal, byte for byte, and show no time", async () => {
     const wire = expectAlike(await refusals({ retryAfter: 'none' }, accept))
     expect(namesOf(wire)).toEqual(TEXT_HEADERS)
-    expectToldNothing(wire)
+    expectNothingRevealed(wire)
     expect(wire.body).not.toMatch(/second|minute|hour|again/)
   })
 
@@ -223,7 +223,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     const all = await refusals({ retryAfter: 'exact' }, accept)
     for (const [what] of SITUATIONS) {
       const wire = expectAlike(all.filter(([own]) => own.includes(`, ${what}, `)))
-      expectToldNothing(wire)
+      expectNothingRevealed(wire)
       const isForever = what === 'locked'
       expect(namesOf(wire)).toEqual(isForever ? TEXT_HEADERS : WITH_RETRY)
       expect(/again in \d+ seconds/.test(wire.body)).toBe(!isForever)
@@ -240,7 +240,7 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     expect(wire.status).toBe('HTTP/1.1 403 Forbidden')
     expect(namesOf(wire)).toEqual(WITH_RETRY)
     expect(wire.body).toBe(isJson ? '{"wrong":true}' : 'Wrong name or password')
-    expectToldNothing(wire)
+    expectNothingRevealed(wire)
   })
 
   test('with onLimited all refusals have equal headers', async () => {

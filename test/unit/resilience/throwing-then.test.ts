@@ -4,7 +4,7 @@ import { promisingStore, storeThat } from '../../support/fault-stores.js'
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 
 /** An answer whose `then` throws when it is read. */
-const unreadable = () => ({
+const withThrowingThen = () => ({
   // biome-ignore lint/suspicious/noThenProperty: a thenable is what this test is about
   get then(): never {
     throw new Error('bad getter')
@@ -20,8 +20,8 @@ function limiterOn(store: Store, onStoreError?: 'deny') {
 
 describe('an answer whose `then` throws', () => {
   test.each([
-    ['synchronous', () => unreadable()],
-    ['by a promise', async () => unreadable()],
+    ['synchronous', () => withThrowingThen()],
+    ['by a promise', async () => withThrowingThen()],
   ])('is a StoreError, and onStoreError decides (%s)', async (_when, answer) => {
     const { limiter, errors } = limiterOn(storeThat(answer))
     expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
@@ -36,7 +36,7 @@ describe('an answer whose `then` throws', () => {
   })
 
   test.each(['refund', 'forget'] as const)('is a StoreError of %s', async (method) => {
-    const { limiter } = limiterOn({ ...promisingStore(), [method]: unreadable })
+    const { limiter } = limiterOn({ ...promisingStore(), [method]: withThrowingThen })
     const decision = await limiter.charge({})
     const run = async () => (method === 'refund' ? limiter.refund(decision) : limiter.forget({}))
     await expect(run()).rejects.toThrow(StoreError)

@@ -91,10 +91,10 @@ async function across(own, other) {
   reader.forget(charged)
   const afterForget = writer.peek({ account: 'ada' }).remaining
 
-  const asked = []
+  const subjects = []
   const asking = other.createLimiter({
     ...once1h,
-    key: (subject) => asked.push(subject),
+    key: (subject) => subjects.push(subject),
     store: other.memoryStore(),
   })
   asking.forget(open)
@@ -124,7 +124,7 @@ async function across(own, other) {
     },
     refund: { afterCopy, afterRefund },
     afterForget,
-    decisionsReadAsSubjects: asked.length,
+    decisionsReadAsSubjects: subjects.length,
     lease,
     secondOnStore,
     decisions: [decision, open].map((each) => ({

@@ -1,6 +1,6 @@
 const { once } = require('node:events')
 
-/** Asks a server three times, one after the other, closes it, and tells the statuses. */
+/** Sends a server three requests, one after the other, closes it, and returns the statuses. */
 exports.statusesOf = async function statusesOf(server) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -63,11 +63,11 @@ export const wrongUses = [
 ]
 
 const inner = memoryStore({ maxKeys: 1000 })
-const counting: Store & { asked: number } = {
+const counting: Store & { charged: number } = {
   name: 'counting',
-  asked: 0,
+  charged: 0,
   charge(charges: readonly Charge[]): readonly Verdict[] | Promise<readonly Verdict[]> {
-    counting.asked += charges.length
+    counting.charged += charges.length
     return inner.charge(charges)
   },
   refund: (refunds) => inner.refund(refunds),
@@ -80,7 +80,7 @@ const limiter = createLimiter<{ player: string }>({
 })
 limiter.events.on('limited', (decision, { player }) => console.error(player, decision.policy))
 const decision: Decision = await limiter.charge({ player: 'ada' })
-if (!decision.allowed || counting.asked !== 1 || decision.parts[0]?.name !== 'moves')
+if (!decision.allowed || counting.charged !== 1 || decision.parts[0]?.name !== 'moves')
   throw new Error('charge')
 
 const statuses = [await statusesOf(createServer(app)), await statusesOf(createServer(connectApp))]

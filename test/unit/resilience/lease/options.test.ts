@@ -23,7 +23,7 @@ test.each<[object, string]>([
     { lease: {}, policy: undefined, limits: [{ policy }, { name: 'b', policy }] },
     'lease supports only one limit',
   ],
-])('%j is a TypeError with the mend', (wrong, says) => {
+])('the options %j throw a TypeError with a hint', (wrong, says) => {
   for (const [owner, make] of Object.entries({ createLimiter, rateLimit })) {
     const making = () =>
       (make as (options: object) => unknown)({ policy, store: new RemoteStore(), ...wrong })
@@ -33,6 +33,9 @@ test.each<[object, string]>([
   }
 })
 
-test.each([{}, { hold: '50ms' }, { processes: 2 }, { hold: 1000, processes: 100 }])('%j is good', (lease) => {
-  expect(() => createLimiter({ policy, store: new RemoteStore(), lease })).not.toThrow()
-})
+test.each([{}, { hold: '50ms' }, { processes: 2 }, { hold: 1000, processes: 100 }])(
+  'the lease options %j are accepted',
+  (lease) => {
+    expect(() => createLimiter({ policy, store: new RemoteStore(), lease })).not.toThrow()
+  },
+)

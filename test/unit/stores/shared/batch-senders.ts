@@ -15,7 +15,7 @@ export function whole<Item, Answer>(
 }
 
 /** A batcher that takes one item at a time. */
-export function oneAtATime<Item, Answer>(
+export function singleItemBatcher<Item, Answer>(
   send: Send<Item, Answer>,
   options: BatcherOptions<Item>,
 ): (item: Item) => Promise<Answer> {

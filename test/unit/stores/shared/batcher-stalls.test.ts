@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { BatcherOptions } from '../../../../src/stores/shared/batcher.js'
-import { byHand, oneAtATime } from './batch-senders.js'
+import { byHand, singleItemBatcher } from './batch-senders.js'
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
@@ -14,7 +14,7 @@ async function pass(ms: number): Promise<void> {
 /** A batcher whose batches have one item, one of them in flight, with a stall timeout of 50 ms. */
 function narrowBatcher(options: Partial<BatcherOptions<number>> = {}) {
   const hand = byHand()
-  const ask = oneAtATime(hand.send, { maxWeight: 1, maxInFlight: 1, ...options })
+  const ask = singleItemBatcher(hand.send, { maxWeight: 1, maxInFlight: 1, ...options })
   return { ...hand, ask: (...items: number[]) => Promise.allSettled(items.map(ask)) }
 }
 
@@ -118,7 +118,7 @@ test('batches in flight beside stalled ones count towards maxUnanswered', async 
 
 test('a batch also takes all items whose keys it locks', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 100, maxInFlight: 2, lockKeys })
+  const ask = singleItemBatcher(send, { maxWeight: 100, maxInFlight: 2, lockKeys })
   const answers = Array.from({ length: 60 }, (_, i) => ask(i < 50 ? i % 10 : i))
   await pass(0)
   expect(batches.map((batch) => batch.length)).toEqual([50, 10])

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
-import { byHand, oneAtATime, whole } from './batch-senders.js'
+import { byHand, singleItemBatcher, whole } from './batch-senders.js'
 
 const WIDE = { maxWeight: 100, maxInFlight: 100 }
 
@@ -10,10 +10,10 @@ afterEach(() => jest.useRealTimers())
 
 test('items of one synchronous run leave together, in order, as soon as it ends', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, WIDE)
-  const answers = [ask(1), ask(2)]
+  const add = singleItemBatcher(send, WIDE)
+  const answers = [add(1), add(2)]
   await Promise.resolve()
-  answers.push(ask(3))
+  answers.push(add(3))
   expect(batches).toEqual([])
   await new Promise<void>((resolve) => process.nextTick(resolve))
   expect(batches).toEqual([[1, 2, 3]])
@@ -23,12 +23,12 @@ test('items of one synchronous run leave together, in order, as soon as it ends'
 
 test('later items of the same turn leave together when the turn ends', async () => {
   const { send, batches } = byHand()
-  const ask = oneAtATime(send, WIDE)
-  ask(1)
+  const add = singleItemBatcher(send, WIDE)
+  add(1)
   await new Promise<void>((resolve) => process.nextTick(resolve))
-  ask(2)
+  add(2)
   await new Promise<void>((resolve) => process.nextTick(resolve))
-  ask(3)
+  add(3)
   expect(batches).toEqual([[1]])
   await turn()
   expect(batches).toEqual([[1], [2, 3]])
@@ -36,12 +36,12 @@ test('later items of the same turn leave together when the turn ends', async () 
 
 test('many items are split evenly over the batches that may be in flight; few are not split', async () => {
   const { send, batches, at } = byHand()
-  const ask = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
-  ask(Array.from({ length: 101 }, (_, i) => i))
+  const add = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
+  add(Array.from({ length: 101 }, (_, i) => i))
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50])
   expect(batches.flat()).toEqual(Array.from({ length: 101 }, (_, i) => i))
-  ask(Array.from({ length: 60 }, (_, i) => i))
+  add(Array.from({ length: 60 }, (_, i) => i))
   at(0).answer()
   await turn()
   await turn()
@@ -54,8 +54,8 @@ test('many items are split evenly over the batches that may be in flight; few ar
 
 test('items of one turn that exceed maxWeight leave in several batches, in order', async () => {
   const { send, batches } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 3, maxInFlight: 100 })
-  for (let i = 0; i < 8; i++) ask(i)
+  const add = singleItemBatcher(send, { maxWeight: 3, maxInFlight: 100 })
+  for (let i = 0; i < 8; i++) add(i)
   await turn()
   expect(batches).toEqual([
     [0, 1, 2],
@@ -66,9 +66,9 @@ test('items of one turn that exceed maxWeight leave in several batches, in order
 
 test('items that arrive while maxInFlight batches are in flight wait for an answer, then leave together', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 100, maxInFlight: 2 })
+  const add = singleItemBatcher(send, { maxWeight: 100, maxInFlight: 2 })
   for (const item of [1, 2, 3, 4]) {
-    ask(item)
+    add(item)
     await turn()
   }
   expect(batches).toEqual([[1], [2]])
@@ -76,7 +76,7 @@ test('items that arrive while maxInFlight batches are in flight wait for an answ
   await turn()
   await turn()
   expect(batches).toEqual([[1], [2], [3, 4]])
-  ask(5)
+  add(5)
   await turn()
   expect(batches).toHaveLength(3)
   at(0).answer()
@@ -88,7 +88,7 @@ test('items that arrive while maxInFlight batches are in flight wait for an answ
 test('there are never more batches in flight than maxInFlight', async () => {
   let inFlight = 0
   let most = 0
-  const ask = oneAtATime(
+  const add = singleItemBatcher(
     whole(async (items: readonly number[]) => {
       most = Math.max(most, ++inFlight)
       await turn()
@@ -97,15 +97,15 @@ test('there are never more batches in flight than maxInFlight', async () => {
     }),
     { maxWeight: 7, maxInFlight: 3 },
   )
-  const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(i)))
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => add(i)))
   expect(answers).toEqual(Array.from({ length: 500 }, (_, i) => i))
   expect(most).toBe(3)
 })
 
 test('an error among the answers rejects its item alone', async () => {
   const { send, at } = byHand()
-  const ask = oneAtATime(send, WIDE)
-  const answers = Promise.allSettled([ask(1), ask(2), ask(3)])
+  const add = singleItemBatcher(send, WIDE)
+  const answers = Promise.allSettled([add(1), add(2), add(3)])
   await turn()
   const reason = new RangeError('two')
   at(0).answer(['one', reason, 'three'])
@@ -118,8 +118,8 @@ test('an error among the answers rejects its item alone', async () => {
 
 test('a batch that fails rejects all of its items with the reason, and the others go on', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 2, maxInFlight: 2 })
-  const answers = Promise.allSettled([1, 2, 3, 4, 5].map(ask))
+  const add = singleItemBatcher(send, { maxWeight: 2, maxInFlight: 2 })
+  const answers = Promise.allSettled([1, 2, 3, 4, 5].map(add))
   await turn()
   const reason = new Error('gone')
   at(0).fail(reason)
@@ -139,19 +139,19 @@ test('a batch that fails rejects all of its items with the reason, and the other
 
 test('a send that throws rejects its items with the reason', async () => {
   const reason = new Error('no client')
-  const ask = oneAtATime<number, string>(
+  const add = singleItemBatcher<number, string>(
     () => {
       throw reason
     },
     { maxWeight: 1, maxInFlight: 1 },
   )
-  for (const item of [1, 2]) await expect(ask(item)).rejects.toBe(reason)
+  for (const item of [1, 2]) await expect(add(item)).rejects.toBe(reason)
 })
 
 test('each of 20,000 items in one tick is sent once and answered once', async () => {
   const sent: number[] = []
   let largest = 0
-  const ask = oneAtATime(
+  const add = singleItemBatcher(
     whole(async (items: readonly number[]) => {
       sent.push(...items)
       largest = Math.max(largest, items.length)
@@ -160,7 +160,7 @@ test('each of 20,000 items in one tick is sent once and answered once', async ()
     }),
     { maxWeight: 256, maxInFlight: 2 },
   )
-  const settled = await Promise.allSettled(Array.from({ length: 20_000 }, (_, i) => ask(i)))
+  const settled = await Promise.allSettled(Array.from({ length: 20_000 }, (_, i) => add(i)))
   expect(sent).toEqual(Array.from({ length: 20_000 }, (_, i) => i))
   expect(largest).toBe(256)
   const wrong = settled.filter((result, i) =>
@@ -173,14 +173,14 @@ test('each of 20,000 items in one tick is sent once and answered once', async ()
 
 test('a call resolves with the answers of its items in order, whatever batches they left in', async () => {
   const { send, batches, at } = byHand()
-  const ask = batcher(send, { maxWeight: 2, maxInFlight: 100 })
-  const answers = ask([1, 2, 3])
+  const add = batcher(send, { maxWeight: 2, maxInFlight: 100 })
+  const answers = add([1, 2, 3])
   await turn()
   expect(batches).toEqual([[1, 2], [3]])
   at(1).answer()
   at(0).answer()
   expect(await answers).toEqual(['1', '2', '3'])
-  expect(await ask([])).toEqual([])
+  expect(await add([])).toEqual([])
 })
 
 test('a call rejects when one of its items does', async () => {
@@ -194,8 +194,8 @@ test('a call rejects when one of its items does', async () => {
 
 test('batches are bounded by weight, and an item that weighs more leaves alone', async () => {
   const { send, batches } = byHand()
-  const ask = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
-  ask([4, 6, 1, 9, 1, 30, 2, 2])
+  const add = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
+  add([4, 6, 1, 9, 1, 30, 2, 2])
   await turn()
   expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
 })
@@ -203,7 +203,7 @@ test('batches are bounded by weight, and an item that weighs more leaves alone',
 test('items are answered one by one, and the next batch leaves when the first of them is', async () => {
   const answers: ((place: number, answer: string) => void)[] = []
   const batches: (readonly number[])[] = []
-  const ask = oneAtATime<number, string>(
+  const add = singleItemBatcher<number, string>(
     (items, answer) => {
       batches.push(items)
       answers.push(answer)
@@ -211,7 +211,7 @@ test('items are answered one by one, and the next batch leaves when the first of
     },
     { maxWeight: 2, maxInFlight: 1 },
   )
-  const [, second, third] = [1, 2, 3].map(ask)
+  const [, second, third] = [1, 2, 3].map(add)
   await turn()
   expect(batches).toEqual([[1, 2]])
   answers[0]?.(1, 'two')
@@ -224,8 +224,8 @@ test('items are answered one by one, and the next batch leaves when the first of
 
 test('a stalled batch delays others only for the stall timeout', async () => {
   const { send, batches, at } = byHand()
-  const ask = oneAtATime(send, { maxWeight: 1, maxInFlight: 2, stallTimeoutMs: 250 })
-  const calls = [1, 2, 3, 4, 5].map(ask)
+  const add = singleItemBatcher(send, { maxWeight: 1, maxInFlight: 2, stallTimeoutMs: 250 })
+  const calls = [1, 2, 3, 4, 5].map(add)
   await turn()
   expect(batches).toEqual([[1], [2]])
   for (const ms of [250, 1]) {
