@@ -53,7 +53,7 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
     )
 
     test(
-      'counts what a charge of several parts is denied by this part, and by no other',
+      'counts a denied charge of several parts only if its own part denies',
       using(async ({ store }) => {
         const [policy, other] = [banning(policyOf(1)), policyOf(1)]
         await takeOne(store, 'other', other)

@@ -52,7 +52,7 @@ export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): v
     )
 
     test(
-      'leaves no trace of a denied charge for those that follow',
+      'shows no effect of a denied charge to those that follow',
       using(async ({ store }) => {
         const policy = policyOf(2)
         const verdicts = await store.charge([
@@ -68,7 +68,7 @@ export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): v
     )
 
     test(
-      'allows exactly the limit of 1,000 charges of one key in one batch',
+      'allows exactly its limit of 1,000 charges of one key in one batch',
       using(async ({ store }) => {
         const policy = policyOf(100)
         const verdicts = await store.charge(Array.from({ length: 1000 }, () => [part('hot', policy)]))
@@ -80,7 +80,7 @@ export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): v
     )
 
     test(
-      'allows exactly the limit of 1,000 calls for one key at once',
+      'allows exactly its limit of 1,000 concurrent calls for one key',
       using(async ({ store }) => {
         const policy = policyOf(100)
         const calls = Array.from({ length: 1000 }, async () => store.charge([[part('hot', policy)]]))

@@ -43,7 +43,7 @@ export function testCharges(using: Using): void {
     )
 
     test(
-      'of cost 0 takes nothing, also when nothing is left',
+      'takes nothing at cost 0, even when nothing is left',
       using(async ({ store }) => {
         const policy = policyOf(2)
         const fresh = { allowed: true, remaining: 2, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
@@ -57,7 +57,7 @@ export function testCharges(using: Using): void {
     )
 
     test(
-      'above the limit is denied for ever, and takes nothing',
+      'is denied for ever at a cost above the limit, and takes nothing',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const never = { allowed: false, remaining: 5, retryAfterMs: Number.POSITIVE_INFINITY }
@@ -68,7 +68,7 @@ export function testCharges(using: Using): void {
     )
 
     test(
-      'of a key leaves other keys alone',
+      'leaves other keys alone',
       using(async ({ store }) => {
         const policy = policyOf(3)
         await takeOne(store, 'one', policy, 3)

@@ -69,7 +69,7 @@ export function testDifferential(using: Using): void {
     ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
     ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
   ])(
-    'on random traces, where a charge names %s, every figure is that of a plain model',
+    'on random traces whose charges name %s, every figure equals that of a plain model',
     async (_name, charge) => {
       await fc.assert(
         fc.asyncProperty(traces(charge), (steps) => using((made) => compare(made, steps))()),

@@ -35,7 +35,7 @@ export function testExpiry(using: Using, { settableClock }: Capabilities): void 
     )
 
     test(
-      'refunds nothing to a key that is fresh again',
+      'ignores a refund to a key that is fresh again',
       using(async ({ store, advance }) => {
         const policy = policyOf(3)
         const receipt = await receiptOf(store, 'key', policy, 3)

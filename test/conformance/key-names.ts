@@ -73,7 +73,7 @@ const VALUES = ANY.filter((key) => key.length <= 1024 && !key.includes('\0') && 
 /** Keys: none is mistaken for another, however alike. */
 export function testKeys(using: Using, { anyKey }: Capabilities): void {
   test.each([['printable', PRINTABLE] as const, ...(anyKey ? [['all', ANY] as const] : [])])(
-    '%s awkward keys are each their own',
+    'the awkward keys of %s are all distinct',
     (_which, keys) =>
       using(async ({ store }) => {
         const policy = fixedWindow({ limit: 100, window: LONG })
@@ -86,7 +86,7 @@ export function testKeys(using: Using, { anyKey }: Capabilities): void {
   )
 
   test(
-    'awkward values of clients are each their own behind a limiter',
+    'awkward values of clients are all distinct behind a limiter',
     using(async ({ store }) => {
       const policy = fixedWindow({ limit: 100, window: LONG })
       const limiter = createLimiter<string>({ store, policy, key: (value) => value, timeoutMs: 20_000 })

@@ -24,7 +24,7 @@ export function testManyParts(using: Using): void {
       ['first', 0],
       ['middle', 1],
       ['last', 2],
-    ])('takes none when the %s one denies, and shows the others as they stand', (_position, exhausted) =>
+    ])('takes none when the %s one denies, and shows the others unchanged', (_position, exhausted) =>
       using(async ({ store }) => {
         const policy = policyOf(5)
         const keys = ['a', 'b', 'c']
@@ -42,7 +42,7 @@ export function testManyParts(using: Using): void {
     )
 
     test(
-      'shows of each part whether it alone denies',
+      'shows for each part whether it would deny alone',
       using(async ({ store }) => {
         const policy = policyOf(5)
         await chargeOne(store, part('a', policy, 5), part('b', policy, 4))
@@ -60,7 +60,7 @@ export function testManyParts(using: Using): void {
     )
 
     test(
-      'counts a key that is named twice twice',
+      'counts a key once for each time that it is named',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const verdict = await chargeOne(store, part('key', policy, 2), part('key', policy, 2))
@@ -71,7 +71,7 @@ export function testManyParts(using: Using): void {
     )
 
     test(
-      'takes nothing of a key that is named twice and has enough for one only, and shows it as it stands',
+      'takes nothing from a key that is named twice and has enough for one only, and shows it unchanged',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const { allowed, parts } = await chargeOne(store, part('key', policy, 3), part('key', policy, 3))

@@ -57,7 +57,7 @@ export function testRefundAndForget(using: Using): void {
     )
 
     test(
-      'of an unknown key is no error, and creates no credit',
+      'does not fail for an unknown key, and creates no credit',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'known', policy, 1)
@@ -78,7 +78,7 @@ export function testRefundAndForget(using: Using): void {
     )
 
     test(
-      'of nothing changes nothing',
+      'changes nothing if it names no key or cost 0',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'key', policy, 4)
@@ -90,7 +90,7 @@ export function testRefundAndForget(using: Using): void {
 
     if (name !== 'consecutive') {
       test(
-        'of what was taken windows ago changes nothing',
+        'changes nothing if the units were taken windows ago',
         using(async ({ store }) => {
           const policy = policyOf(5)
           const receipt = await receiptOf(store, 'key', policy, 4)
@@ -104,7 +104,7 @@ export function testRefundAndForget(using: Using): void {
 
     if (name === 'tokenBucket') {
       test(
-        'of units that were restored by resetAtMs changes nothing',
+        'changes nothing if the units were restored by resetAtMs',
         using(async ({ store }) => {
           const policy = policyOf(5)
           const receipt = await receiptOf(store, 'key', policy, 4)
@@ -115,7 +115,7 @@ export function testRefundAndForget(using: Using): void {
     }
   })
 
-  describe.each(LONG_POLICIES)('forgetting, with a %s,', (_name, policyOf) => {
+  describe.each(LONG_POLICIES)('a forget, with a %s,', (_name, policyOf) => {
     test(
       'makes a key fresh, and leaves the others alone',
       using(async ({ store }) => {
@@ -129,7 +129,7 @@ export function testRefundAndForget(using: Using): void {
     )
 
     test(
-      'nobody, or somebody unknown, or somebody twice, is no error',
+      'does not fail for no key, an unknown key, or a key named twice',
       using(async ({ store }) => {
         const policy = policyOf(5)
         await takeOne(store, 'key', policy, 5)
@@ -140,7 +140,7 @@ export function testRefundAndForget(using: Using): void {
     )
 
     test(
-      'a key leaves nothing for a later refund to restore',
+      'leaves nothing for a later refund to restore',
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'key', policy, 5)

@@ -70,7 +70,7 @@ test('a request is charged before the handler runs, and refunded after it answer
   expect(during).toEqual([1, 1])
 })
 
-test('a denied request is refunded nothing', async () => {
+test('a denied request gets no refund', async () => {
   const served = await serve(app(twoPerMinute('successful'), answerWithStatus))
   expect(await statuses(served, withStatus(200, 200, 200, 200, 200))).toEqual([200, 200, 429, 429, 429])
 })
@@ -125,7 +125,7 @@ test('a refund that the store cannot make is emitted as refundFailed', async () 
   ])
 })
 
-test('a refund that failed is a process warning where nobody listens', async () => {
+test('a failed refund emits a process warning if there is no listener', async () => {
   const limiter = twoPerMinute(() => Promise.reject(new Error('no session')))
   const served = await serve(app(limiter, answerWithStatus))
   await send(served, { path: '/?200' })
@@ -142,7 +142,7 @@ describe("a client that hangs up before the answer stays charged with count: 'fa
     return { limiter, reached, ...(await sendAndHangUp(endpoint)) }
   }
 
-  test('when the handler answers in the end all the same', async () => {
+  test('even if the handler answers in the end', async () => {
     const { limiter, reached, req, res } = await hangUp()
     expect(reached).toHaveBeenCalledTimes(1)
     res.end('too late')
@@ -150,7 +150,7 @@ describe("a client that hangs up before the answer stays charged with count: 'fa
     expect(await limiter.limiter.peek(req)).toMatchObject({ remaining: 1 })
   })
 
-  test('when it was gone before the request reached the limiter', async () => {
+  test('even if it hung up before the request reached the limiter', async () => {
     const { handler, open } = gate()
     const { limiter, reached, req, res } = await hangUp(handler)
     Object.defineProperty(req, 'ip', { value: '127.0.0.1' }) // a closed socket has no address

@@ -19,7 +19,7 @@ test.each([
   [{ REDIS_URL, MEMCACHED_URL }, 'REDIS_URL and MEMCACHED_URL are both set.'],
   [{ REDIS_URL, DATABASE_URL }, 'REDIS_URL and DATABASE_URL are both set.'],
   [{ REDIS_URL, MEMCACHED_URL, DATABASE_URL }, 'REDIS_URL, MEMCACHED_URL and DATABASE_URL are all set.'],
-])('refuses several places at once: %j', async (places, message) => {
+])('the demo refuses more than one place for its limits: %j', async (places, message) => {
   const { ended, printed } = startDemo(places, bundled)
   expect(await ended).toBe(1)
   expect(printed.err).toBe(`${message} The demo keeps its limits in one place: unset the others.\n`)

@@ -108,7 +108,7 @@ describe('the playground', () => {
     expect(troubles).toEqual([])
   })
 
-  test('runs dry, tells denials by shape, and recovers', async () => {
+  test('runs dry, shows denials by another shape, and recovers', async () => {
     const { page, troubles } = await openDemo()
     await press(page, 'Send ten')
     await press(page, 'Send ten')

@@ -101,7 +101,7 @@ const ONE_PROXY = [
 ]
 
 describe.each(ONE_PROXY)('$name', ({ make }) => {
-  test('rotating what is no address stays in one bucket, with no error', async () => {
+  test('invalid addresses in rotation share one bucket, and do not fail', async () => {
     const served = await serve(make(5))
     const seen = await statuses(
       served,
@@ -139,7 +139,7 @@ describe.each(ONE_PROXY)('$name', ({ make }) => {
     expect(seen).toEqual([200, 429, 429, 429, 429])
   })
 
-  test('neighbours do not share', async () => {
+  test('neighbours do not share a bucket', async () => {
     const served = await serve(make(1))
     const clients = [
       '192.0.2.1',
@@ -158,7 +158,7 @@ describe.each(ONE_PROXY)('$name', ({ make }) => {
   })
 })
 
-describe('where no proxy is trusted', () => {
+describe('without a trusted proxy', () => {
   test.each(FRAMEWORKS)(
     'forwarding headers change nothing on $name, and clients do not share',
     async ({ app }) => {
@@ -188,7 +188,7 @@ describe('where no proxy is trusted', () => {
   })
 })
 
-test("with 'trust proxy' true, what is no address still shares the socket's bucket", async () => {
+test("with 'trust proxy' true, an invalid address still shares the socket's bucket", async () => {
   const limiter = rateLimit({ limit: 5, window: '1h', store: store() })
   const served = await serve(express().set('trust proxy', true).use(limiter, sayHello))
   const seen = await statuses(

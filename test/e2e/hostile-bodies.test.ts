@@ -179,7 +179,7 @@ describe.each(apps)('byField on %s', (_name, make) => {
   })
 })
 
-test('all of that has left no more than a bounded number of keys', () => {
+test('the malformed bodies of this file leave a bounded number of keys', () => {
   expect(store.size).toBeGreaterThan(0)
   expect(store.size).toBeLessThanOrEqual(500)
 })

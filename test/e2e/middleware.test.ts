@@ -104,7 +104,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
     expect(headers).toMatchObject({ 'x-ratelimit-remaining': '1', ratelimit: '"2-in-10s";r=1;t=5' })
   })
 
-  test('writes no quota headers where none are wanted, but Retry-After all the same', async () => {
+  test('writes no quota headers with headers: false, but still Retry-After', async () => {
     const { status, headers } = await denied(framework, { headers: 'none' })
     expect(status).toBe(429)
     expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([])
@@ -116,7 +116,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
     expect((await send(served)).headers['x-ratelimit-reset']).toBe('5')
   })
 
-  test('writes no X-RateLimit-Reset and no Retry-After where time brings nothing back', async () => {
+  test('writes no X-RateLimit-Reset and no Retry-After if time restores nothing', async () => {
     const { status, headers } = await denied(framework, { policy: consecutive({ limit: 2 }) })
     expect(status).toBe(429)
     expect(headers).not.toHaveProperty('x-ratelimit-reset')
@@ -174,7 +174,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
     expect(headers).toMatchObject({ 'retry-after': '5', 'x-ratelimit-remaining': '0' })
   })
 
-  test('lets a function let a denied request through after all', async () => {
+  test('lets a function pass a denied request on', async () => {
     const answer = await denied(framework, { onLimited: (_req, _res, next) => next() })
     expect(answer).toMatchObject({ status: 200, text: 'hello' })
   })

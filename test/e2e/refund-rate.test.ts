@@ -49,7 +49,7 @@ describe("a token bucket with count: 'failed'", () => {
     },
   )
 
-  test('still holds failing requests to its rate while nine in ten succeed', async () => {
+  test('still limits failing requests to its rate while nine in ten succeed', async () => {
     const succeeds = (request: number) => request % 10 !== 0
     const { deniedShare } = await run({ everyMs: 10, forMs: 20_000, answersAfterMs: 60, succeeds })
     expect(deniedShare).toBeLessThan(0.02) // 10 failures a second are below 20
@@ -89,7 +89,7 @@ describe('a refund of a token bucket', () => {
   }
   const owedAt = (state: State | undefined, nowMs: number) => policy.take(state, nowMs, 0).resetAfterMs
 
-  test('is the whole difference to a bucket that was never charged, when nothing came between', () => {
+  test('restores all that was taken, when nothing came between', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 }), costs, waits, (before, cost, waitMs) => {
         const without = after(undefined, START_MS, before)
@@ -101,7 +101,7 @@ describe('a refund of a token bucket', () => {
     )
   })
 
-  test('is never more than that, whatever came between', () => {
+  test('never restores more than was taken, whatever came between', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 }), costs, later, waits, (before, cost, others, waitMs) => {
         let without = after(undefined, START_MS, before)

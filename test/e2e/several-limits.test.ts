@@ -18,8 +18,8 @@ const clock = () => 1_700_000_000_000
 const bucket = (capacity: number, name?: string) =>
   tokenBucket({ capacity, refill: capacity, every: '1m', ...(name && { name }) })
 
-describe('several limits are one charge, all or nothing,', () => {
-  test('across keys: a denied account takes nothing from its address', async () => {
+describe('when several limits are one charge,', () => {
+  test('a denied account takes nothing from its address', async () => {
     const limiter = rateLimit({
       store: memoryStore({ clock }),
       headers: 'draft',
@@ -39,7 +39,7 @@ describe('several limits are one charge, all or nothing,', () => {
     expect(headers.ratelimit).toBe('"ip";r=2;t=15, "account";r=0;t=60')
   })
 
-  test('across keys: a denied address takes nothing from the account', async () => {
+  test('a denied address takes nothing from the account', async () => {
     const limiter = rateLimit({
       store: memoryStore({ clock }),
       limits: [
@@ -53,7 +53,7 @@ describe('several limits are one charge, all or nothing,', () => {
     expect((await send(served, { ...bob, from: '127.0.0.2' })).status).toBe(200)
   })
 
-  test('across policies of one key: what the longer window denies costs nothing of the shorter one', async () => {
+  test('a denial by the longer window of a key takes nothing from the shorter one', async () => {
     let nowMs = clock()
     const limiter = rateLimit({
       store: memoryStore({ clock: () => nowMs }),
@@ -110,7 +110,7 @@ describe('with several limiters on one route', () => {
   })
 })
 
-describe('a shared count', () => {
+describe('on one store', () => {
   const options = { limit: 2, window: '1m' } as const
   const counts = async (...handlers: Handler[]) =>
     statuses(await serve(app(...handlers, sayHello)), times(3)).then((seen) => seen.join(' '))
@@ -125,7 +125,7 @@ describe('a shared count', () => {
     expect(await counts(limiter, limiter)).toBe('200 200 429')
   })
 
-  test('two middlewares of one name share, with or without a store of their own', async () => {
+  test('two middlewares of one name share their counts, with or without the option store', async () => {
     const shared = memoryStore()
     const named = () => rateLimit({ ...options, name: 'login', store: shared })
     expect(await counts(named(), named())).toBe('200 429 429')
@@ -133,17 +133,17 @@ describe('a shared count', () => {
     expect(await counts(common(), common())).toBe('200 429 429')
   })
 
-  test('two middlewares of different names or prefixes on one store do not share', async () => {
+  test('two middlewares of different names or prefixes do not share their counts', async () => {
     const store = memoryStore()
     const named = (name: string, prefix = 'hg') => rateLimit({ ...options, name, prefix, store })
     expect(await counts(named('a'), named('b'), named('a', 'other'))).toBe('200 200 429')
   })
 
-  test('two middlewares without names do not share', async () => {
+  test('two middlewares without names do not share their counts', async () => {
     expect(await counts(rateLimit(options), rateLimit(options))).toBe('200 200 429')
   })
 
-  test('a second unnamed middleware on one store is an error that says to name them', () => {
+  test('a second unnamed middleware is an error that says to name them', () => {
     const store = memoryStore()
     rateLimit({ ...options, store })
     expect(() => rateLimit({ ...options, store })).toThrow(
@@ -153,7 +153,7 @@ describe('a shared count', () => {
     expect(() => rateLimit({ ...options, store, prefix: 'other' })).not.toThrow()
   })
 
-  test('wrong options lay no claim to a store', () => {
+  test('a factory that throws for its options does not claim the store', () => {
     const store = memoryStore()
     expect(() => rateLimit({ limit: Number.NaN, window: '1m', store })).toThrow(TypeError)
     expect(() => rateLimit({ ...options, store })).not.toThrow()
@@ -172,7 +172,7 @@ describe('a shared count', () => {
       { name: 'a', limits: [{ name: 'b.c', policy }] },
     ],
     ['a limiter without a name and one called default', { policy }, { name: 'default', policy }],
-  ])('names that only look alike do not share: %s', async (_what, one, other) => {
+  ])('names that only look alike do not share their counts: %s', async (_what, one, other) => {
     const store = memoryStore()
     expect(await counts(rateLimit({ ...one, store }), rateLimit({ ...other, store }))).toBe('200 200 429')
   })

@@ -56,7 +56,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
     return { demo, url }
   }
 
-  test(`two demos on one ${place.server} let through as much together as one alone`, async () => {
+  test(`two demos on one ${place.server} together let through as much as one alone`, async () => {
     const [a, b] = await Promise.all([open(), open()])
     expect(a.url).not.toBe(b.url)
     expect(a.demo.printed.out).toContain(
@@ -70,7 +70,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
     expect(await (await fetch(`${b.url}/play/consecutive/quota`)).json()).toMatchObject({ remaining: 10 })
   })
 
-  test('failed logins count on both, and a login that succeeds on neither', async () => {
+  test('a failed login counts on both demos, and a successful one on neither', async () => {
     const [a, b] = await Promise.all([open(), open()])
     for (const { url } of [a, b, a, b]) expect(await logIn(url, 'analytical')).toBe(200)
     await until('all of them are refunded', () => place.hasAllBack(server, 4))

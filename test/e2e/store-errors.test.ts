@@ -110,7 +110,7 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
     expect(answers[0].headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' })
   })
 
-  test('a function chooses, synchronous or async', async () => {
+  test('onStoreError may be a function, synchronous or async', async () => {
     expect((await ask((): 'deny' => 'deny')).statuses).toEqual([503, 503, 503])
     expect((await ask(async (): Promise<'local'> => 'local')).statuses).toEqual([200, 200, 429])
   })
@@ -156,7 +156,7 @@ test.each(['throws', 'rejects'])(
   1000,
 )
 
-test('a function that chooses gets the error and the request', async () => {
+test('a function onStoreError gets the error and the request', async () => {
   const choose = jest.fn(() => 'allow' as const)
   const { limiter, handler } = limited(brokenStore(), choose)
   const served = await serve(EXPRESS_5.app(limiter, handler))
@@ -193,7 +193,7 @@ test.each(['answerAll', 'failAll'] as const)('a late answer is dropped (%s)', as
   expect(sources).toEqual(['open'])
 })
 
-test("what a 'local' decision took is refunded to the fallback", async () => {
+test("a refund of a 'local' decision goes to the fallback store", async () => {
   const refund = jest.fn()
   const store = { ...brokenStore(), refund }
   const limiter = rateLimit({ limit: 1, window: '1m', store, onStoreError: 'local', count: 'failed' })

@@ -55,7 +55,7 @@ async function open() {
   return { socket, got, ask }
 }
 
-test('passes both ways, and the end of each way', async () => {
+test('the proxy forwards both ways, and the end of each way', async () => {
   const { socket, got, ask } = await open()
   await ask('one')
   await ask('two')
@@ -65,7 +65,7 @@ test('passes both ways, and the end of each way', async () => {
   await until('it is forgotten', () => proxy.connections === 0)
 })
 
-test('delays each way, and keeps the order also when the delay ends', async () => {
+test('the proxy delays each way, and keeps the order even when the delay ends', async () => {
   const { socket, got, ask } = await open()
   await ask('a')
   proxy.behave({ requestDelayMs: 60, replyDelayMs: 40 })
@@ -85,7 +85,7 @@ test.each([
   ['requests', ''],
   ['replies', 'one'],
   ['both', ''],
-] as const)('swallows %s, and leaves the connection open', async (swallow, expected) => {
+] as const)('the proxy swallows %s, and leaves the connection open', async (swallow, expected) => {
   const { socket, got, ask } = await open()
   proxy.behave({ swallow })
   socket.write('one')
@@ -97,7 +97,7 @@ test.each([
   expect(got.text).toBe('TWO')
 })
 
-test('passes replies byte by byte, and the rest at once when that ends', async () => {
+test('the proxy forwards replies byte by byte, and the rest at once when that ends', async () => {
   const { socket, got } = await open()
   proxy.behave({ msPerByte: 5 })
   socket.write('word')
@@ -114,7 +114,7 @@ test('passes replies byte by byte, and the rest at once when that ends', async (
 test.each([
   [0, ''],
   [2, 'ON'],
-])('closes in good order after %d bytes of the next reply', async (cutReplyAt, expected) => {
+])('the proxy closes with FIN after %d bytes of the next reply', async (cutReplyAt, expected) => {
   const { socket, got } = await open()
   proxy.behave({ cutReplyAt })
   socket.write('one')
@@ -126,7 +126,7 @@ test.each([
 test.each([
   ['reset', ['ECONNRESET', 'close']],
   ['end', ['end']],
-] as const)('cuts all connections: %s', async (how, events) => {
+] as const)('the proxy cuts all connections: %s', async (how, events) => {
   const all = await Promise.all([open(), open()])
   for (const { ask } of all) await ask('one')
   proxy.cut(how)
@@ -140,7 +140,7 @@ test.each([
   ['reset', ['ECONNRESET', 'close']],
   ['close', ['end']],
 ] as const)(
-  'calls onRequest for each request, and answers it with %s where that says so',
+  'the proxy calls onRequest for each request, and answers with %s if that says so',
   async (verdict, events) => {
     const { socket, got, ask } = await open()
     proxy.behave({ onRequest: (bytes) => (bytes.includes('bad') ? verdict : 'pass') })
@@ -152,7 +152,7 @@ test.each([
   },
 )
 
-test('ends one half of a connection', async () => {
+test('the proxy ends one half of a connection', async () => {
   const first = await open()
   await first.ask('one')
   proxy.halfClose('replies')
@@ -169,7 +169,7 @@ test('ends one half of a connection', async () => {
   await until('the server has ended it', () => second.got.text === 'THREEBYE')
 })
 
-test('refuses connections until it accepts them again, and keeps existing ones', async () => {
+test('the proxy refuses connections until it accepts them again, and keeps existing ones', async () => {
   const { ask } = await open()
   await ask('one')
   await proxy.refuse()
@@ -180,7 +180,7 @@ test('refuses connections until it accepts them again, and keeps existing ones',
   await (await open()).ask('three')
 })
 
-test('resets a connection while the server is away', async () => {
+test('the proxy resets a connection while the server is down', async () => {
   const nobody = await startProxy({ host: '127.0.0.1', port: 1 })
   const socket = connect({ host: nobody.host, port: nobody.port })
   await expect(text(socket)).rejects.toThrow('ECONNRESET')

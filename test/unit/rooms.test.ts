@@ -53,7 +53,7 @@ test('no files import one another in a circle', () => {
   expect(circlesAmong(imports)).toEqual([])
 })
 
-test('a circle of imports would be found', () => {
+test('the check finds a circle of imports', () => {
   const edges = [
     { from: 'a', to: 'b' },
     { from: 'b', to: 'c' },

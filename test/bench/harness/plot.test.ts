@@ -81,12 +81,12 @@ describe.each(KINDS)('a plot of %s', (kind) => {
     expect(await boxes(pages[kind], 'svg > rect[fill="#fff"]')).toEqual(await boxes(pages[kind], 'svg'))
   })
 
-  test('is an image with its title for a name, and a description', async () => {
+  test('is an image whose name is its title, with a description', async () => {
     expect(await pages[kind].getByRole('img', { name: PLOTS[kind].title, exact: true }).count()).toBe(1)
     expect(await pages[kind].locator('svg > desc').textContent()).toContain(OURS)
   })
 
-  test('shows its texts whole, none on another', async () => {
+  test('shows all of each text, and none overlaps another', async () => {
     const [svg] = await boxes(pages[kind], 'svg')
     const texts = await boxes(pages[kind], 'text')
     expect(texts.length).toBeGreaterThan(10)
@@ -151,14 +151,14 @@ test('the legend stands beside the lines', async () => {
   expect(name?.x).toBeGreaterThan(Math.max(...ends))
 })
 
-test('a figure that is no number rejects', async () => {
+test('a figure that is not a number throws', async () => {
   const bars = [{ label: OURS, value: Number.NaN }]
   await expect(barPlot({ ...BARS, bars })).rejects.toThrow('A plot was given NaN for a figure.')
   const series = [{ name: OURS, points: points([1, 2], [1, Number.POSITIVE_INFINITY]) }]
   await expect(linePlot({ ...LINES, series })).rejects.toThrow('A plot was given Infinity for a figure.')
 })
 
-test('a plot is drawn and written only where plots are kept', async () => {
+test('a plot is drawn and written only if plots are kept', async () => {
   const log = jest.spyOn(console, 'log').mockImplementation(() => {})
   const folder = await mkdtemp(join(tmpdir(), 'headgate-plots-'))
   const draw = jest.fn(async () => '<svg/>')

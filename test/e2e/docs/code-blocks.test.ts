@@ -11,7 +11,7 @@ const code = blocks.filter(isRun)
 /** Languages that are shown and not run. Others, such as `typescript`, would go untested unseen. */
 const SHOWN = ['sh', 'text', 'http', 'json', 'html', 'lua', 'sql', 'yaml', 'diff', 'mermaid']
 
-test('the README has code', () => {
+test('the README has code blocks', () => {
   expect(code.filter(({ page }) => page === 'README.md')).not.toEqual([])
 })
 

@@ -87,7 +87,7 @@ function recordErrors(): string[] {
   return errors
 }
 
-test('writes a thousand rejections as few rows, with sums that are exact', async () => {
+test('the audit log writes a thousand rejections as few rows, with exact sums', async () => {
   const { audit, url } = await audited()
   const startedMs = performance.now()
   const byAddress = await guess(url, 1000)
@@ -101,7 +101,7 @@ test('writes a thousand rejections as few rows, with sums that are exact', async
   expect(row).toEqual({ account: expect.stringMatching(/^[\w-]{22}$/), is_after: true })
 })
 
-test('answers as fast while the database is away, and writes what came together once it is back', async () => {
+test('logins are answered as fast while the database is down, and rejections are written once it is back', async () => {
   const errors = recordErrors()
   const { audit, url } = await audited({ everyMs: 50 })
   let rejected = sum(await guess(url, 50))
@@ -122,7 +122,7 @@ test('answers as fast while the database is away, and writes what came together 
   ])
 })
 
-test('counts nothing twice where a statement was given up and arrived all the same', async () => {
+test('the audit log counts nothing twice if a statement arrives although it timed out', async () => {
   const errors = recordErrors()
   const { audit } = await audited({ everyMs: 50 })
   audit.count('127.0.2.1', 'first')
@@ -141,7 +141,7 @@ test('counts nothing twice where a statement was given up and arrived all the sa
   expect(await totals()).toMatchObject({ rows: 3, rejections: 3 })
 })
 
-test('holds a bounded number of rows, however many names are made up, and loses none of the sum', async () => {
+test('the audit log holds a bounded number of rows, however many names are made up, and an exact sum', async () => {
   const { audit } = await audited({ maxRows: 100, everyMs: 50 })
   for (let i = 0; i < 5000; i++) audit.count('127.0.2.1', `name-${i}`)
   expect(audit.waiting).toBe(101)
@@ -149,7 +149,7 @@ test('holds a bounded number of rows, however many names are made up, and loses 
   expect((await totals()).byAddress).toEqual({ '127.0.2.1': 100, others: 4900 })
 })
 
-test('prints what it cannot write any more', async () => {
+test('the audit log prints the rows that it can no longer write', async () => {
   const errors = recordErrors()
   const pool = auditPool('postgres://nobody@127.0.0.1:1/none')
   const audit = auditRows(pool)
@@ -160,7 +160,7 @@ test('prints what it cannot write any more', async () => {
   expect(row).toMatchObject({ address: '127.0.2.1', account: 'name', rejections: 3 })
 })
 
-test('loses nothing when it is stopped', async () => {
+test('the example loses no rejection when it is stopped', async () => {
   const example = await startExample('examples/audit-log.ts', { DATABASE_URL: server.url })
   const rejected = sum(await guess(example.url, 40))
   expect(await example.stop()).toBe(0)

@@ -44,13 +44,13 @@ async function fail(times: number, username: string, from: string, cookies = {})
 
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
-test('prints the limits in force, and the accounts', () => {
+test('the example prints its limits and its accounts', () => {
   expect(example.printed.out).toMatch(/'consecutive' +│ .* │ 'consecutive: 100'/)
   expect(example.printed.out).toContain(`Log in at ${example.url} as ada (analytical engine)`)
   expect(example.printed.err).toBe('')
 })
 
-test('starts a new session for the right password, and ends it at logout', async () => {
+test('the right password starts a new session, and logout ends it', async () => {
   expect((await home({})).headers.location).toBe('/login')
   const first = await logIn(' ADA ', 'analytical engine', '127.0.1.1')
   expect([first.status, first.headers.location]).toEqual([303, '/'])
@@ -69,7 +69,7 @@ test('starts a new session for the right password, and ends it at logout', async
   expect((await home(second.cookies)).status).toBe(303)
 })
 
-test('answers known and unknown accounts alike, refuses guessers, and lets support forget them', async () => {
+test('known and unknown accounts are answered alike, guessers are refused, and support can forget them', async () => {
   const right = (from: string, cookies = {}) => logIn('ada', 'analytical engine', from, cookies)
   const { cookies } = await right('127.0.1.1')
   const device = Object.fromEntries(Object.entries(cookies).filter(([name]) => DEVICE.test(name)))
@@ -114,7 +114,7 @@ function shown({ status, rawHeaders, body }: Answer, name: string) {
 const least = (answers: Answer[]) =>
   Math.min(...answers.filter(({ status }) => status === 401).map(({ tookMs }) => tookMs))
 
-test('answers any value of the name', async () => {
+test('any value of the name is answered', async () => {
   const post = (form: string, headers = {}) =>
     ask(`${example.url}/login`, { form, from: '127.0.1.7', headers })
   expect((await post('username=ada&username=grace&password=x')).status).toBe(400)
@@ -125,7 +125,7 @@ test('answers any value of the name', async () => {
   expect(body).toContain('value="&#34;&#62;&#60;script&#62;"')
 })
 
-test('works in a browser without JavaScript', async () => {
+test('the login works in a browser without JavaScript', async () => {
   const { page, submit, complaints } = await openForm()
   await submit('grace', 'a guess')
   await page.locator('[role=alert]:focus', { hasText: 'Wrong user name or password.' }).waitFor()

@@ -40,7 +40,7 @@ const outputOf = async (command: string, args: readonly string[]) => {
   return { code, output: `${stdout}${stderr}`.trim() }
 }
 
-test('the tarball holds the build, its papers and nothing else', async () => {
+test('the tarball holds the build, its documents and nothing else', async () => {
   const files = (await mustRun('tar', ['-tzf', tarball], project)).trim().split('\n')
   const outside = files.filter((file) => !/^package\/dist\/(esm|cjs)\/.*\.(js|d\.ts|json)$/.test(file))
   const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((name) => `package/${name}`)
@@ -93,7 +93,7 @@ describe('in another project', () => {
     { file: 'bundled.mjs', prepare: bundle, servers: 2 },
   ]
 
-  describe('imported and required in one process', () => {
+  describe('where it is imported and required in one process', () => {
     let seen: Record<string, unknown>
     beforeAll(async () => {
       seen = JSON.parse(await mustRun(process.execPath, ['both.mjs'], project))

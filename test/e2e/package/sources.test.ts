@@ -10,7 +10,7 @@ function importsOf(source: string): string[] {
   return [...source.matchAll(pattern)].map((match) => match[2] as string)
 }
 
-test('an import is found however it is written', () => {
+test('the search finds an import however it is written', () => {
   const source = `import a from 'a'
 import 'b'
 import type {

@@ -94,7 +94,7 @@ test.each(COLLATIONS)('no invisible character that %s ignores makes a second acc
   expect(login.guesses).toEqual([])
 })
 
-test('characters that only a collation ignores make no second account where names are looked up by foldName', async () => {
+test('characters that only a collation ignores make no second account if names are looked up by foldName', async () => {
   const characters = (await ignoredBy('utf8mb4_uca1400_as_cs')).filter((each) => !isInvisible(each))
   const known = ['\u0640', '\u07fa', '\u180a', '\ufe0f']
   expect(characters).toEqual(expect.arrayContaining(known))

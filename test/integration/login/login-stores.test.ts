@@ -270,7 +270,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(6, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429])
   })
 
-  test('grants no guesses for logging in with an account of one’s own in between', async () => {
+  test('grants no further guesses for logins with an account of one’s own in between', async () => {
     const limits = { ...LIMITS, address: lasting(4) }
     const own = await login({ limits })
     const seen: number[] = []
@@ -287,7 +287,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     expect(own.reached.filter((name) => name !== 'mallory')).toEqual(['ada', 'grace', 'mary', 'joan'])
   })
 
-  test('bans a guesser who goes on, for longer each time, and nobody else', async () => {
+  test('bans a guesser who goes on, for longer each time, and no other client', async () => {
     const inner = slidingWindow({ limit: 2, window: '1d' })
     const banned = ban(inner, { after: 3, within: '1d', for: ['10d', '100d'] })
     const own = await login({ limits: { ...LIMITS, accountAndAddress: banned }, retryAfter: 'exact' })
@@ -330,7 +330,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     expect(locked).toEqual(['ada'])
   })
 
-  test('begins to count failures in a row anew after a success', async () => {
+  test('restarts the count of failures in a row after a success', async () => {
     const own = await login({ consecutive: 3 })
     for (let i = 0; i < 3; i++) {
       expect(await times(2, () => own.attempt('ada', WRONG))).toEqual([401, 401])

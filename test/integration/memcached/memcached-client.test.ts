@@ -38,7 +38,7 @@ test.each<[string, unknown]>([
   )
 })
 
-describe('a client', () => {
+describe('a memcached client', () => {
   let server: MemcachedServer
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('a client', () => {
     expect((await failureOf(charge)).message).toContain('no server is available')
   })
 
-  test('is used by the store and by others at the same time, and nothing is mixed up', async () => {
+  test('may be used by the store and by others at the same time, and no replies are mixed up', async () => {
     const client = open(server.url)
     const store = memcachedStore(client)
     const policy = fixedWindow({ limit: 1000, window: LONG })

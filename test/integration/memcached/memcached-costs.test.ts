@@ -65,7 +65,7 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
     ['true', true],
     ['a list', [2]],
     ['a bigint', 2n],
-  ])('is an error, and takes nothing of anything: %s', async (_name, cost) => {
+  ])('is an error, and takes nothing from any key: %s', async (_name, cost) => {
     await takeOne(store, 'held', policy, 2)
     for (const charges of [
       [[wrong('held', cost)]],
@@ -84,8 +84,8 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
   })
 })
 
-describe.each(LONG_POLICIES)('many concurrent charges, with a %s', (_, policyOf) => {
-  test('20,000 charges of one key in one tick are exact', async () => {
+describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
+  test('20,000 charges of one key in one tick are counted exactly', async () => {
     const policy = policyOf(3000)
     const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
     expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
@@ -108,7 +108,7 @@ describe.each<[string, Policy]>([
   ['fixedWindow', fixedWindow({ limit: MOST, window: LONG })],
   ['slidingWindow', slidingWindow({ limit: MOST, window: LONG })],
   ['consecutive', consecutive({ limit: MOST })],
-])('a limit of the largest number there is, with a %s', (_, policy) => {
+])('the largest limit, with a %s', (_, policy) => {
   test('is counted exactly to the last unit', async () => {
     expect(await takeOne(store, 'key', policy, MOST - 3)).toMatchObject({ allowed: true, remaining: 3 })
     expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })

@@ -65,7 +65,7 @@ async function expectRemaining(policy: Policy, key: string, remaining: number): 
 describe.each(NAMES)('four processes of 200 callers, with a %s', (name) => {
   const policy = POLICIES[name](1000)
 
-  test('take exactly the limit of one key, and a further charge nothing', async () => {
+  test('take exactly the limit of one key, and no more with further charges', async () => {
     const key = `${run}:hot:${name}`
     const { allowed, ranOut } = await chargeInAll([{ key, policy: name, limit: 1000 }])
     expect({ allowed, isRare: ranOut <= SENT / 100 }).toEqual({ allowed: 1000, isRare: true })
@@ -99,7 +99,7 @@ test.each(COUNTING)('the counter in the server is exactly the limit afterwards: 
 })
 
 test.each(NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof name] as const))(
-  'two keys with two policies each, all or nothing, are never over a limit, and what was allowed is taken: %s and %s',
+  'charges of two keys with two policies each never exceed a limit, and allowed ones are taken whole: %s and %s',
   async (first, second) => {
     const parts = [
       { key: `${run}:ip:${first}`, policy: first, limit: 1400 },

@@ -68,7 +68,7 @@ describe('an item of another application', () => {
     ['nothing under a bucket', bucket, String(0x68670001), '', 0],
     ['a text with our flags', bucket, String(0x68670001), 'hello', 0],
     ['a large value under a bucket', bucket, '0', large, 0],
-  ])('spoils its own charges alone, and is left as it is: %s', async (_, policy, flags, value, ago) => {
+  ])('fails only charges of its own key, and stays unchanged: %s', async (_, policy, flags, value, ago) => {
     const key = itemKey(policy, 'theirs', ago)
     await server.command(`set ${key} ${flags} 0 ${value.length}\r\n${value}`)
     await takeOne(store, 'ours', window)
@@ -95,14 +95,14 @@ describe('an item of another application', () => {
   test.each([
     [window, 2n ** 64n - 1n],
     [sliding, 2n ** 64n - 3n],
-  ])('a number that counting begins anew allows nothing', async (policy, value) => {
+  ])('allows nothing if counting restarts at its number', async (policy, value) => {
     await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
     expect((await failureOf(store.charge([[part('theirs', policy, 4)]]))).message).toContain(
       'something other than a state',
     )
   })
 
-  test('a refund to it fails, and leaves it unchanged', async () => {
+  test('fails a refund to its key, and stays unchanged', async () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
       const refund = store.refund([{ ...part('theirs', policy), takenAtMs: Date.now() }])
@@ -132,27 +132,30 @@ describe('a server that is out of memory', () => {
     await server.command([...sets, 'version'].join('\r\n'))
   }
 
-  test.each([1, 5])('rejects with its reason, and takes all or nothing: retries %s', async (retries) => {
-    await server.restart()
-    const store = memcachedStore(open(server.url, { retries }))
-    for (const policy of [window, sliding]) await takeOne(store, `held-${policy.kind}`, policy)
-    await fill()
-    for (const [name, policyOf] of LONG_POLICIES) {
-      const failures = await failuresOf([
-        store.charge([[part(`new-${name}`, policyOf(5))]]),
-        store.charge([[part('held-fixed-window', window), part(`new-${name}`, policyOf(5))]]),
-        store.charge([[part('held-sliding-window', sliding, 2), part(`new-${name}`, policyOf(5), 5)]]),
-      ])
-      for (const failure of failures) expect(causeOf(failure)).toMatch(/status 130: Out of memory/)
-      expect(await remainingOf(store, policyOf(5), [`new-${name}`])).toEqual([5])
-    }
-    await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
-    await expectTaken(store, sliding, ['held-sliding-window'], 1)
-    await store.forget(keyed(window, 'held-fixed-window'))
-    expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
-  })
+  test.each([1, 5])(
+    'makes charges reject with its reason, and take all or nothing: retries %s',
+    async (retries) => {
+      await server.restart()
+      const store = memcachedStore(open(server.url, { retries }))
+      for (const policy of [window, sliding]) await takeOne(store, `held-${policy.kind}`, policy)
+      await fill()
+      for (const [name, policyOf] of LONG_POLICIES) {
+        const failures = await failuresOf([
+          store.charge([[part(`new-${name}`, policyOf(5))]]),
+          store.charge([[part('held-fixed-window', window), part(`new-${name}`, policyOf(5))]]),
+          store.charge([[part('held-sliding-window', sliding, 2), part(`new-${name}`, policyOf(5), 5)]]),
+        ])
+        for (const failure of failures) expect(causeOf(failure)).toMatch(/status 130: Out of memory/)
+        expect(await remainingOf(store, policyOf(5), [`new-${name}`])).toEqual([5])
+      }
+      await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
+      await expectTaken(store, sliding, ['held-sliding-window'], 1)
+      await store.forget(keyed(window, 'held-fixed-window'))
+      expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
+    },
+  )
 
-  test('still counts in a counter that is there', async () => {
+  test('still counts in an existing counter', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0) // every increment would add a read
     await server.restart()
     const store = memcachedStore(open(server.url))

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 test.each(LONG_POLICIES.slice(0, 2))(
-  'half a reply is not taken for the beginning of the next one: %s',
+  'half a reply is not read as the beginning of the next one: %s',
   async (name, policyOf) => {
     const policy = policyOf(10)
     const store = memcachedStore(open(proxy.url))

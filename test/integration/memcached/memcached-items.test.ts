@@ -42,7 +42,7 @@ beforeEach(async () => {
   store = memcachedStore(client)
 })
 
-describe('an item in memcached', () => {
+describe('in memcached,', () => {
   test('a counter is the digits of its count, one for each slice, named in its key', async () => {
     const fixed = fixedWindow({ limit: 50, window: '1000d' })
     const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
@@ -88,7 +88,7 @@ const EXPIRING: readonly Policy[] = ['1s', '1h', '29d', '30d', '31d', '10y'].fla
 ])
 
 test.each(EXPIRING.map((policy) => [`${policy.kind} ${policy.name} (${policy.params})`, policy] as const))(
-  'an item expires when it counts no more, and soon after: %s',
+  'an item expires soon after it no longer counts, and not before: %s',
   async (_, policy) => {
     await until('no window ends soon', () => Date.now() % 1000 < 500)
     const { atMs, parts } = await chargeOne(store, part('key', policy, 5))

@@ -57,7 +57,7 @@ function monitorOf(client: Client) {
   }
 }
 
-test('reports nothing at the first poll, nor while nothing is lost', async () => {
+test('the monitor reports nothing at the first poll, nor while nothing is lost', async () => {
   const first = monitorOf(open(server.url))
   await first.pollAfter(0)
   const second = monitorOf(open(server.url))
@@ -91,7 +91,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   }
 })
 
-test('every loss is reported, and of several servers the one that lost', async () => {
+test('every loss is reported, with the server that lost state', async () => {
   const { reports, pollAfter } = monitorOf(open(urls()))
   await pollAfter(0)
   for (const each of [...servers, ...servers]) {
@@ -102,7 +102,7 @@ test('every loss is reported, and of several servers the one that lost', async (
   expect(reports).toEqual(order)
 })
 
-test('reports a server that was down only if it comes back without its items', async () => {
+test('a server that was down is reported only if it comes back without its items', async () => {
   const { reports, pollAfter } = monitorOf(open(server.url))
   await pollAfter(0)
   await server.kill()

@@ -74,7 +74,7 @@ test('slices of a long window that can no longer change are not read again', asy
   expect(reads).toBe(0)
 })
 
-test('what another process counts in a slice up to a second after its end is seen', async () => {
+test('a count by another process in a slice is seen up to a second after its end', async () => {
   const slice = sliceAt(Date.now()) + 1
   await untilSlice(slice)
   await takeOne(store, 'key', policy, 100)
@@ -94,7 +94,7 @@ test('what another process counts in a slice up to a second after its end is see
   expect(await remainingOf(store, policy, ['key'])).toEqual([850])
 })
 
-test('what this process refunds or forgets in a past slice is seen at once', async () => {
+test('a refund or forget by this process in a past slice is seen at once', async () => {
   const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   await untilSlice(sliceAt(atMs) + 4)
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
@@ -121,13 +121,13 @@ describe('with counts read long ago', () => {
     return full
   }
 
-  test('what they allow is not checked again', async () => {
+  test('an allowed charge does not read them again', async () => {
     const full = await startFull(11_000)
     await memcachedStore(client).forget(keyed(long, 'full'))
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
   })
 
-  test('what they deny is checked again, once in ten seconds', async () => {
+  test('a denied charge reads them again, once in ten seconds', async () => {
     const full = await startFull(11_000)
     expect(await takeOne(full, 'full', long)).toMatchObject({ allowed: false })
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
@@ -137,22 +137,15 @@ describe('with counts read long ago', () => {
     [9_000, false],
     [11_000, true],
     [-11_000, true], // by a clock that was set back
-  ])(
-    'what another process has forgotten meanwhile is seen after ten seconds: %s ms',
-    async (laterMs, isSeen) => {
-      const full = await startFull(laterMs)
-      await memcachedStore(open(server.url)).forget(keyed(long, 'full'))
-      const verdicts = await full.charge([
-        [part('full', long)],
-        [part('full', long, 99)],
-        [part('full', long)],
-      ])
-      expect(verdicts.map(({ allowed }) => allowed)).toEqual(
-        isSeen ? [true, true, false] : [true, false, false],
-      )
-      expect(await remainingOf(memcachedStore(client), long, ['full'])).toEqual([isSeen ? 0 : 99])
-    },
-  )
+  ])('a forget by another process is seen after ten seconds: %s ms', async (laterMs, isSeen) => {
+    const full = await startFull(laterMs)
+    await memcachedStore(open(server.url)).forget(keyed(long, 'full'))
+    const verdicts = await full.charge([[part('full', long)], [part('full', long, 99)], [part('full', long)]])
+    expect(verdicts.map(({ allowed }) => allowed)).toEqual(
+      isSeen ? [true, true, false] : [true, false, false],
+    )
+    expect(await remainingOf(memcachedStore(client), long, ['full'])).toEqual([isSeen ? 0 : 99])
+  })
 })
 
 test('counts that were cached while the clock was ahead are dropped when it steps back', async () => {
@@ -188,7 +181,7 @@ test.each(['forget', 'refund'] as const)(
   },
 )
 
-test('what another process refunds or forgets in a past slice is seen by the end of the window', async () => {
+test('a refund or forget by another process in a past slice is seen by the end of the window', async () => {
   const other = memcachedStore(open(server.url))
   const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   const slice = sliceAt(atMs)

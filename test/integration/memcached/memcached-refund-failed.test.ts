@@ -62,7 +62,7 @@ describe('a connection lost while a denied charge is refunded', () => {
 
   afterAll(() => proxy?.stop())
 
-  test.each(COUNTING)('leaves the denial a denial, and emits one warning: %s', async (_, policyOf) => {
+  test.each(COUNTING)('does not change the denial, and emits one warning: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
     proxy.behave({ onRequest: (requests) => (opcodesIn(requests).includes(DECREMENT) ? 'reset' : 'pass') })
@@ -93,7 +93,7 @@ describe('a server killed while a charge that took units there waits for another
     return found as string
   }
 
-  test.each(LONG_POLICIES)('leaves its denial a denial, and emits one warning: %s', async (_, policyOf) => {
+  test.each(LONG_POLICIES)('does not change the denial, and emits one warning: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
     const client = open(servers.map(({ url }) => url).join(','), { timeout: 30 })

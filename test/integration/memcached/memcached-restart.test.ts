@@ -60,7 +60,7 @@ function loadOn(key: string, policy: Policy, retries: number) {
 
 describe.each([1, 5])('a restart under load, with a client of retries: %s', (retries) => {
   test.each(LONG_POLICIES)(
-    'rejects what was in flight, and counts nothing twice: %s',
+    'rejects the charges in flight, and counts none twice: %s',
     async (_, policyOf) => {
       const policy = policyOf(LIMIT)
       const { load, store, end } = loadOn('key', policy, retries)

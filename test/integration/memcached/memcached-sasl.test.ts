@@ -80,7 +80,7 @@ test('a client with user and password is authenticated, also when it reconnects'
   for (const policy of POLICIES) await takeOne(store, `new-${policy.kind}`, policy)
 })
 
-test('a wrong password fails charges with this cause', async () => {
+test('a wrong password fails charges, and is their cause', async () => {
   for (const policy of POLICIES) {
     const failure = await failureOf(storeBy('wrong').charge([[part('key', policy)]]), 1500)
     expect(failure.message).toMatch(/authentication failed|Auth failure/)

@@ -83,7 +83,7 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
   })
 })
 
-test('a charge over keys of both that one denies takes nothing from the other', async () => {
+test('a charge of keys on both servers that one denies takes nothing from the other', async () => {
   for (const policy of POLICIES) {
     const [[first = ''], [second = '']] = [keysOn(0, policy, 1), keysOn(1, policy, 1)]
     await store.charge([[part(second, policy, 4)]])

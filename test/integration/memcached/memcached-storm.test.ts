@@ -46,7 +46,7 @@ function rage(question: StormQuestion): Promise<StormCounts[]> {
 }
 
 test.each(STORMS)(
-  'a storm of several processes on one bucket %s is never over its limit',
+  'a storm of several processes on one bucket %s never exceeds its limit',
   async (_, storm) => {
     const key = `storm:${process.pid}-${Date.now()}`
     const each = await rage({ key, ...storm })

@@ -40,7 +40,7 @@ const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => read
 const database = setUpDatabase(postgres)
 
 describe.each(KINDS)('the row of %s', (_title, policyOf) => {
-  test.each(TAKINGS)('is kept until all is there again, after %s', async (_taking, chargesOf) => {
+  test.each(TAKINGS)('is kept until all units are available again, after %s', async (_taking, chargesOf) => {
     const { store, pool, table } = await database.makeStore()
     const tooEarlyMs: number[] = []
     for (const seconds of WINDOWS_S) {
@@ -60,7 +60,7 @@ describe.each(KINDS)('the row of %s', (_title, policyOf) => {
   })
 })
 
-test('such a bucket is full after 0.19 % more than its window', () => {
+test('the bucket of these tests is full 0.19 % later than its window ends', () => {
   for (const seconds of WINDOWS_S) {
     const { resetAfterMs } = bucketOf(seconds).take(undefined, 0, REFILL * seconds)
     expect(resetAfterMs / (1000 * seconds)).toBeCloseTo(1.0019, 4)

@@ -24,7 +24,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     await pool.end()
   })
 
-  test.each(LONG_POLICIES)('peeks and denials go on: %s', async (_title, policyOf) => {
+  test.each(LONG_POLICIES)('peeks and denials still work: %s', async (_title, policyOf) => {
     const { store, pool } = await database.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)
     await store.charge([[part('key', policy, LIMIT)]])
@@ -37,7 +37,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     await pool.end()
   })
 
-  test('however often it is run, the limit holds, and no statement has a name again', async () => {
+  test('however often it runs, the limit holds, and later statements are unnamed', async () => {
     const { store, pool, table } = await database.makeStore({ size: 1 })
     const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
     const policy = policyOf(LIMIT)
@@ -55,7 +55,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
   })
 })
 
-describe('where a connection already has a statement of that name, as behind a pooler', () => {
+describe('on a connection that already has a statement of that name, as behind a pooler', () => {
   test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
     const { store: first, pool, table } = await database.makeStore({ size: 1 })
     const policy = policyOf(LIMIT)

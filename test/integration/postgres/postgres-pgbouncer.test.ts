@@ -80,7 +80,7 @@ describe('behind a PgBouncer that pools transactions', () => {
     }
   })
 
-  test('keys and figures are the usual ones', async () => {
+  test('keys and figures are the same as without it', async () => {
     const [first, second] = ours.map((pool) => pool.makeStore({ table: 'figures' }))
     await first?.prepare()
     await expectKeptApart(first as NonNullable<typeof first>, second)
@@ -88,7 +88,7 @@ describe('behind a PgBouncer that pools transactions', () => {
   })
 })
 
-test('behind one that pools statements, the first use is rejected with the fix, and nothing is taken', async () => {
+test('behind a PgBouncer that pools statements, the first use rejects with the fix and takes nothing', async () => {
   const [pool] = (await openBehind({ poolMode: 'statement' }, 1)) as [UserPool]
   const table = await database.makeTable()
   const store = pool.makeStore({ table })

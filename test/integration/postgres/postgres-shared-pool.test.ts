@@ -52,7 +52,7 @@ describe('a connection that the application has released', () => {
     ['a single charge', (store: SqlStore) => store.charge([one])],
     ['a charge of two parts', (store: SqlStore) => store.charge([pair])],
     ['prepare()', (store: SqlStore) => store.prepare()],
-  ])('in a failed transaction fails %s, and later ones go on', async (_title, use) => {
+  ])('in a failed transaction fails %s, and later ones work', async (_title, use) => {
     const { store, pool, taken } = await makeShared()
     await withEach(pool, async ({ run }) => {
       for (const sql of ['BEGIN', 'SELECT 1 / 0']) await run(sql)
@@ -76,7 +76,7 @@ describe('a connection that the application has released', () => {
     await pool.end()
   })
 
-  test('behind a BEGIN that was not awaited fails a charge, which is not counted', async () => {
+  test('after a BEGIN that was not awaited fails a charge, which is not counted', async () => {
     const { store, pool, taken } = await makeShared()
     await store.charge([one])
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
@@ -102,7 +102,7 @@ describe('while the application holds all connections', () => {
     expect((await taken())[0]).toBe(LIMIT)
   })
 
-  test('charges fail with what to do where the pool has a time-out, and go on afterwards', async () => {
+  test('charges fail with the fix if the pool has a timeout, and work again afterwards', async () => {
     const { store, pool, taken } = await makeShared({ connectionTimeoutMillis: 100 })
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
     for (const charge of [one, pair]) {
@@ -151,7 +151,7 @@ describe('on connections whose settings the application has changed', () => {
   test.each([
     ['SET default_transaction_read_only = on', 'RESET default_transaction_read_only'],
     ['SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY', 'SET default_transaction_read_only = off'],
-  ])('%s fails charges with the fix, and they go on after %s', async (change, back) => {
+  ])('%s fails charges with the fix, and they work again after %s', async (change, back) => {
     const { store, pool, taken } = await makeShared()
     await set(pool, change)
     for (const charge of [one, pair]) {

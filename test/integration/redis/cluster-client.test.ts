@@ -31,7 +31,7 @@ function withClient(options: Omit<ClusterOptions, 'redisOptions'>, run: (client:
 }
 
 test(
-  '20,000 charges of as many keys in one tick are taken once each, and refunded and forgotten as well',
+  '20,000 keys charged in one tick are each charged, refunded and forgotten exactly once',
   withClient({}, async (client) => {
     const store = redisStore(client)
     const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
@@ -74,7 +74,7 @@ test.each<[string, ClusterOptions]>([
 test.each([
   ['warns once', undefined, 1],
   ['does not warn', 0, 0],
-])('that lost commands are sent again %s: retryDelayOnFailover %s', (_, retryDelayOnFailover, times) => {
+])('a client %s about resent commands with retryDelayOnFailover %s', (_, retryDelayOnFailover, times) => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation()
   forgetWarnings()
   const client = new Cluster([{ host: '127.0.0.1', port: 1 }], {

@@ -55,7 +55,7 @@ describe.each(PLACEMENTS)('a charge of keys %s', (_placement, keysOf) => {
     }
     const left = () => remainingOf(redisStore(client), policy, keysOf())
 
-    test('takes every part where all allow', async () => {
+    test('takes every part if all allow', async () => {
       const verdict = await charge(1, 2, 5)
       expect(verdict.allowed).toBe(true)
       expect(verdict.parts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
@@ -74,7 +74,7 @@ describe.each(PLACEMENTS)('a charge of keys %s', (_placement, keysOf) => {
       ['first', 0],
       ['middle', 1],
       ['last', 2],
-    ])('takes none where the %s one denies, and shows each as it stands', async (_which, at) => {
+    ])('takes none if the %s one denies, and shows each unchanged', async (_which, at) => {
       const before = [1, 2, 3].map((taken, i) => (i === at ? 5 : taken))
       await charge(...before)
       const denying = await chargeOne(redisStore(client), part(keysOf()[at] as string, policy, 2))
@@ -85,7 +85,7 @@ describe.each(PLACEMENTS)('a charge of keys %s', (_placement, keysOf) => {
       expect(await left()).toEqual(before.map((taken) => 5 - taken))
     })
 
-    test('shows of each part whether it alone denies', async () => {
+    test('shows for each part whether it would deny alone', async () => {
       await charge(5, 1, 4)
       expectDenied(await charge(1, 1, 2), [5, 1, 4], [0, 2])
       expectDenied(await charge(0, 1, 2), [5, 1, 4], [2])
@@ -93,7 +93,7 @@ describe.each(PLACEMENTS)('a charge of keys %s', (_placement, keysOf) => {
       expect(await charge(0, 4, 1)).toMatchObject({ allowed: true })
     })
 
-    test('leaves no key behind where it denies and they were fresh', async () => {
+    test('leaves no key behind if it denies and all keys were fresh', async () => {
       for (const costs of [
         [6, 1, 1],
         [1, 6, 1],

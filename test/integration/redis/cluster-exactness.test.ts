@@ -65,7 +65,7 @@ describe.each(NAMES)('four processes of 200 callers, with a %s,', (policy) => {
     [1000, 5],
     [400, 1],
   ])(
-    'never take more than %d of two keys in different slots, and in the end exactly what was allowed',
+    'never take more than %d of two keys in different slots, and finally exactly the allowed units',
     async (limit, each) => {
       const keys = keysApart(client, 'client', 2)
       expect(new Set(keys.map((key) => slotOf(key))).size).toBe(2)
@@ -86,7 +86,7 @@ describe.each([
   /** What lies in Redis, where a count above the limit would show. */
   const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(16))[1] as number
 
-  test('hold at most their costs too much for a moment, and refund all of it', async () => {
+  test('exceed it by at most their costs for a moment, and refund all of that', async () => {
     const store = redisStore(client)
     const accounts = keysApart(client, 'account', CALLERS)
     const allowed = accounts.map(() => 0)

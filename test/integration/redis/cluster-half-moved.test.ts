@@ -56,7 +56,7 @@ async function left(...keys: string[]): Promise<(number | undefined)[]> {
   return remaining
 }
 
-test('a charge of a key in a slot that is half moved is decided, wherever the key is', async () => {
+test('a charge of a key in a half-moved slot is decided, wherever the key is', async () => {
   for (const [key, remaining] of [
     ['{tag}:here', 8],
     ['{tag}:there', 7],
@@ -72,13 +72,13 @@ test.each([
   ['one here and a new one', ['{tag}:here', '{tag}:new'], [8, 9]],
   ['one there and a new one', ['{tag}:there', '{tag}:new'], [7, 9]],
   ['two new ones', ['{tag}:new', '{tag}:newer'], [9, 9]],
-])('charges of one key each that come together are decided as well: %s', async (_, keys, remaining) => {
+])('concurrent charges of one key each in a half-moved slot are decided: %s', async (_, keys, remaining) => {
   const verdicts = await store.charge(keys.map((key) => [part(key, policy)]))
   expect(verdicts.map(({ parts }) => parts[0]?.remaining)).toEqual(remaining)
   expect(await left(...keys)).toEqual(remaining)
 })
 
-test('several keys are refunded and forgotten as well', async () => {
+test('several keys of a half-moved slot are refunded and forgotten', async () => {
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
@@ -86,7 +86,7 @@ test('several keys are refunded and forgotten as well', async () => {
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
 })
 
-test('a charge of keys on two nodes rejects in bounded time, and takes nothing', async () => {
+test('a charge of keys of a half-moved slot on two nodes rejects in bounded time, and takes nothing', async () => {
   const charges = [
     [part('{tag}:here', policy), part('{tag}:there', policy)],
     [part('{tag}:new', policy), part('{tag}:newer', policy)],
@@ -105,7 +105,7 @@ test('a charge of keys on two nodes rejects in bounded time, and takes nothing',
   ])
 })
 
-test('charges of other slots do not wait for a slot that is half moved', async () => {
+test('charges of other slots do not wait for a half-moved slot', async () => {
   await chargeOne(store, part('elsewhere', policy))
   const stuck: Promise<unknown>[] = []
   for (let turn = 0; turn < 4; turn++) {

@@ -87,7 +87,7 @@ describe.each([
       }
     })
 
-    test('decides or rejects charges of one batch each by its own keys', async () => {
+    test('decides or rejects each charge of a batch by its own keys', async () => {
       await takeOneOfEach()
       const batch = [[first], [gone], [first, gone], [first, last], [gone, last]]
       const calls = batch.map((keys) => store.charge([keys.map((key) => part(key, policy))]))

@@ -52,7 +52,7 @@ describe('while a slot moves there and back under load', () => {
     ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],
     ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
     ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
-  ])('charges of %s are followed there, and taken once each', async (_, charge) => {
+  ])('charges of %s follow it, and are taken once each', async (_, charge) => {
     const store = redisStore(client)
     await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
     const load = startLoad(store, [charge])
@@ -65,7 +65,7 @@ describe('while a slot moves there and back under load', () => {
     expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
   })
 
-  test('the limit of a key of it is reached exactly', async () => {
+  test('the limit of one of its keys is reached exactly', async () => {
     const store = redisStore(client)
     const policy = fixedWindow({ limit: 5000, window: LONG })
     let allowed = 0
@@ -87,7 +87,7 @@ describe('while a slot moves there and back under load', () => {
 
 describe('a batch for many slots of a node', () => {
   test.each(['ASK', 'MOVED'])(
-    'is decided once, also where the node answers %s for one of them',
+    'is decided once, even if the node answers %s for one of them',
     async (answer) => {
       const store = redisStore(client)
       const keys = keysApart(client, 'key', 60)

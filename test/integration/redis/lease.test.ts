@@ -51,14 +51,14 @@ test.each(['slidingWindow', 'fixedWindow'] as const)(
   },
 )
 
-test('of a slow bucket they admit no more than the limit, and lose nothing once an eighth of it is missing', async () => {
+test('processes with leases admit no more than the limit of a slow bucket, and lose under three sixteenths of it', async () => {
   const { allowed } = await chargeInAll({ policy: 'tokenBucket', each: 60, forMs: 10_000 })
   const used = allowed + (await remainingOf('tokenBucket'))
   expect(used).toBeLessThanOrEqual(LIMIT)
   expect(used).toBeGreaterThan((LIMIT * 13) / 16)
 })
 
-test('under overload they never admit more than a bucket has, and most of it', async () => {
+test('processes with leases under overload never admit more than a bucket has, and admit most of it', async () => {
   const sinceMs = await serverTimeMs(client)
   const { allowed, denied } = await chargeInAll({ policy: 'fastBucket', each: 1e9, forMs: 700 })
   const most = LIMIT + Math.floor(((await serverTimeMs(client)) - sinceMs) / (2000 / LIMIT))

@@ -42,7 +42,7 @@ function takenAt(policy: Policy, nowMs: number, costs: readonly number[]): State
 const CENTURY_MS = 100 * 365 * 24 * HOUR_MS
 
 test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
-  'a full %s from a clock a century ahead is clamped by a denial, as in the TypeScript',
+  'a full %s from a clock a century ahead is clamped by a denial, as in TypeScript',
   async (_, policy) => {
     const ahead = takenAt(policy, (await serverTimeMs(client)) + CENTURY_MS, [policy.limit]) as State
     await putAtRest(client, 'key', policy, ahead)

@@ -38,7 +38,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(1000)
     })
 
-    test('sees charges fail at once while the server stays away, and none of those was taken', async () => {
+    test('sees charges fail at once while the server is down, and none of them was taken', async () => {
       await server.kill()
       const { client, store } = open()
       const early = outcomeOf(charge(store), 20_000) // may wait for the first connection
@@ -54,7 +54,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
     })
 
-    test('sees charges fail at once, even behind some that have waited from the start', async () => {
+    test('sees charges fail at once, even after some that have waited from the start', async () => {
       await server.kill('SIGSTOP') // the connection is made, and nobody answers
       const { client, store } = open({ maxRetriesPerRequest: null })
       await until('it is connecting', () => client.status === 'connect', { everyMs: 1 })
@@ -151,7 +151,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
   })
 })
 
-test('a client of ioredis 6 that also listens (RESP 3) is charged as any other', async () => {
+test('a client of ioredis 6 that also listens (RESP 3) charges like any other', async () => {
   const make = ({ host, port }: RedisServer) =>
     new Redis({ host, port, autoResendUnfulfilledCommands: false })
   const { connected, endAll } = connections(() => server, make)

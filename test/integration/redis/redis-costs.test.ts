@@ -91,7 +91,7 @@ describe('costs from 0 to the largest number are decided as in TypeScript', () =
     ).toBeGreaterThanOrEqual(4 * tooMuch)
   })
 
-  test.each(NAMED)('and among charges of other policies and of many parts: %s', async (_, policy) => {
+  test.each(NAMED)('among charges of other policies and of many parts: %s', async (_, policy) => {
     const other = fixedWindow({ limit: 1000, window: LONG })
     const charges = costsFor(policy).flatMap((cost): Charge[] => [
       [part('hot', policy, cost)],
@@ -136,7 +136,7 @@ describe('mixed batches are decided as in TypeScript', () => {
     expect(allowedCount(verdicts)).toBeGreaterThan(0)
   })
 
-  test('an empty call and an empty charge take nothing and are allowed', async () => {
+  test('including an empty call and an empty charge, which take nothing and are allowed', async () => {
     expect(await store.charge([])).toEqual([])
     const [verdict] = await modelled(store).charge([[]])
     expect(verdict).toMatchObject({ allowed: true, parts: [] })
@@ -144,7 +144,7 @@ describe('mixed batches are decided as in TypeScript', () => {
   })
 })
 
-test('at 10,000 a second, 300 ms under overload admit exactly what the bucket held and its refill', async () => {
+test('a bucket of 10,000 a second admits exactly its content and its refill in 300 ms of overload', async () => {
   const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }) // not full again before a whole second
   const [, intervalMs = 0] = policy.params
   const mixed = Array.from({ length: 200 }, (_, i): Charge => [part('key', policy, 1 + (i % 3))])
@@ -184,7 +184,7 @@ describe('an invalid cost', () => {
     ['a text', '2'],
     ['a list', [2]],
     ['a bigint', 2n],
-  ])('is an error, and nothing is half taken: %s', async (_, cost) => {
+  ])('is an error, and no charge is half taken: %s', async (_, cost) => {
     await store.charge([[part('held', policy, 2)]])
     const before = await dumpAll(client)
     const batches: Charge[][] = [
@@ -205,7 +205,7 @@ describe('an invalid cost', () => {
     ['of one policy', (at) => [part(`key-${at}`, policy)]],
     ['of several', (at) => [part(`key-${at}`, policy), part(`bucket-${at}`, bucket)]],
   ])(
-    'of one caller either leaves others of the same turn alone, or takes nothing of theirs: charges %s',
+    'by one caller leaves others of the same turn alone, or takes nothing of theirs: charges %s',
     async (_, chargeOf) => {
       const calls = Array.from({ length: 40 }, (_each, at) => {
         return store.charge([at === 20 ? [wrong('spoilt', Number.NaN)] : chargeOf(at)])

@@ -101,7 +101,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test('on random traces, every figure and every stored state is that of the TypeScript policies', async () => {
+test('on random traces, every figure and every stored state equals that of the TypeScript policies', async () => {
   await fc.assert(fc.asyncProperty(trace, compare), {
     numRuns: 150,
     interruptAfterTimeLimit: 15_000,

@@ -50,7 +50,7 @@ test.each(NAMES)('four processes of 200 callers take exactly the limit of one ke
 })
 
 test.each(NAMES.map((name, i) => [name, NAMES[(i + 1) % NAMES.length] as typeof name] as const))(
-  'and of two keys with two policies each, all or nothing: %s and %s',
+  'four processes of 200 callers take two keys with two policies each all or nothing: %s and %s',
   async (first, second) => {
     const parts = [
       { key: 'ip:first', policy: first, limit: 1400 },

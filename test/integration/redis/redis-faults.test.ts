@@ -118,35 +118,38 @@ describe('a server that refuses', () => {
       () => client.acl('SETUSER', 'default', '-@scripting'),
       () => client.acl('SETUSER', 'default', '+@scripting'),
     ],
-  ])('with %s rejects the charge with its reason, and nothing is half taken', async (code, begin, end) => {
-    await set('maxmemory-policy', 'noeviction')
-    const store = redisStore(client)
-    await takeOne(store, 'held', policy, 2)
-    const before = await dumpAll(client)
-    await begin()
-    try {
-      const batch = [
-        store.charge([[part('held', policy)]]),
-        store.charge([[part('a', policy), part('held', policy), part('b', policy)]]),
-        store.charge([[part('a', policy)], [part('c', policy)]]),
-        store.refund([{ ...part('held', policy, 1), takenAtMs: Date.now() }]),
-      ]
-      for (const call of await Promise.allSettled(batch)) {
-        expect(call.status).toBe('rejected')
-        const { cause } = await rejection(Promise.reject((call as PromiseRejectedResult).reason))
-        expect(cause).toBeInstanceOf(Error)
-        expect((cause as Error).message).toContain(code)
+  ])(
+    'with %s makes the charge reject with its reason, and nothing is half taken',
+    async (code, begin, end) => {
+      await set('maxmemory-policy', 'noeviction')
+      const store = redisStore(client)
+      await takeOne(store, 'held', policy, 2)
+      const before = await dumpAll(client)
+      await begin()
+      try {
+        const batch = [
+          store.charge([[part('held', policy)]]),
+          store.charge([[part('a', policy), part('held', policy), part('b', policy)]]),
+          store.charge([[part('a', policy)], [part('c', policy)]]),
+          store.refund([{ ...part('held', policy, 1), takenAtMs: Date.now() }]),
+        ]
+        for (const call of await Promise.allSettled(batch)) {
+          expect(call.status).toBe('rejected')
+          const { cause } = await rejection(Promise.reject((call as PromiseRejectedResult).reason))
+          expect(cause).toBeInstanceOf(Error)
+          expect((cause as Error).message).toContain(code)
+        }
+        expect(await dumpAll(client)).toEqual(before)
+      } finally {
+        await end()
       }
-      expect(await dumpAll(client)).toEqual(before)
-    } finally {
-      await end()
-    }
-    expect(await takeOne(store, 'held', policy)).toMatchObject({ allowed: true, remaining: 2 })
-  })
+      expect(await takeOne(store, 'held', policy)).toMatchObject({ allowed: true, remaining: 2 })
+    },
+  )
 })
 
 describe('a server that shuts down', () => {
-  test('fails the charges in flight, refuses others at once, and answers again after a restart', async () => {
+  test('fails the charges in flight and others at once, and answers again after a restart', async () => {
     const store = redisStore(client)
     await takeOne(store, 'key', policy, 5)
     await server.kill('SIGSTOP')

@@ -92,7 +92,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       expect((await takeOne(store, 'held', policy)).remaining).toBe(2)
     })
 
-    test('a client that connects for the first time has its charges wait until the data is there', async () => {
+    test('a client that connects for the first time makes its charges wait until the data is loaded', async () => {
       await startLoading((await connected(HASTE)).store)
       const { client, store } = open(HASTE)
       await until('the client is connected, not ready', () => client.status === 'connect')

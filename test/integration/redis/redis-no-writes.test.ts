@@ -37,7 +37,7 @@ describe.each(REFUSALS)('while the server refuses writes with %s', (code, begin,
   afterEach(end)
 
   test.each(LONG_POLICIES)(
-    'a %s denies who is at the limit, also in one batch with newcomers, who are rejected',
+    'a %s denies a client at its limit, even in one batch with new keys, which reject',
     async (_, policyOf) => {
       const policy: Policy = policyOf(5)
       const store = redisStore(client)

@@ -56,7 +56,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     }
   })
 
-  test('fails refunds and forgets in flight as well', async () => {
+  test('fails the refunds and forgets in flight', async () => {
     const { client, store } = await connected()
     await takeOne(store, 'key', policy, 2)
     const lost: ReturnType<typeof failureOf>[] = []

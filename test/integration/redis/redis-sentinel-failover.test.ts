@@ -136,7 +136,7 @@ test('when the master is killed under load, charges fail soon, work again by the
 })
 
 test.each(LONG_POLICIES)(
-  'afterwards the new master decides as the old one did: %s',
+  'after a failover, the new master decides as the old one did: %s',
   async (name, policyOf) => {
     const policy = policyOf(3)
     const verdicts = await store.charge(Array.from({ length: 5 }, () => [part(name, policy)]))
@@ -144,7 +144,7 @@ test.each(LONG_POLICIES)(
   },
 )
 
-test('a failover on command is survived as well', async () => {
+test('the store survives a failover on command', async () => {
   await group.master.restart()
   await until('the old master follows', async () => (await group.master.cli('ROLE')).startsWith('slave'))
 })

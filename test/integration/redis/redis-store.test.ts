@@ -45,7 +45,7 @@ describe('redisStore', () => {
   })
 
   test.each(LONG_POLICIES)(
-    '20,000 charges of one key in one tick are exact with a %s',
+    'decides 20,000 charges of one key in one tick exactly, with a %s',
     async (_, policyOf) => {
       const store = redisStore(client)
       const policy = policyOf(3000)
@@ -55,7 +55,7 @@ describe('redisStore', () => {
     },
   )
 
-  test('20,000 charges of as many keys in one call are taken once each, and refunded and forgotten as well', async () => {
+  test('charges, refunds and forgets 20,000 keys in one call exactly once each', async () => {
     const store = redisStore(client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
@@ -67,7 +67,7 @@ describe('redisStore', () => {
     expect(await client.dbsize()).toBe(0)
   })
 
-  test('a batch of 300 charges of 40 keys each is decided', async () => {
+  test('decides a batch of 300 charges of 40 keys each', async () => {
     const store = redisStore(client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const charges = Array.from({ length: 300 }, (_, i) =>
@@ -77,7 +77,7 @@ describe('redisStore', () => {
     expect(await client.dbsize()).toBe(12_000)
   })
 
-  test('denials and peeks write nothing', async () => {
+  test('writes nothing for denials and peeks', async () => {
     const store = redisStore(client)
     const policy = tokenBucket({ capacity: 3, refill: 3, every: LONG })
     await store.charge([

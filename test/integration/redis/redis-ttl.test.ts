@@ -85,7 +85,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
     expect(await client.pexpiretime('key')).toBe(marked)
   })
 
-  test('is gone when all is refunded, and not before', async () => {
+  test('is removed when all is refunded, and not before', async () => {
     const costs = [policy.limit - 1, 1]
     const receipts = []
     for (const cost of costs) receipts.push(await receiptOf(store, 'key', policy, cost))
@@ -156,7 +156,7 @@ describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] 
       ['moved far away', () => client.pexpire('key', DAY_MS)],
       ['removed', () => client.persist('key')],
     ])(
-      'is left alone while the rounded moment stays, and set when it moves, also where it was %s',
+      'is left alone while the rounded moment stays, and set when it moves, even if it was %s',
       async (_how, setExpiry) => {
         const seen = { left: 0, set: 0, gone: 0 }
         for (let i = 0; i < 40; i++) {

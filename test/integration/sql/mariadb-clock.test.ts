@@ -41,7 +41,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
 
   afterAll(() => session?.release())
 
-  test.each(SHIFTS)('a time that is shifted by %d s means a wait of %d s', async (shiftS, waitedS) => {
+  test.each(SHIFTS)('a start that is shifted by %d s means a wait of %d s', async (shiftS, waitedS) => {
     await session.run(`SET timestamp = UNIX_TIMESTAMP(SYSDATE(6)) + (${shiftS})`)
     const [row] = await session.run(`SELECT (${CLOCK} - ${STATEMENT_START}) / 1000000 AS waited`)
     await session.run('SET timestamp = DEFAULT')
@@ -50,7 +50,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
     expect(waited).toBeLessThan(waitedS + SLACK_S)
   })
 
-  test('both are the time, in microseconds', async () => {
+  test('the clock and the start of the statement are the time, in microseconds', async () => {
     const beforeMs = Date.now()
     const [row] = await session.run(
       `SELECT ${STATEMENT_START} AS begun, ${CLOCK} AS clock, SLEEP(1) AS slept`,
@@ -62,7 +62,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
     }
   })
 
-  test('one is the time when the statement began, and the other that of its moment', async () => {
+  test('the start of the statement stays the same while it runs, and the clock goes on', async () => {
     const [row] = await session.run(
       `SELECT ${CLOCK} - ${STATEMENT_START} AS first, SLEEP(0.5) AS slept, ${CLOCK} - ${STATEMENT_START} AS second`,
     )

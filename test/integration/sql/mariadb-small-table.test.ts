@@ -51,14 +51,14 @@ describe('in a small table, which MariaDB prefers to scan', () => {
     }
   }
 
-  test.each(HELD)('a purge does not wait for living rows that others hold: %j', async (keys) => {
+  test.each(HELD)('a purge does not wait for live rows that others have locked: %j', async (keys) => {
     const { pool, table } = await makeSmallTable()
     expect(await whileHeld(table, keys, () => pool.removeExpired(table, MOST))).toBe(EXPIRED.length * EACH)
     expect(await pool.run(`SELECT \`key\` FROM ${table}`)).toHaveLength(LIVING.length * EACH)
     expect(await pool.removeExpired(table, MOST)).toBe(0)
   })
 
-  test('nor does one that reaches its limit', async () => {
+  test('a purge that reaches its limit does not wait for them either', async () => {
     const { pool, table } = await makeSmallTable()
     expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(60)
     expect(await whileHeld(table, ALL_HELD, () => pool.removeExpired(table, 60))).toBe(40)

@@ -54,12 +54,12 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       return found
     }
 
-    test('is decided at the time when the lock is gone', () => {
+    test('is decided at the time when the lock is released', () => {
       const { takenAtMs, verdicts } = waited()
       for (const { atMs } of verdicts) expect(atMs).toBeGreaterThanOrEqual(takenAtMs)
     })
 
-    test('is denied where another has taken all, and nothing is refunded', () => {
+    test('is denied if another process has taken all units, and nothing is refunded', () => {
       const { takenAtMs, verdicts, after } = waited()
       expect(verdicts[0]?.allowed).toBe(false)
       const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)

@@ -35,7 +35,7 @@ describe.each(DATABASES)('on %s, four processes of 200 callers', (_name, kind) =
     return { allowed: sum('allowed'), denied: sum('denied') }
   }
 
-  test.each(NAMES)('take exactly the limit of one new key, and nothing more later: %s', async (policy) => {
+  test.each(NAMES)('take exactly the limit of one new key, and no more later: %s', async (policy) => {
     const order = [{ key: `hot:${policy}`, policy, limit: 1000 }]
     expect(await chargeInAll(order)).toEqual({ allowed: 1000, denied: SENT - 1000 })
     const store = database.open().makeStore({ table })

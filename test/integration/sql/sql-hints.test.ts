@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       )
     })
 
-    test('calls succeed as soon as that has been run', async () => {
+    test('calls succeed as soon as the printed statements have run', async () => {
       const store = database.open().makeStore({ table: 'missing_at_first' })
       for (const [, call] of CALLS) await failureOf(kind, call(store))
       await store.prepare()

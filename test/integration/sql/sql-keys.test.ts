@@ -9,7 +9,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   const database = setUpDatabase(kind)
   const policy = fixedWindow({ limit: 1000, window: LONG })
 
-  test('keys of every kind and length are charged, refunded and forgotten apart', async () => {
+  test('keys of every kind and length are charged, refunded and forgotten separately', async () => {
     const { store } = await database.makeStore()
     await expectKeptApart(store)
   })

@@ -28,7 +28,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     return children.ask((process) => ({ ...order, process }))
   }
 
-  test('mixed traffic from four processes brings no error to a caller, and what is taken is what was allowed', async () => {
+  test('mixed traffic from four processes fails no call, and takes exactly the allowed units', async () => {
     const counts = await askAll({ decisions: DECISIONS / PROCESSES, callers: CALLERS })
     expect(counts.map(({ errors }) => errors)).toEqual(counts.map(() => ({})))
     const sum = (name: 'allowed' | 'denied' | 'refunds' | 'forgets') =>

@@ -28,7 +28,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   const database = setUpDatabase(kind)
   const sqlOf = SQL_OF[kind.name]
 
-  test('prepare() may be called again, and what is there stays', async () => {
+  test('prepare() may be called again, and keeps existing rows', async () => {
     const store = database.open().makeStore()
     await store.prepare()
     await store.charge([[part('a', policy, 2)]])

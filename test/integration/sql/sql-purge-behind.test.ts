@@ -52,7 +52,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
 
-  test('nothing is removed where nobody charges', async () => {
+  test('nothing is removed without charges', async () => {
     const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
     const store = pool.makeStore({ table })
@@ -81,7 +81,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await countIn(pool, table)).toBe(11)
   })
 
-  test('a process that ends its pool exits, though a purge is not done', async () => {
+  test('a process that ends its pool exits, even while a purge is running', async () => {
     const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 20_000, expiresAtS: 1 })
     const { path, remove } = await bundle(join(__dirname, 'purge-child.ts'))

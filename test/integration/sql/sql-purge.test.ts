@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await namesIn(pool, table)).toEqual({ never: 200, soon: 300 })
   })
 
-  test.each(settings)('they are removed on connections with %s', async (setting) => {
+  test.each(settings)('expired rows are removed on connections with %s', async (setting) => {
     const { pool, table } = await database.makeStore({ settings: [setting] })
     const plain = database.open()
     await insertRows(kind, plain, table, { name: 'old', count: 120, expiresAtS: 1 })
@@ -89,7 +89,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     expect(await namesIn(pool, table)).toEqual({})
   })
 
-  test('a purge that fails on a row somebody has locked does not hinder the next one of another process', async () => {
+  test('a purge that fails on a locked row does not prevent the next one of another process', async () => {
     const { pool, table } = await database.makeStore({ settings: [lockTimeout] })
     await insertRows(kind, pool, table, { name: 'old', count: 20, expiresAtS: 1 })
     const holder = await database.open({ size: 1 }).take()

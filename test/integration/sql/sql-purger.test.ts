@@ -34,14 +34,14 @@ function purgerOf(expired: number) {
   return { table, removed, purge }
 }
 
-test('it removes at most 100 rows at a time, until fewer are found', async () => {
+test('a purge removes at most 100 rows at a time, until fewer are found', async () => {
   const { removed, purge } = purgerOf(234)
   purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([100, 100, 34])
 })
 
-test('it begins at a random moment of the first minute, and only when there are charges', async () => {
+test('the first purge begins at a random moment of the first minute, and only if there are charges', async () => {
   random = 0.5
   const { removed, purge } = purgerOf(10)
   purge.runIfDue()
@@ -57,7 +57,7 @@ test('it begins at a random moment of the first minute, and only when there are 
   expect(removed).toEqual([10])
 })
 
-test('the next purge is due after half a minute to one and a half', async () => {
+test('the next purge begins after half a minute to one and a half', async () => {
   for (const [share, afterMs] of [
     [0, MINUTE_MS / 2],
     [0.999, 1.49 * MINUTE_MS],
@@ -77,14 +77,14 @@ test('the next purge is due after half a minute to one and a half', async () => 
   }
 })
 
-test('it runs one purge at a time, however often it is called', async () => {
+test('one purge runs at a time, however often the purger is called', async () => {
   const { removed, purge } = purgerOf(210)
   for (let i = 0; i < 100; i++) purge.runIfDue()
   await pause(A_WHILE_MS)
   expect(removed).toEqual([100, 100, 10])
 })
 
-test('closing waits for the batch under way, and no other follows', async () => {
+test('close waits for the batch in progress, and no other follows', async () => {
   let finish = (_removed: number) => {}
   let removals = 0
   const purge = purger((most) => {
@@ -108,7 +108,7 @@ test('closing waits for the batch under way, and no other follows', async () => 
   expect(removals).toBe(1)
 })
 
-test('closing twice, or without a purge under way, does nothing', async () => {
+test('a second close, or one without a purge in progress, does nothing', async () => {
   const { purge, removed } = purgerOf(3)
   await purge.close()
   await purge.close()

@@ -42,7 +42,7 @@ describe.each(DATABASES)('on %s, a storm of several processes', (_name, kind) =>
     return children.ask(() => question)
   }
 
-  test.each(STORMS)('on one bucket that is %s is never over its limit', async (key, storm) => {
+  test.each(STORMS)('on one bucket that is %s never exceeds its limit', async (key, storm) => {
     const each = await rage({ key, ...storm })
     const counts = addUp(each)
     const most = mostAllowed(storm, counts)

@@ -28,7 +28,7 @@ function watch(promise: Promise<unknown>) {
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-test('without a free connection for five seconds it rejects with the fix, and releases one that comes later', async () => {
+test('withConnection rejects with the fix after five seconds without a connection, and releases a later one', async () => {
   const { pool, ends, free } = makePool()
   const use = jest.fn()
   const outcome = watch(withConnection(pool, use))
@@ -42,7 +42,7 @@ test('without a free connection for five seconds it rejects with the fix, and re
   expect(use).not.toHaveBeenCalled()
 })
 
-test('without a reply for five seconds it destroys the connection, and does not blame the pool', async () => {
+test('withConnection destroys a connection without a reply for five seconds, and does not blame the pool', async () => {
   const { pool, ends, free } = makePool()
   const outcome = watch(withConnection(pool, () => new Promise(() => undefined)))
   free()
@@ -51,7 +51,7 @@ test('without a reply for five seconds it destroys the connection, and does not 
   expect(ends).toEqual(['destroyed'])
 })
 
-test('after an error it rolls back and releases the connection, and destroys one that does not roll back in time', async () => {
+test('withConnection rolls back and releases a connection after an error, and destroys it if that hangs', async () => {
   const { pool, ends, free } = makePool()
   const fail = () => Promise.reject(new Error('no such table'))
   const outcome = watch(withConnection(pool, fail))

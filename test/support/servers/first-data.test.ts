@@ -38,7 +38,7 @@ async function archives(): Promise<string[]> {
   return (await Promise.all(folders.map((folder) => readdir(join(beside, folder))))).flat()
 }
 
-test('what the first server has made, the next ones get, with its modes, and nothing else', async () => {
+test('later servers get the files that the first one made, with their modes, and nothing else', async () => {
   await lay()
   const folder = await lay()
   expect([await countIn(folder), made]).toEqual(['1', 1])
@@ -47,7 +47,7 @@ test('what the first server has made, the next ones get, with its modes, and not
   expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o640])
 })
 
-test('another version, other settings and other files are made anew', async () => {
+test('another version, other settings or other files make new data', async () => {
   await lay()
   await lay({ settings: ['--other'] })
   expect(made).toBe(2)
@@ -58,13 +58,13 @@ test('another version, other settings and other files are made anew', async () =
   expect([made, (await archives()).length]).toEqual([4, 4])
 })
 
-test('several at once each have the files, and one archive is left', async () => {
+test('several concurrent starts each get the files, and leave one archive', async () => {
   const folders = await Promise.all(Array.from({ length: 5 }, () => lay()))
   for (const folder of folders) expect(Number(await countIn(folder))).toBeGreaterThan(0)
   expect(await archives()).toHaveLength(1)
 })
 
-test('what cannot be made, or not be kept, is no archive', async () => {
+test('a failure to make or to keep the files leaves no archive', async () => {
   const broken = () => Promise.reject(new Error('no such locale'))
   await expect(lay({ make: broken })).rejects.toThrow('no such locale')
   await expect(lay({ files: ['data', 'no such file'] })).rejects.toThrow('no such file')

@@ -59,19 +59,19 @@ test('a missing program is installed, and its service is not started', async () 
   await expect(readFile(machine.policy)).rejects.toThrow('ENOENT')
 })
 
-test('the lists of packages are fetched where the package is not known', async () => {
+test('the package lists are fetched if the package is not known', async () => {
   await fakeAptGet('case "$*" in update) touch lists;; *) [ -e lists ] && cp apt-get no-such-server;; esac')
   await findOrInstall(wanted, machine)
   expect(await calls()).toEqual([INSTALL, 'update policy=101', INSTALL])
 })
 
-test('several who want a program at once install it once', async () => {
+test('concurrent requests for a program install it once', async () => {
   await fakeAptGet('sleep 0.1', 'cp apt-get no-such-server')
   await Promise.all([1, 2, 3].map(() => findOrInstall(wanted, machine)))
   expect(await calls()).toEqual([INSTALL])
 })
 
-test('a policy that the machine has is left alone', async () => {
+test('an existing policy-rc.d of the machine is left alone', async () => {
   await program('policy', 'exit 42')
   await fakeAptGet('cp apt-get no-such-server')
   await findOrInstall(wanted, machine)

@@ -11,12 +11,12 @@ const server = describeSqlServer({
   complaint: /^mariadb does not start.*unknown option '--no-such-option'/s,
 })
 
-test('it listens on loopback only, and what is committed waits for no disk', async () => {
+test('MariaDB listens on loopback only, and commits do not wait for the disk', async () => {
   const settings = 'SELECT @@bind_address AS host, @@port AS port, @@innodb_flush_log_at_trx_commit AS flush'
   expect(await server().query(settings)).toEqual([{ host: '127.0.0.1', port: server().port, flush: 2 }])
 })
 
-test('it takes options, which come after its own', async () => {
+test('startMariadb takes options, which come after its own', async () => {
   const small = await startMariadb({ args: ['--innodb-buffer-pool-size=8M'] })
   try {
     const size = 'SELECT @@innodb_buffer_pool_size AS size'

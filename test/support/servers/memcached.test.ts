@@ -14,7 +14,7 @@ afterAll(() => server?.stop())
 const value = async ({ command }: MemcachedServer, statistics: string, name: string) =>
   (await command(statistics)).match(new RegExp(`^STAT ${name} (.*)$`, 'm'))?.[1]
 
-test('memjs takes its url', async () => {
+test('memjs accepts the url of the server', async () => {
   const client = Client.create(server.url)
   try {
     await client.set('by-memjs', 'value', { expires: 0 })
@@ -24,12 +24,12 @@ test('memjs takes its url', async () => {
   }
 })
 
-test('it listens on TCP and on loopback only', async () => {
+test('memcached listens on TCP and on loopback only', async () => {
   const settings = ['inter', 'udpport', 'tcpport'].map((name) => value(server, 'stats settings', name))
   expect(await Promise.all(settings)).toEqual(['127.0.0.1', '0', String(server.port)])
 })
 
-test('it takes options', async () => {
+test('startMemcached takes options', async () => {
   const small = await startMemcached({ args: ['-m', '3'] })
   try {
     expect(await value(small, 'stats', 'limit_maxbytes')).toBe('3145728')
@@ -55,10 +55,10 @@ test('after a restart another process answers on the same port, and has nothing'
   expect(await server.command('get key')).toBe('END')
 })
 
-describe.each(['', 'memcached://'])('where MEMCACHED_URL names a server, as %shost:port', (scheme) => {
+describe.each(['', 'memcached://'])('if MEMCACHED_URL names a server, as %shost:port,', (scheme) => {
   nameServer('MEMCACHED_URL', () => scheme + server.url)
 
-  test('it is used, and neither killed nor restarted nor emptied', async () => {
+  test('that server is used, and neither killed nor restarted nor emptied', async () => {
     const given = await startMemcached()
     expect([given.host, given.port, given.url]).toEqual([server.host, server.port, server.url])
     expect(await given.command('set given 0 0 5\r\nvalue')).toBe('STORED')

@@ -12,12 +12,12 @@ const server = describeSqlServer({
   complaint: /^postgres does not start.*unrecognized configuration parameter "no_such_setting"/s,
 })
 
-test('it listens on loopback only, and what is committed waits for no disk', async () => {
+test('PostgreSQL listens on loopback only, and commits do not wait for the disk', async () => {
   const settings = "SELECT current_setting('listen_addresses') AS host, current_setting('fsync') AS fsync"
   expect(await server().query(settings)).toEqual([{ host: '127.0.0.1', fsync: 'off' }])
 })
 
-test('it takes options, which come after its own', async () => {
+test('startPostgres takes options, which come after its own', async () => {
   const small = await startPostgres({ args: ['-c', 'shared_buffers=8MB'] })
   try {
     expect(await small.query('SHOW shared_buffers')).toEqual([{ shared_buffers: '8MB' }])

@@ -20,14 +20,14 @@ test('a single server answers', async () => {
   }
 })
 
-test('it keeps nothing on disk and listens on loopback only', async () => {
+test('Redis keeps nothing on disk and listens on loopback only', async () => {
   const settings = await server.cli('CONFIG', 'GET', 'save', 'appendonly', 'bind')
   const lines = settings.split('\n')
   const value = (name: string) => lines[lines.indexOf(name) + 1]
   expect([value('save'), value('appendonly'), value('bind')]).toEqual(['', 'no', '127.0.0.1'])
 })
 
-test('it takes options', async () => {
+test('startRedis takes options', async () => {
   const small = await startRedis({ args: ['--maxmemory', '3mb'] })
   try {
     expect(await small.cli('CONFIG', 'GET', 'maxmemory')).toBe('maxmemory\n3145728')
@@ -40,7 +40,7 @@ test('an error reply rejects with its text', async () => {
   await expect(server.cli('NO-SUCH-COMMAND')).rejects.toThrow('ERR unknown command')
 })
 
-describe('where REDIS_URL names a server', () => {
+describe('if REDIS_URL names a server,', () => {
   nameServer('REDIS_URL', () => server.url)
 
   test('each start gets an empty database of its own, which is empty again afterwards', async () => {
@@ -61,7 +61,7 @@ describe('where REDIS_URL names a server', () => {
     await server.cli('-n', 1, 'DEL', 'precious')
   })
 
-  test('it is neither killed nor restarted', async () => {
+  test('that server is neither killed nor restarted', async () => {
     const given = await startRedis()
     await expect(given.kill()).rejects.toThrow('Use startRedis({ own: true })')
     await expect(given.restart()).rejects.toThrow('Use startRedis({ own: true })')

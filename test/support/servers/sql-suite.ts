@@ -23,7 +23,7 @@ export function describeSqlServer(suite: SqlSuite): () => SqlServer {
 
   afterAll(() => server?.stop())
 
-  test('its database is empty, and its user may make tables and users', async () => {
+  test('the database is empty, and its user may make tables and users', async () => {
     const tables = `SELECT table_name FROM information_schema.tables
       WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'pg_catalog', 'sys')`
     expect(await server.query(tables)).toEqual([])
@@ -74,7 +74,7 @@ function describeGiven({ start, variable, databases }: SqlSuite, server: () => S
       expect(await names()).toEqual(before)
     })
 
-    test('it is neither killed nor restarted', async () => {
+    test('that server is neither killed nor restarted', async () => {
       const given = await start()
       await expect(given.kill()).rejects.toThrow('({ own: true })')
       await expect(given.restart()).rejects.toThrow('({ own: true })')

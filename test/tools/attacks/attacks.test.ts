@@ -143,14 +143,17 @@ test('every attack has expected figures', () => {
   expect(EXPECTED.map(([name]) => name)).toEqual(ATTACKS.map(({ name }) => name))
 })
 
-test.each(EXPECTED)('what comes of "%s" is known', async (name, guesses, without, withCookies) => {
-  const row = await rowOf(name)
-  expect([row.without.guesses, row.withCookies.guesses]).toEqual([guesses, guesses])
-  expect({
-    without: figuresOf(row.without),
-    withCookies: figuresOf(row.withCookies),
-  }).toEqual({ without, withCookies })
-})
+test.each(EXPECTED)(
+  'the attack "%s" has the expected figures',
+  async (name, guesses, without, withCookies) => {
+    const row = await rowOf(name)
+    expect([row.without.guesses, row.withCookies.guesses]).toEqual([guesses, guesses])
+    expect({
+      without: figuresOf(row.without),
+      withCookies: figuresOf(row.withCookies),
+    }).toEqual({ without, withCookies })
+  },
+)
 
 test('every spelling is a name that the application knows, so that each is a guess', () => {
   const spellings = [...SPELLINGS, ...INVISIBLE_SPELLINGS]

@@ -29,36 +29,33 @@ beforeAll(async () => {
 
 afterAll(() => bundled?.remove())
 
-describe.each(STORES)(
-  'an application of which 200 requests are under way at any time, on %s',
-  (name, scene, losses) => {
-    const faults: readonly (readonly [Fault, Choice])[] = [
-      [killed(losses, 1000), 'local'],
-      [frozen(1500), 'deny'],
-      [cutInMidAnswer, 'allow'],
-      ...(name === 'redis' ? [[refusedAtStart, 'function'] as const] : []),
-    ]
-    let stage: Stage
+describe.each(STORES)('an application on %s with 200 concurrent requests', (name, scene, losses) => {
+  const faults: readonly (readonly [Fault, Choice])[] = [
+    [killed(losses, 1000), 'local'],
+    [frozen(1500), 'deny'],
+    [cutInMidAnswer, 'allow'],
+    ...(name === 'redis' ? [[refusedAtStart, 'function'] as const] : []),
+  ]
+  let stage: Stage
 
-    beforeAll(async () => {
-      stage = await scene.start()
-    }, INSTALL_TIMEOUT_MS)
+  beforeAll(async () => {
+    stage = await scene.start()
+  }, INSTALL_TIMEOUT_MS)
 
-    afterAll(() => stage?.stop())
+  afterAll(() => stage?.stop())
 
-    test.each(faults.map(([fault, choice]) => [fault.name, choice, fault] as const))(
-      'keeps all bounds where the store is %s, and its choice is %s',
-      async (_name, choice, fault) => {
-        const outcome = await runUndisturbed(stage, fault, choice, {
-          calmMs: CALM_MS,
-          bundled,
-          forgives: true,
-        })
-        const broken = brokenBounds(outcome, outcome.app.heldUpMs)
-        if (broken.length > 0) broken.push(head(), row(name, outcome)) // how it was
-        expect(broken).toEqual([])
-      },
-      RUN_TIMEOUT_MS,
-    )
-  },
-)
+  test.each(faults.map(([fault, choice]) => [fault.name, choice, fault] as const))(
+    'keeps all bounds while the store is %s, with onStoreError: %s',
+    async (_name, choice, fault) => {
+      const outcome = await runUndisturbed(stage, fault, choice, {
+        calmMs: CALM_MS,
+        bundled,
+        forgives: true,
+      })
+      const broken = brokenBounds(outcome, outcome.app.heldUpMs)
+      if (broken.length > 0) broken.push(head(), row(name, outcome)) // how it was
+      expect(broken).toEqual([])
+    },
+    RUN_TIMEOUT_MS,
+  )
+})

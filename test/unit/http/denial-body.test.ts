@@ -46,7 +46,7 @@ test.each<[string | undefined, string]>([
   expect(limited(accept).contentType).toBe(contentType)
 })
 
-describe('parsing Accept', () => {
+describe('an Accept header', () => {
   let parses: jest.SpyInstance
   beforeEach(() => {
     parses = jest.spyOn(Negotiator.prototype, 'mediaType')
@@ -56,12 +56,12 @@ describe('parsing Accept', () => {
   /** As long as said: a client that prefers JSON, with media ranges that each cost time. */
   const acceptOf = (length: number) => `application/json${',*/*'.repeat(length)}`.slice(0, length)
 
-  test('300 characters are parsed once', () => {
+  test('of 300 characters is parsed once', () => {
     expect(limited(acceptOf(300)).contentType).toBe(PROBLEM)
     expect(parses).toHaveBeenCalledTimes(1)
   })
 
-  test('Accept of a browser is not parsed, since it names no JSON', () => {
+  test('of a browser is not parsed, since it names no JSON', () => {
     expect(limited(CHROME).contentType).toBe(TEXT)
     expect(parses).not.toHaveBeenCalled()
   })
@@ -76,7 +76,7 @@ describe('parsing Accept', () => {
     ['100 KB of open quotes and commas', `application/json;a="${',"'.repeat(50_000)}`],
     ['100 KB of blanks', `application/json${' '.repeat(100_000)}x`],
     ['100 KB of slashes', `json${'/'.repeat(100_000)}`],
-  ])('%s are answered in text without parsing', (_what, accept) => {
+  ])('of %s is answered in text, unparsed', (_what, accept) => {
     expect(limited(accept).contentType).toBe(TEXT)
     expect(parses).not.toHaveBeenCalled()
   })
@@ -152,7 +152,7 @@ test('the body for a blocked address says no more than the status', () => {
   expect(JSON.parse(text)).toEqual({ type: 'about:blank', title: 'Forbidden', status: 403 })
 })
 
-test("a string as the user's own message is plain text, anything else JSON", () => {
+test('a string as the option message is sent as plain text, anything else as JSON', () => {
   const json = 'application/json; charset=utf-8'
   expect(messageBody('Slow down.')).toEqual({ contentType: TEXT, text: 'Slow down.' })
   expect(messageBody('')).toEqual({ contentType: TEXT, text: '' })

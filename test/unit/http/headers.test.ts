@@ -40,7 +40,7 @@ test.each([
 })
 
 test.each(['epoch-seconds', 'delta-seconds'] as const)(
-  'there is no reset in %s where the quota does not come back with time',
+  'there is no reset in %s if time restores nothing',
   (as) => {
     const decision = decisionOf(partOf({ resetAfterMs: Number.POSITIVE_INFINITY }))
     expect(legacy(decision, as)).toEqual({ 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '42' })
@@ -105,7 +105,7 @@ test.each([
   [999, 1],
   [1000, 1],
   [1001, 2],
-])('t for %d ms until more quota is %d', (moreAfterMs, t) => {
+])('the parameter t for %d ms until more quota is %d', (moreAfterMs, t) => {
   expect(parsed('RateLimit', decisionOf(partOf({ moreAfterMs })))).toEqual([['api', { r: 42, t }]])
 })
 
@@ -113,7 +113,7 @@ test('a window below one second is w=1, since w must be above 0', () => {
   expect(parsed('RateLimit-Policy', decisionOf(partOf({ windowMs: 1 })))).toEqual([['api', { q: 100, w: 1 }]])
 })
 
-test('t is until more quota, not until all of it', () => {
+test('the parameter t is the time until more quota, not until all of it', () => {
   const decision = decisionOf(partOf({ moreAfterMs: 1000, resetAfterMs: 60_000 }))
   expect(parsed('RateLimit', decision)).toEqual([['api', { r: 42, t: 1 }]])
 })
@@ -176,11 +176,11 @@ test.each([
   [0, 0],
   [0.0002, 0],
   [0.001, 1],
-])('%d ms are %d whole seconds: less than half a microsecond is no wait', (durationMs, seconds) => {
+])('a wait of %d ms is %d whole seconds: less than half a microsecond is none', (durationMs, seconds) => {
   expect(wholeSeconds(durationMs)).toBe(seconds)
 })
 
-test('there is no Retry-After where waiting never helps, and no cache keeps the answer all the same', () => {
+test('there is no Retry-After if waiting never helps, and still no cache keeps the answer', () => {
   const headers = Object.fromEntries(headerEntries(denialHeaders(denialOf(Number.POSITIVE_INFINITY))))
   expect(headers).toEqual({ 'Cache-Control': 'no-store' })
 })

@@ -92,7 +92,7 @@ test('draft headers show the configured window, whatever the limit', () => {
   }
 })
 
-describe('options of its own', () => {
+describe('the middleware’s own options:', () => {
   const enough = { limit: 5, window: '1m' }
   const making = (options: object) => () => rateLimit({ ...enough, ...options })
 

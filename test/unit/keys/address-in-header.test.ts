@@ -47,7 +47,7 @@ test.each(['x-forwarded-for', 'X-Forwarded-For', 'forwarded'])(
   },
 )
 
-test('a header on a connection that is gone is no reason to warn', () => {
+test('a header on a closed connection emits no warning', () => {
   const gone = { headers: { [HEADER]: '203.0.113.7' }, socket: { destroyed: true, remoteAddress: undefined } }
   expect(() => cdn(gone)).toThrow("the request's connection is closed")
   expect(warnings()).toEqual([])
@@ -79,11 +79,11 @@ test('X-Forwarded-For and req.ip do not matter beside a header', () => {
   expect(cdn({ ...request, socket: { remoteAddress: '192.0.2.7' } })).toBe('192.0.2.7')
 })
 
-test('it is read from the headers of the Fetch standard as well', () => {
+test('the header is also read from the Headers of the Fetch standard', () => {
   expect(cdn(requestFrom('173.245.48.1', new Headers({ [HEADER]: '203.0.113.7' })))).toBe('203.0.113.7')
 })
 
-test('from takes the addresses of NAT64 clients as nat64 says', () => {
+test('the option from applies to the IPv4 addresses that nat64 extracts', () => {
   const key = byIp({ header: HEADER, from: ['192.0.2.1'], nat64: ['2001:db8:64::/96'] })
   const headers = { [HEADER]: '2001:db8:64::203.0.113.7' }
   expect(key(requestFrom('2001:db8:64::192.0.2.1', headers))).toBe('203.0.113.7')
@@ -110,7 +110,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     }
   })
 
-  test('who is not in from cannot choose an address', async () => {
+  test('a peer that is not in from cannot choose an address', async () => {
     const limiter = rateLimit({ limit: 1, window: '1h', key: cdn, allow: ['203.0.113.9'] })
     const served = await serve(app(limiter, sayHello))
     const forged = clients.map((each) => ({ ...each, from: '127.0.0.2' }))
@@ -137,7 +137,7 @@ test.each<[object, string]>([
     'byIp: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.',
   ],
   [{ from: ['127.0.0.1'], trustProxy: 1 }, 'byIp: give either trustProxy, or header and from, not both.'],
-])('byIp(%j) says what to write instead', (options, message) => {
+])('byIp(%j) throws an error with the fix', (options, message) => {
   expect(() => byIp(options)).toThrow(TypeError)
   expect(() => byIp(options)).toThrow(message)
 })

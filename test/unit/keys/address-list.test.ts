@@ -91,7 +91,7 @@ test.each([
 })
 
 test.each(['::ffff:10.0.0.0/8', '64:ff9b::/32', '::ffff:1.2.3.4/0'])(
-  '%s is no range of IPv4 addresses, and is not read as one',
+  '%s is not read as a range of IPv4 addresses',
   (entry) => {
     expect(() => listed([entry])).toThrow(TypeError)
   },
@@ -104,13 +104,13 @@ test('a list of several entries holds what any of them holds', () => {
 })
 
 test.each([undefined, '', 'unknown', '192.0.2', '/run/app.sock', 'x'.repeat(100_000)])(
-  'what is no address is in no list: %j',
+  'an invalid address is in no list: %j',
   (text) => {
     expect(listed(['0.0.0.0/0', '::/0'])(text)).toBe(false)
   },
 )
 
-test('IPv6 is found as well where another copy of ipaddr.js has parsed it', () => {
+test('an IPv6 address that another copy of ipaddr.js has parsed is found', () => {
   let other = ipaddr
   jest.isolateModules(() => {
     other = jest.requireActual('ipaddr.js')

@@ -68,8 +68,8 @@ describe('malformed names of two forwarded clients do not share a bucket on Conn
 
 const GARBAGE = ['garbage', 'unknown', '1.2.3', '1.2.3.4/8', '::1::2', '<script>', '203.0.113.7, garbage']
 
-describe('block and allow see the socket’s address where the forwarded one is malformed', () => {
-  test.each(EXPRESSES)("on $name with 'trust proxy' 1", async ({ app }) => {
+describe('for a malformed forwarded address', () => {
+  test.each(EXPRESSES)("block sees the socket’s address on $name with 'trust proxy' 1", async ({ app }) => {
     const limiter = rateLimit({ limit: 9, window: '1h', block: ['127.0.0.0/8'] })
     const trusting = app(limiter, sayHello) as unknown as { set(name: string, value: unknown): void }
     trusting.set('trust proxy', 1)
@@ -78,14 +78,14 @@ describe('block and allow see the socket’s address where the forwarded one is 
     expect(await statuses(served, [forwarded('203.0.113.7')])).toEqual([200])
   })
 
-  test('on Connect with trustProxy', async () => {
+  test('block sees the socket’s address on Connect with trustProxy', async () => {
     const limiter = rateLimit({ limit: 9, window: '1h', key: byForwarded, block: ['127.0.0.0/8'] })
     const served = await serve(CONNECT.app(limiter, sayHello))
     expect(await statuses(served, GARBAGE.map(forwarded))).toEqual(GARBAGE.map(() => 403))
     expect(await statuses(served, [forwarded('203.0.113.7')])).toEqual([200])
   })
 
-  test('and to allow', async () => {
+  test('allow sees the socket’s address on Connect with trustProxy', async () => {
     const limiter = rateLimit({ policy: once, key: byForwarded, allow: ['127.0.0.1'] })
     const served = await serve(CONNECT.app(limiter, sayHello))
     expect(await statuses(served, GARBAGE.map(forwarded))).toEqual(GARBAGE.map(() => 200))
@@ -95,7 +95,7 @@ describe('block and allow see the socket’s address where the forwarded one is 
 
 describe('a subject that has neither an address nor a socket', () => {
   test.each([[{}], [{ headers: {} }], [{ body: { username: 'ada' } }], [undefined], [null], ['text'], [7]])(
-    '%j has an identity of its own, without a warning',
+    'such as %j, has an identity of its own, without a warning',
     (subject) => {
       expect([byIp()(subject), byForwarded(subject)]).toEqual(['no-request', 'no-request'])
       expect(warnings()).toEqual([])

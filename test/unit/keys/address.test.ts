@@ -47,7 +47,7 @@ test.each([
   ['fe80::1%eth0', 'fe80::/56'],
   ['64:ff9b:1::1.2.3.4', '64:ff9b:1::/56'],
   ['::fffe:1.2.3.4', '::/56'],
-])('%s is %s', (text, identity) => {
+])('the address %s is %s', (text, identity) => {
   expect(identityOf(text)).toBe(identity)
 })
 
@@ -59,7 +59,7 @@ test.each([
   ['2002:c0a8:101::1', '2002:c0a8:101::/56'],
   ['2001:0:1234::80ff:fffe', '2001:0:1234::/56'],
   ['::ffff:127.0.0.1', '127.0.0.1'],
-])('a public network that embeds a private address stands for nobody: %s is %s', (text, identity) => {
+])('a public network that embeds a private address identifies no client: %s is %s', (text, identity) => {
   expect(identityOf(text)).toBe(identity)
 })
 

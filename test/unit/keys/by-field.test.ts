@@ -70,7 +70,7 @@ test('malformed input from one IPv6 network shares one bucket', () => {
   expect(login({ username: {} }, '2001:db8:1234:5700::2')).not.toBe(first)
 })
 
-test('malformed input is never the key of a name that spells the same', () => {
+test('malformed input never has the key of a name with the same text', () => {
   const identities = ['malformed:192.0.2.7', 'value:', 'null', 'undefined', '[object Object]', 'NaN', 'true']
   expect(identities.map((username) => login({ username }))).not.toContain(malformedOf('192.0.2.7'))
 })
@@ -99,7 +99,7 @@ test.each([
   ['οδός', ['οδός', 'ΟΔΌΣ', 'οδόσ']],
   ['İstanbul', ['İstanbul', 'i̇stanbul']],
   ['7', ['7', 7, ' 7 ', 7.0, '７']],
-])('all spellings of %s are one, from any address', (_name, spellings) => {
+])('all spellings of %s are one key, from any address', (_name, spellings) => {
   const identities = spellings.map((username, i) => login({ username }, `192.0.2.${i}`))
   expect(new Set(identities).size).toBe(1)
 })
@@ -204,7 +204,7 @@ test.each<[unknown, unknown, string]>([
   ['username', { missing: 'skp' }, 'got "skp". Did you mean missing: \'skip\'?'],
   ['username', { missing: true }, "byField: missing must be one of 'address', 'skip', got true."],
   ['username', { normalise: String }, 'Did you mean normalize?'],
-])('byField(%p, %p) says what to write instead', (name, options, message) => {
+])('byField(%p, %p) throws an error with the fix', (name, options, message) => {
   expect(() => byField(name as string, options as object)).toThrow(TypeError)
   expect(() => byField(name as string, options as object)).toThrow(message)
 })

@@ -117,7 +117,7 @@ test.each<[unknown, string]>([
   [{ ipv6Prefix: Number.NaN }, 'got NaN.'],
   [{ ipv6Subnet: 56 }, 'byIp: there is no option "ipv6Subnet". Write ipv6Prefix instead.'],
   [{ trustproxy: 'loopback' }, 'Did you mean trustProxy?'],
-])('byIp(%j) says what to write instead', (options, message) => {
+])('byIp(%j) throws an error with the fix', (options, message) => {
   expect(() => byIp(options as object)).toThrow(TypeError)
   expect(() => byIp(options as object)).toThrow(message)
 })

@@ -16,11 +16,11 @@ test.each<[string, object, string]>([
   ['a route without a path', { method: 'GET', route: {} }, 'GET '],
   ['a route that is no object', { method: 'GET', route: '/a' }, 'GET '],
   ['a mount path that is no text', { method: 'GET', baseUrl: 7 }, 'GET '],
-])('with %s, it is the method and the pattern', (_what, request, identity) => {
+])('with %s, the key is the method and the pattern', (_what, request, identity) => {
   expect(key(request)).toBe(identity)
 })
 
-test('the raw path does not matter', () => {
+test('the key does not depend on the raw path', () => {
   const route = { path: '/users/:id' }
   const paths = ['/users/1', '/users/2', '/USERS/3?x=1'].map((url) =>
     key({ method: 'GET', route, url, path: url }),
@@ -34,7 +34,7 @@ test('HEAD counts as GET, and other methods by themselves', () => {
   expect(keys).toEqual(['GET /a', 'GET /a', 'POST /a', 'OPTIONS /a'])
 })
 
-test('the case of a mount path does not matter, as it does not to Express', () => {
+test('the key does not depend on the case of a mount path, as routing in Express does not', () => {
   expect(key({ method: 'GET', baseUrl: '/API' })).toBe(key({ method: 'GET', baseUrl: '/api' }))
 })
 

@@ -37,7 +37,7 @@ test.each<[string, unknown]>([
   expect(key).not.toBeUndefined()
 })
 
-test('get returns the user', () => {
+test('the function get returns the user', () => {
   const key = byUser((request: { session: string }) => request.session)
   expect(key({ session: 's-1' })).toBe('user:s-1')
 })
@@ -46,13 +46,13 @@ test.each([undefined, null])('a request for which get returns %p is anonymous', 
   expect(byUser(() => nobody)(requestFrom('192.0.2.7') as never)).toBe('anonymous:192.0.2.7')
 })
 
-test('get may be async', async () => {
+test('the function get may be async', async () => {
   expect(await byUser(async () => 'u-1')({} as never)).toBe('user:u-1')
   const anonymous = byUser(async () => undefined)(requestFrom('192.0.2.7') as never)
   expect(await anonymous).toBe('anonymous:192.0.2.7')
 })
 
-test('what get throws is not swallowed', async () => {
+test('an error in get is not swallowed', async () => {
   const fails = () => {
     throw new Error('no session store')
   }
@@ -60,14 +60,14 @@ test('what get throws is not swallowed', async () => {
   await expect(byUser(async () => fails())({} as never)).rejects.toThrow('no session store')
 })
 
-test('anonymous returns the key of a request without a user', async () => {
+test('the function anonymous returns the key of a request without a user', async () => {
   const key = byUser<{ user?: unknown; device: unknown }>(undefined, { anonymous: ({ device }) => device })
   expect(key({ device: 'd-1' })).toBe('anonymous:d-1')
   expect(key({ device: 'd-1', user: { id: 'u-1' } })).toBe('user:u-1')
   expect(await key({ device: Promise.resolve('d-1') })).toBe('anonymous:d-1')
 })
 
-test('anonymous that returns undefined leaves anonymous clients unlimited', () => {
+test('a function anonymous that returns undefined leaves anonymous clients unlimited', () => {
   const key = byUser(undefined, { anonymous: () => undefined })
   expect(key({} as never)).toBeUndefined()
 })
@@ -86,7 +86,7 @@ test.each<[unknown, unknown, string]>([
   [undefined, null, 'byUser: options must be an object, got null.'],
   [undefined, { anonymous: 'ip' }, 'byUser: anonymous must be a function, got a string.'],
   [undefined, { anonymus: () => 'x' }, 'byUser: there is no option "anonymus". Did you mean anonymous?'],
-])('byUser(%p, %p) says what to write instead', (get, options, message) => {
+])('byUser(%p, %p) throws an error with the fix', (get, options, message) => {
   expect(() => byUser(get as () => unknown, options as object)).toThrow(TypeError)
   expect(() => byUser(get as () => unknown, options as object)).toThrow(message)
 })

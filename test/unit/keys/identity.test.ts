@@ -26,7 +26,7 @@ test('values join so that no other split gives the same identity', () => {
   expect(new Set(identities).size).toBe(splits.length)
 })
 
-test('the order of keys matters', () => {
+test('the order of keys changes the identity', () => {
   expect(joined('a', 'b')).not.toBe(joined('b', 'a'))
 })
 
@@ -34,7 +34,7 @@ test.each([
   [1, '1'],
   [0, -0],
   [10n, '10'],
-])('%p and %p are one', (one, other) => {
+])('the values %p and %p give one identity', (one, other) => {
   expect(joined(one)).toBe(joined(other))
 })
 
@@ -124,7 +124,7 @@ test.each([
   expect(here).toMatch(/^[\w-]{22}$/)
 })
 
-test('one part that is undefined makes the whole undefined', async () => {
+test('one undefined key makes the identity undefined', async () => {
   expect(joined(undefined)).toBeUndefined()
   expect(joined('a', undefined)).toBeUndefined()
   expect(joined(undefined, null)).toBeUndefined()
@@ -148,7 +148,7 @@ test('a key function that fails is not swallowed', async () => {
   await expect(later(request)).rejects.toThrow('no session')
 })
 
-test('an object as a key emits a warning once, and what clients can send does not', () => {
+test('an object as a key emits a warning once, and values that clients can send emit none', () => {
   for (const value of [null, ['a'], true, 'x'.repeat(2048), Number.NaN]) identityOf(giving(value), request)
   expect(warnings()).toEqual([])
   for (let i = 0; i < 3; i++) identityOf(giving({ id: 1 }), request)

@@ -44,7 +44,7 @@ describe.each(SPELLINGS)('%s, an IPv4 address spelt as IPv6,', (spelling) => {
   })
 })
 
-test('allow takes such a range, and lets its client pass uncounted', () => {
+test('allow accepts a range of mapped addresses, and lets its client pass uncounted', () => {
   const limiter = rateLimit({ limit: 1, window: '1h', allow: ['0:0:0:0:0:ffff:c000:201/128'] })
   const next = jest.fn()
   for (let i = 0; i < 3; i++) {

@@ -31,7 +31,7 @@ const INVISIBLE: [what: string, ...codePoints: number[]][] = [
 ]
 
 test.each(INVISIBLE)(
-  'a name with %s cannot be folded, wherever it stands',
+  'a name with %s cannot be folded, wherever that occurs',
   (_what, ...codePoints: number[]) => {
     const names = codePoints
       .map((codePoint) => String.fromCodePoint(codePoint))

@@ -54,7 +54,7 @@ describe('allow and block see the IPv4 address behind a translator', () => {
     ])
   })
 
-  test('where block holds a whole prefix, which would be every IPv4 address, it is an error', () => {
+  test('but not a block of the whole prefix, which is an error', () => {
     const make = () => rateLimit({ limit: 9, window: '1h', key: nat64, block: ['2001:db8:64::/96'] })
     expect(make).toThrow(TypeError)
     expect(make).toThrow('write the IPv4 range')

@@ -79,7 +79,7 @@ test.each<[string, number, unknown, string]>([
   ['one hop and garbage', 1, '203.0.113.7, garbage', '198.51.100.9'],
   ['one hop and a header that is no text', 1, ['203.0.113.7'], '198.51.100.9'],
 ])(
-  'by number, with %s, a request is the address so many entries from the right',
+  'with trustProxy as a number, and %s, a request is the address so many entries from the right',
   (_what, hops, chain, who) => {
     const headers = chain === undefined ? {} : { 'x-forwarded-for': chain }
     expect(byIp({ trustProxy: hops })(requestFrom('198.51.100.9', headers))).toBe(who)
@@ -100,12 +100,12 @@ test.each([1, 2, 3])('trustProxy: %d reads what Express reads by that number', a
   }
 })
 
-test('by number, a proxy on a Unix socket counts as one', () => {
+test('with trustProxy as a number, a proxy on a Unix socket counts as one', () => {
   const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.7' }
   expect(byIp({ trustProxy: 1 })(requestFrom(undefined, headers))).toBe('203.0.113.7')
 })
 
-test('a forwarded address is read from the headers of the Fetch standard as well', () => {
+test('a forwarded address is also read from the Headers of the Fetch standard', () => {
   const headers = new Headers({ 'x-forwarded-for': '203.0.113.7, 10.0.0.2' })
   expect(byIp({ trustProxy: PROXIES })(requestFrom('127.0.0.1', headers))).toBe('203.0.113.7')
 })

@@ -92,7 +92,7 @@ test.each([
   ['OPEN', OPEN],
   ['CLOSED', CLOSED],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
-])('%s refunds nothing', (_what, decision) => {
+])('a refund of %s returns nothing', (_what, decision) => {
   expect(refundDecision(decision)).toBeUndefined()
 })
 

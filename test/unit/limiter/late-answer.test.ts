@@ -22,7 +22,7 @@ const SOURCES = [
   ['local', 'local'],
 ] as const
 
-test.each(SOURCES)('what a late answer took stays taken (onStoreError: %s)', async (choice, source) => {
+test.each(SOURCES)('the units of a late answer stay taken (onStoreError: %s)', async (choice, source) => {
   const store = failingStore()
   const limiter = limiterOn(store, choice)
   store.mode = 'hanging'
@@ -33,7 +33,7 @@ test.each(SOURCES)('what a late answer took stays taken (onStoreError: %s)', asy
 })
 
 test.each(SOURCES)(
-  'a refund of its decision leaves a late charge taken, before and after the answer (%s)',
+  'a refund of a decision leaves its late charge taken, before and after the answer (%s)',
   async (choice) => {
     const store = failingStore()
     const limiter = limiterOn(store, choice)

@@ -15,15 +15,12 @@ test.each<[string, object]>([
   ['limit and window', { limit: 5, window: '1h' }],
   ['a policy', { policy: five }],
   ['an entry of limits', { limits: [{ policy: five }] }],
-])(
-  'subjects that are not requests share one bucket where %s has no key, with one warning',
-  (_what, options) => {
-    const limiter = createLimiter({ ...options, store: store() })
-    expect(limiter.charge('ada')).toMatchObject({ remaining: 4 })
-    expect(limiter.charge('bob')).toMatchObject({ remaining: 3 })
-    expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
-  },
-)
+])('subjects that are not requests share one bucket if %s has no key, with one warning', (_what, options) => {
+  const limiter = createLimiter({ ...options, store: store() })
+  expect(limiter.charge('ada')).toMatchObject({ remaining: 4 })
+  expect(limiter.charge('bob')).toMatchObject({ remaining: 3 })
+  expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
+})
 
 test('requests are limited by address where no key is given, without a warning', () => {
   const limiter = createLimiter({ policy: five, store: store() })

@@ -15,7 +15,7 @@ import { nextTurn } from '../../support/next-turn.js'
 const five = fixedWindow({ limit: 5, window: '1h' })
 const store = () => memoryStore({ clock: () => 0 })
 
-describe('a subject is any object of the user’s', () => {
+describe('a subject', () => {
   test.each<[string, KeyFunction<unknown>, object, object]>([
     ['an address', byIp(), { ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
     ['a user', byUser(), { user: { id: 7 } }, { user: { id: 8 } }],
@@ -26,14 +26,14 @@ describe('a subject is any object of the user’s', () => {
       { socketId: 1 },
       { socketId: 2 },
     ],
-  ])('that is identified by %s', (_what, key, one, other) => {
+  ])('may be any object, identified by %s', (_what, key, one, other) => {
     const limiter = createLimiter({ policy: five, store: store(), key })
     expect(limiter.charge(one)).toMatchObject({ allowed: true, remaining: 4 })
     expect(limiter.charge({ ...one })).toMatchObject({ remaining: 3 })
     expect(limiter.charge(other)).toMatchObject({ remaining: 4 })
   })
 
-  test.each([undefined, null, 'text', 7, {}, []])('that is %p does not throw', (subject) => {
+  test.each([undefined, null, 'text', 7, {}, []])('may even be %p, which does not throw', (subject) => {
     jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const limiter = createLimiter({ policy: five, key: [byIp(), byUser(), byField('name')] })
     expect(limiter.charge(subject)).toMatchObject({ allowed: true, remaining: 4 })
@@ -42,7 +42,7 @@ describe('a subject is any object of the user’s', () => {
 })
 
 describe('charge', () => {
-  test('is synchronous where the store is, else returns a promise', async () => {
+  test('is synchronous if the store is, else returns a promise', async () => {
     const later = createLimiter({ policy: five, store: promisingStore() }).charge({ ip: '192.0.2.1' })
     expect(later).toBeInstanceOf(Promise)
     expect(await later).toMatchObject({ allowed: true, remaining: 4 })
@@ -85,7 +85,7 @@ describe('charge', () => {
     )
   })
 
-  test('names the limit that denies for longest, and has its retry time', () => {
+  test('returns the limit that denies for longest, with its retry time', () => {
     const limits = [
       { name: 'short', policy: tokenBucket({ capacity: 1, refill: 1, every: '1s' }) },
       { name: 'long', policy: tokenBucket({ capacity: 1, refill: 1, every: '1m' }) },
@@ -106,7 +106,7 @@ describe('peek', () => {
     expect(limiter.peek({ ip: '192.0.2.1' })).toMatchObject({ allowed: true, remaining: 0 })
   })
 
-  test('is no charge, and does not emit limited', async () => {
+  test('charges nothing, and does not emit limited', async () => {
     const limiter = createLimiter({ policy: five, store: brokenStore(), onStoreError: 'deny' })
     const emitted: unknown[] = []
     limiter.events
@@ -118,7 +118,7 @@ describe('peek', () => {
 })
 
 describe('refund', () => {
-  test('of limits that were not charged does not reach the store', async () => {
+  test('does not call the store for limits that were not charged', async () => {
     const store = promisingStore()
     const refund = jest.spyOn(store, 'refund')
     const limiter = createLimiter({ limit: 5, window: '1m', key: () => 'a', store })
@@ -219,7 +219,7 @@ test('limited is emitted for each denial, with the decision and the subject', ()
   expect(emitted).toEqual([[1, subject]])
 })
 
-test('a store that fails is a process warning, once, where nobody listens', async () => {
+test('a store that fails emits one process warning if there is no listener', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   const limiter = createLimiter({ policy: five, store: brokenStore() })
   for (let i = 0; i < 3; i++)

@@ -36,7 +36,7 @@ describe.each([
     [60_000, '1s'],
     [2000, '1ms'],
     [Number.MAX_SAFE_INTEGER, '10 years'],
-  ])('a limit of %d in %p is wrong in the words that were given', (limit, window) => {
+  ])('a limit of %d in %p is rejected in the words of the caller', (limit, window) => {
     const error = wrong({ limit, window, key })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(new RegExp(`^${owner}: limit must be at most .*, got ${limit}\\.`))
@@ -45,14 +45,14 @@ describe.each([
   })
 
   test.each([1, 7, 11, 1000])(
-    'a limit of %d in ten years is right, however its interval is rounded',
+    'a limit of %d in ten years is accepted, however its interval is rounded',
     (limit) => {
       expect(() => createLimiter({ limit, window: '10y', key })).not.toThrow()
     },
   )
 
   test.each([['abc'], [''], [{}], [null], [Number.NaN], [Number.POSITIVE_INFINITY], [true]])(
-    'a cost of %p is wrong, and 1 is suggested',
+    'a cost of %p is rejected, and 1 is suggested',
     (cost) => {
       const error = wrong({ ...enough, cost })
       expect(error).toBeInstanceOf(TypeError)

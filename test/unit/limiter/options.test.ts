@@ -195,7 +195,7 @@ describe.each([
     { ...enough, skip: undefined, onStoreError: () => 'deny' as const },
     { policy: () => undefined },
     { limits: Array.from({ length: 16 }, (_, i) => ({ name: `n${i}`, policy })) },
-  ])('sound options are none of that: %p', ({ ...options }) => {
+  ])('valid options do not throw: %p', ({ ...options }) => {
     if (owner === 'createLimiter') delete (options as { skip?: unknown }).skip
     expect(making(options)).not.toThrow()
   })

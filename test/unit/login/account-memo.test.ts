@@ -74,7 +74,7 @@ describe.each(KINDS)('with %s account function', (_kind, read) => {
   })
 })
 
-test('an attempt without an account when it was charged has none later', async () => {
+test('an attempt that was charged without an account has none later', async () => {
   const guard = newGuard((req) => req.body.username)
   let id: unknown = 'not read'
   const app = express().post('/login', express.json(), guard, async (req, res) => {

@@ -153,7 +153,7 @@ async function startLogin(options?: Options): Promise<Login> {
 }
 
 describe('a malformed field', () => {
-  test.each(MALFORMED)('%s is answered 400, and does not reach the handler', async (_what, sent) => {
+  test.each(MALFORMED)('such as %s is answered 400, and does not reach the handler', async (_what, sent) => {
     const own = await startLogin()
     const { status, headers, text: body } = await send(own.served, sent)
     expect(status).toBe(400)
@@ -196,15 +196,18 @@ describe('an account function that returns a malformed name', () => {
   const returning = { now: (name: unknown) => name, later: async (name: unknown) => name }
 
   for (const [when, account] of Object.entries(returning)) {
-    test.each(NAMES)(`%s, ${when}, is answered 400 and does not reach the handler`, async (_what, name) => {
-      const { guard, served, reached } = await startLogin({ account: () => account(name) })
-      expect(await statuses(served, times(3, json({ username: 'bob' })))).toEqual([400, 400, 400])
-      expect(reached).toEqual([])
-      const { parts } = await guard.limiter.peek({ ip: '127.0.0.1' } as Request)
-      expect(parts.find((part) => part.name === 'address')?.remaining).toBe(50)
-    })
+    test.each(NAMES)(
+      `such as %s, ${when}, is answered 400 and does not reach the handler`,
+      async (_what, name) => {
+        const { guard, served, reached } = await startLogin({ account: () => account(name) })
+        expect(await statuses(served, times(3, json({ username: 'bob' })))).toEqual([400, 400, 400])
+        expect(reached).toEqual([])
+        const { parts } = await guard.limiter.peek({ ip: '127.0.0.1' } as Request)
+        expect(parts.find((part) => part.name === 'address')?.remaining).toBe(50)
+      },
+    )
 
-    test(`undefined, ${when}, is limited by its address alone`, async () => {
+    test(`or undefined, ${when}, limits the attempt by its address alone`, async () => {
       const { guard, served } = await startLogin({ account: () => account(undefined) })
       expect(await statuses(served, times(LIMIT + 1, json({})))).toEqual(Array(LIMIT + 1).fill(401))
       const { parts } = await guard.limiter.peek({ ip: '127.0.0.1' } as Request)
@@ -212,13 +215,13 @@ describe('an account function that returns a malformed name', () => {
     })
   }
 
-  test('an object emits a process warning, once', async () => {
+  test('such as an object emits a process warning, once', async () => {
     const { served } = await startLogin({ account: () => ({ id: 7 }) })
     expect(await statuses(served, times(2, json({ username: 'bob' })))).toEqual([400, 400])
     expect(warnings()).toEqual(['HEADGATE_OBJECT_AS_KEY'])
   })
 
-  test('an array is charged to its address in report mode', async () => {
+  test('such as an array is charged to its address in report mode', async () => {
     const { served } = await startLogin({ account: () => ['bob'], mode: 'report' })
     expect((await send(served, json({ username: 'bob' }))).status).toBe(401)
   })
@@ -244,7 +247,7 @@ test('an empty name is answered 400, however it is written', async () => {
   expect(reached).toEqual([])
 })
 
-test('a name in the query is not one in the body', async () => {
+test('a name in the query is not read', async () => {
   const { served, reached } = await startLogin()
   const sent = { ...form('password=wrong'), path: '/login?username=bob' }
   expect((await send(served, sent)).status).toBe(400)
@@ -269,7 +272,7 @@ test.each(REJECTED_BODIES)('the body parser rejects %s with %i', async (_what, s
   expect((await send(served, json({ username: 'bob', password: RIGHT }))).status).toBe(200)
 })
 
-test('inherited properties are no names, and are not changed', async () => {
+test('inherited properties are not read as names, and are not changed', async () => {
   const { served } = await startLogin({ field: 'toString' })
   expect(await statuses(served, times(LIMIT + 1, json({ a: 1 })))).toEqual(Array(LIMIT + 1).fill(400))
   expect(({} as Record<string, unknown>).username).toBeUndefined()

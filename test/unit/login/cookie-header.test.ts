@@ -82,7 +82,7 @@ test.each([
   ['quotes, which no browser adds', `${NAME}="a"`, '"a"'],
   ['an empty value', `${NAME}=; ${NAME}=a`, ''],
   ['equals signs', `${NAME}=a=b`, 'a=b'],
-])('%s are part of the value', (_what, header, value) => {
+])('the value of a device cookie includes %s', (_what, header, value) => {
   expect([...cookieHeader.readDeviceCookies(header)]).toEqual([[NAME, value]])
 })
 

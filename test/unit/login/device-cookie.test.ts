@@ -29,7 +29,7 @@ test('a known browser gets in after strangers have locked the account', async ()
   expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
 })
 
-test('a known browser gets in where its address is refused for the failures of others', async () => {
+test('a known browser gets in although its address is refused for the failures of others', async () => {
   const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
   const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
   for (let i = 0; i < 55; i++) await login.attempt(`user-${i}`, 'wrong', HOME)
@@ -124,7 +124,7 @@ test.each([
 })
 
 describe('a cookie is valid for the spelling that was typed', () => {
-  test('so that the owner of "Ada" gets none for "ada", which the guard folds into one account', async () => {
+  test('and not for another that the guard folds into the same account', async () => {
     const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
@@ -137,7 +137,7 @@ describe('a cookie is valid for the spelling that was typed', () => {
     expect((await login.attempt('Ada', 'her own', HOME, cookie)).status).toBe(401)
   })
 
-  test('where normalize makes one account of several spellings', async () => {
+  test('even if normalize makes one account of several spellings', async () => {
     const normalize = (name: string) => name.replaceAll('á', 'a')
     const login = guardedLogin({ name: 'login', deviceCookie: { secret }, normalize })
     const cookie = cookieOf(await login.attempt('ada', RIGHT, HOME))
@@ -146,7 +146,7 @@ describe('a cookie is valid for the spelling that was typed', () => {
     expect((await login.attempt('ada', RIGHT, HOME, cookie)).status).toBe(200)
   })
 
-  test('where the handler changes the name in the body', async () => {
+  test('even if the handler changes the name in the body', async () => {
     const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
@@ -161,7 +161,7 @@ describe('a cookie is valid for the spelling that was typed', () => {
     expect((await login.attempt('changed', RIGHT, HOME, cookie)).status).toBe(401)
   })
 
-  test('or for all spellings where a function reads the account', async () => {
+  test('but for all spellings if a function reads the account', async () => {
     const account = async (req: { body: { username: string } }) => `user:${req.body.username.toLowerCase()}`
     const login = guardedLogin({ name: 'login', deviceCookie: { secret }, account })
     const cookie = cookieOf(await login.attempt('Ada', RIGHT, HOME))
@@ -170,7 +170,7 @@ describe('a cookie is valid for the spelling that was typed', () => {
     expect((await login.attempt('ADA', RIGHT, HOME, cookie)).status).toBe(200)
   })
 
-  test('where the name is a number, as its digits', async () => {
+  test('even if the name is a number, for its digits', async () => {
     const login = guardedLogin({
       name: 'login',
       deviceCookie: { secret },
@@ -239,7 +239,7 @@ describe('one browser', () => {
     expect([...jar.keys()].sort()).toEqual([cookies[0], ...cookies.slice(2, 10), cookies[11]].sort())
   })
 
-  test('with surplus cookies has ten removed by each login', async () => {
+  test('loses ten of its surplus cookies at each login', async () => {
     const login = guardedLogin({ name: 'login', deviceCookie: { secret } })
     const jar: Jar = new Map()
     for (let i = 0; i < 60; i++)

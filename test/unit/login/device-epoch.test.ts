@@ -40,7 +40,7 @@ test.each<[string, DeviceEpoch, DeviceEpoch]>([
   ['null and undefined', null, undefined],
   ['a date and its milliseconds', DAY, DAY.getTime()],
   ['a number and its digits', 7, '7'],
-])('%s are equal epochs', async (_what, first, second) => {
+])('the epochs %s are equal', async (_what, first, second) => {
   let epoch = first
   const { attempt, statusOf } = loginWith(() => epoch)
   const cookie = cookieOf(await attempt('ada', RIGHT))
@@ -49,7 +49,7 @@ test.each<[string, DeviceEpoch, DeviceEpoch]>([
   expect(await statusOf(cookie)).toBe(200)
 })
 
-test('epoch is called once for each attempt, also a refused one, with the folded name', async () => {
+test('epoch is called once for each attempt, even a refused one, with the folded name', async () => {
   const calls: string[] = []
   const { attempt, guard } = loginWith(async (account, { body }) => {
     calls.push(`${account} of "${body.username}"`)

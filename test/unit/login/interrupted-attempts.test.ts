@@ -98,7 +98,7 @@ test('an attempt whose connection closes before the store answers is no longer o
   expect(events).toEqual(['authn_login_successafterfail:ada,1'])
 })
 
-test('a failure that comes while a success is still refunded stays counted', async () => {
+test('a failure during the refund of a success stays counted', async () => {
   const store = pausedStore()
   const { guard } = listening({ store, name: 'login', timeoutMs: 10_000 })
   store.isPaused.refund = true

@@ -41,7 +41,7 @@ test('one guesser leaves the account open for others, and many guessers close it
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
-test('a patient guesser leaves the account open for others, too', async () => {
+test('a slow guesser leaves the account open for others, too', async () => {
   const login = guardedLogin({ consecutive: false })
   for (let i = 0; i < 60; i++) {
     expect((await login.attempt('ada', `wrong ${i}`)).status).toBeGreaterThan(400)
@@ -105,7 +105,7 @@ test('a success clears the failures of its account, and none of its address', as
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
-test('logging in with an account of one’s own buys no guesses at another', async () => {
+test('a login with an account of one’s own grants no guesses at another', async () => {
   const login = guardedLogin()
   const statuses: number[] = []
   for (let i = 0; i < 8; i++) {
@@ -360,7 +360,7 @@ describe('onLockout', () => {
   })
 })
 
-test('a refusal by the local fallback is no lock', async () => {
+test('a refusal by the local fallback is not a lock', async () => {
   const events: string[] = []
   const login = guardedLogin({
     store: brokenStore(),

@@ -120,13 +120,13 @@ test.each([
   `/%${'25'.repeat(3)}65n/login`,
   `/%${'25'.repeat(20)}65n/login`,
   'http://app.example/%65n/login',
-])('a redirect to %s goes to /en/login, however that is spelled', async (location) => {
+])('a redirect to %s matches the path /en/login, however that is spelled', async (location) => {
   for (const failureRedirect of ['/en/login', ['/', '/%65N//login/']])
     expect(await isSuccess(redirectByHand(location), { failureRedirect })).toBe(false)
 })
 
 test.each(['/en/login/two-factor', '/en/home', '/100%25', '/a%2Fb', '/caf%C3%A9', '/%FF', '/en/log%C3%AFn'])(
-  'a redirect to %s does not go to /en/login',
+  'a redirect to %s does not match the path /en/login',
   async (location) => {
     expect(await isSuccess(redirectByHand(location), { failureRedirect: '/en/login' })).toBe(true)
   },

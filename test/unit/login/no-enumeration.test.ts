@@ -287,7 +287,7 @@ test('a malformed field is refused equally, whatever the state of the address', 
   expect(wire.body).toBe('Bad request.\n')
 })
 
-test("where the account's limit has no window, 'coarse' is an hour", async () => {
+test("'coarse' is an hour if the account's limit has no window", async () => {
   const limits = {
     account: consecutive({ limit: 20 }),
     accountAndAddress: slidingWindow({ limit: 3, window: '15m' }),

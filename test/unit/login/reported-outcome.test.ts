@@ -51,7 +51,7 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('replaces the report before', async () => {
+  test('replaces the previous report', async () => {
     const answer = (res: Response, guard: Guard) => {
       report(guard, outcome === 'success' ? 'failure' : 'success', res.req)
       report(guard, outcome, res.req)
@@ -60,7 +60,7 @@ describe.each<[Outcome, boolean]>([
     expect(await isSuccess(answer)).toBe(expected)
   })
 
-  test('takes effect where the connection ends before the answer', async () => {
+  test('takes effect even if the connection ends before the answer', async () => {
     const guard = newGuard()
     await hangUp(guard, { before: (req) => report(guard, outcome, req) })
     expect(await attemptsLeft(guard)).toBe(expected ? 10 : 9)
@@ -123,7 +123,7 @@ describe.each<[Outcome, boolean]>([
       expect(await attempt(refusing, (_req, res) => void res.sendStatus(401))).toBe(status)
   })
 
-  test('takes effect at one guard only, where two protect a route', async () => {
+  test('takes effect at only one of two guards that protect a route', async () => {
     const [one, other] = [newGuard(), newGuard()]
     await attempt(one, other, (req, res) => {
       report(one, outcome, req)

@@ -76,7 +76,7 @@ describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of ano
   })
 })
 
-test('the options that stand elsewhere are those that the factories have', () => {
+test('each option that a fix moves elsewhere exists there', () => {
   const ofOne = ['limit', 'window', 'policy', 'limits', 'key', 'cost', 'name']
   const ofMiddleware = Object.keys(MIDDLEWARE_ROWS).filter((name) => !Object.hasOwn(LIMITER_ROWS, name))
   expect([...MIDDLEWARE_OPTIONS].sort()).toEqual(ofMiddleware.sort())
@@ -202,7 +202,7 @@ test('an unknown option hides no other problem', () => {
   for (const problem of ['"delayMs"', 'there is no limit']) expect(noLimit).toContain(problem)
 })
 
-test('an option of another package that is undefined was left out', () => {
+test('an option of another package that is undefined counts as left out', () => {
   expect(() => rateLimit({ ...enough, windowMs: undefined, nonsense: undefined } as never)).not.toThrow()
 })
 

@@ -87,7 +87,7 @@ const GIVEN: readonly (readonly [string, unknown, string | undefined])[] = [
 ]
 
 test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...given, make] as const)))(
-  '%s: an error shows nothing of %s but its kind',
+  'an error of %s shows nothing of %s but its kind',
   (place, _shape, value, kind, make) => {
     // As a secret, a string is good when it is long enough.
     if (place.endsWith(' secret') && typeof value === 'string' && value.length >= 16) return
@@ -135,7 +135,7 @@ test.each(
       (given) => [place, given, make] as const,
     ),
   ),
-)('%s: an error shows nothing of %s', (_place, given, make) => {
+)('an error of %s shows nothing of %s', (_place, given, make) => {
   const { message } = errorOf(() => (make as (given: unknown) => unknown)(given))
   expect(message).not.toMatch(/hunter2|admin|10\.0\.0\.1/)
 })

@@ -30,11 +30,11 @@ test('`after` denials within the time start a ban; allowed charges do not count'
   expect(waits(policy, 0, 0, 0, 0.5, 1, 1, 1.25)).toEqual([0, 0, 1, 0.5, 0, 0, 5])
 })
 
-test('denials further apart than that start no ban', () => {
+test('denials further apart than `within` start no ban', () => {
   expect(waits(policy, 0, 0, 0, 0, 10, 10, 10, 10)).toEqual([0, 0, 1, 1, 0, 0, 1, 1])
 })
 
-test('the time in which denials count starts with the first of them', () => {
+test('the time `within` starts with the first denial', () => {
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 9.5).at(-1)).toBe(5)
   expect(waits(policy, 0, 0, 0, 9, 9, 9, 10, 10, 10).at(-1)).toBe(1)
 })

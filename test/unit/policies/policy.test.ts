@@ -57,7 +57,7 @@ test('a scaled policy has a share of the limit, at least 1, in the same window',
   }
 })
 
-test('sixteen bans are the most', () => {
+test('a policy holds at most sixteen nested bans', () => {
   const bans = (count: number) => ban(bucket, { after: 1, within: '1m', for: Array(count).fill('1m') })
   expect(bans(16).params).toHaveLength(22)
   expect(() => bans(17)).toThrow('for must be 1 to 16 durations, none shorter than the one before')

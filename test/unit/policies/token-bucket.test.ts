@@ -85,7 +85,7 @@ test.each([
   ['a burst apart', { capacity: 50, refill: 10, every: '1s' }, '10-in-1s-burst-50'],
   ['an odd time', { capacity: 2, refill: 2, every: 1500 }, '2-in-1500ms'],
   ['a name', { capacity: 2, refill: 2, every: 1500, name: 'burst' }, 'burst'],
-])('with %s the policy is called accordingly', (_case, options, name) => {
+])('a policy with %s is named accordingly', (_case, options, name) => {
   expect(tokenBucket(options).name).toBe(name)
 })
 

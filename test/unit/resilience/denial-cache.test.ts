@@ -162,7 +162,7 @@ describe('a denial', () => {
     }
   })
 
-  test('is not cached with denyCache: false, nor of a synchronous store', async () => {
+  test('is not cached with denyCache: false, nor from a synchronous store', async () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one, denyCache: false })
     for (let i = 0; i < 3; i++) await limiter.charge(bob)

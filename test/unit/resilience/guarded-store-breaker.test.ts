@@ -80,7 +80,7 @@ test('an answered error does not open the breaker', async () => {
   expect(calls).toHaveBeenCalledTimes(20)
 })
 
-describe('with time', () => {
+describe('as time passes,', () => {
   beforeEach(() => jest.useFakeTimers())
   afterEach(() => jest.useRealTimers())
 

@@ -35,7 +35,7 @@ describe('an answer whose `then` throws', () => {
     expect(await denying.charge({})).toMatchObject({ allowed: false, source: 'closed' })
   })
 
-  test.each(['refund', 'forget'] as const)('is a StoreError of %s', async (method) => {
+  test.each(['refund', 'forget'] as const)('rejects %s with a StoreError', async (method) => {
     const { limiter } = limiterOn({ ...promisingStore(), [method]: withThrowingThen })
     const decision = await limiter.charge({})
     const run = async () => (method === 'refund' ? limiter.refund(decision) : limiter.forget({}))

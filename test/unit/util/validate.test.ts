@@ -80,7 +80,7 @@ test('a choice returns an allowed word, and suggests the nearest for any other',
 const rows = { limit: optional(wholeNumber) }
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-  '%s is no option, whatever objects inherit',
+  '%s is not an option, although objects inherit it',
   (key) => {
     const options = JSON.parse(`{ "${key}": 1 }`)
     expect(() => readOptions('someone', options, { rows })).toThrow(

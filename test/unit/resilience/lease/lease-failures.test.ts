@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => jest.useRealTimers())
 
-test('where the store fails, so do all charges that wait for a block, and the next one calls it again', async () => {
+test('if the store fails, all charges that wait for a block fail, and the next one calls it again', async () => {
   const store = leaseOn(remote)
   await chargeTimes(store, hourly, 8)
   remote.before = () => Promise.reject(lost)
@@ -24,7 +24,7 @@ test('where the store fails, so do all charges that wait for a block, and the ne
   expect(allowed(await chargeTimes(store, hourly, 5))).toBe(5)
 })
 
-test('where only the block fails, the store decides the charges that wait for it', async () => {
+test('if only the block fails, the store decides the charges that wait for it', async () => {
   const store = leaseOn(remote)
   await chargeTimes(store, hourly, 8)
   const charge = remote.charge.bind(remote)
@@ -38,7 +38,7 @@ test('where only the block fails, the store decides the charges that wait for it
   expect(remote.remaining(hourly)).toBe(3200 - 13)
 })
 
-test.each(NONSENSE)('an answer that is %s is a StoreError, and no block', async (_what, answer) => {
+test.each(NONSENSE)('an answer that is %s is a StoreError, and grants no block', async (_what, answer) => {
   const limiter = createLimiter({
     policy: hourly,
     store: remote,

@@ -42,7 +42,7 @@ async function pass(ms: number): Promise<void> {
 const used = () => LIMIT - remote.remaining(hourly)
 
 describe('while a block is on its way', () => {
-  test('forget voids its units: what is admitted afterwards is charged anew', async () => {
+  test('forget voids its units, and later charges go to the store', async () => {
     await chargeTimes(store, hourly, 100)
     await pass(4 * HOLD_MS)
     await chargeTimes(store, hourly, 8)

@@ -189,7 +189,7 @@ test('forget drops the units that are held or on their way', async () => {
   expect((await chargeOne())[0]?.source).toBeUndefined()
 })
 
-test('a unit of a block is refunded as any other', async () => {
+test('a unit of a block is refunded like any other', async () => {
   await chargeHundred(store, hourly)
   await pass(5)
   const [verdict] = (await chargeOne()) as readonly [Verdict]
@@ -201,7 +201,7 @@ test('a unit of a block is refunded as any other', async () => {
   expect(remote.remaining(hourly)).toBe(before + 1)
 })
 
-test('larger costs take what they need, and none is admitted that the store would not have', async () => {
+test('larger costs take what they need, and none is admitted that the store would have denied', async () => {
   const verdicts = await chargeTimes(store, hourly, 1000, 7)
   expect(allowed(verdicts)).toBe(Math.floor(3200 / 7))
   expect(await chargeOne(3)).toMatchObject([{ allowed: false }])
@@ -213,7 +213,7 @@ test('a cost above the largest block acquires none', async () => {
   expect(taken()).toBe(603)
 })
 
-test('what cannot be prepaid passes through', async () => {
+test('a charge that cannot be prepaid goes to the store', async () => {
   const inARow = consecutive({ limit: 3200 })
   const small = fixedWindow({ limit: 31, window: '1h' })
   await chargeTimes(store, inARow, 50, 1, 'in a row')
