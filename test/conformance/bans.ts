@@ -1,6 +1,6 @@
 import { ban, type Policy, slidingWindow } from 'headgate'
 import { LONG, LONG_POLICIES } from './sample-policies.js'
-import { chargeOne, figures, keyed, part, receiptOf, remainingOf, takeOne } from './store-calls.js'
+import { chargeOne, figures, keyedPolicies, part, receiptOf, remainingOf, takeOne } from './store-calls.js'
 import type { Capabilities, Using } from './store-under-test.js'
 
 /** A ban after two denials, of which no test sees the end. */
@@ -85,7 +85,7 @@ export function testBans(using: Using, { settableClock }: Capabilities): void {
         await store.refund([receipt])
         const { allowed, retryAfterMs } = await takeOne(store, 'key', policy)
         expect({ allowed, isBan: retryAfterMs <= BAN_MS }).toEqual({ allowed: false, isBan: true })
-        await store.forget(keyed(policy, 'key'))
+        await store.forget(keyedPolicies(policy, 'key'))
         const fresh = { allowed: true, remaining: 3, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
         expect(figures(await takeOne(store, 'key', policy, 0))).toEqual(fresh)
       }),

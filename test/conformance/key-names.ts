@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow } from 'headgate'
 import { LONG } from './sample-policies.js'
-import { keyed, part, remainingOf } from './store-calls.js'
+import { keyedPolicies, part, remainingOf } from './store-calls.js'
 import type { Capabilities, Using } from './store-under-test.js'
 
 /** Keys that every store must keep apart: printable, without blanks, at most 250 bytes. */
@@ -79,7 +79,7 @@ export function testKeys(using: Using, { anyKey }: Capabilities): void {
         const policy = fixedWindow({ limit: 100, window: LONG })
         await store.charge(keys.map((key, i) => [part(key, policy, i + 1)]))
         expect(await remainingOf(store, policy, keys)).toEqual(keys.map((_key, i) => 99 - i))
-        await store.forget(keyed(policy, ...keys.filter((_key, i) => i % 2 === 0)))
+        await store.forget(keyedPolicies(policy, ...keys.filter((_key, i) => i % 2 === 0)))
         const left = keys.map((_key, i) => (i % 2 === 0 ? 100 : 99 - i))
         expect(await remainingOf(store, policy, keys)).toEqual(left)
       })(),

@@ -1,6 +1,6 @@
 import type { Refund } from 'headgate'
 import { LONG_POLICIES } from './sample-policies.js'
-import { figures, keyed, part, receiptOf, remainingOf, takeOne } from './store-calls.js'
+import { figures, keyedPolicies, part, receiptOf, remainingOf, takeOne } from './store-calls.js'
 import type { Using } from './store-under-test.js'
 
 const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
@@ -121,7 +121,7 @@ export function testRefundAndForget(using: Using): void {
       using(async ({ store }) => {
         const policy = policyOf(5)
         await store.charge(['a', 'b', 'c'].map((key) => [part(key, policy, 5)]))
-        await store.forget(keyed(policy, 'a', 'c'))
+        await store.forget(keyedPolicies(policy, 'a', 'c'))
         expect(await remainingOf(store, policy, ['a', 'b', 'c'])).toEqual([5, 0, 5])
         const fresh = { allowed: true, remaining: 5, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
         expect(figures(await takeOne(store, 'a', policy, 0))).toEqual(fresh)
@@ -134,7 +134,7 @@ export function testRefundAndForget(using: Using): void {
         const policy = policyOf(5)
         await takeOne(store, 'key', policy, 5)
         await store.forget([])
-        await store.forget(keyed(policy, 'unknown', 'other', 'other'))
+        await store.forget(keyedPolicies(policy, 'unknown', 'other', 'other'))
         expect(await remainingOf(store, policy, ['key'])).toEqual([0])
       }),
     )
@@ -144,7 +144,7 @@ export function testRefundAndForget(using: Using): void {
       using(async ({ store }) => {
         const policy = policyOf(5)
         const receipt = await receiptOf(store, 'key', policy, 5)
-        await store.forget(keyed(policy, 'key'))
+        await store.forget(keyedPolicies(policy, 'key'))
         await store.refund([receipt])
         expect(await takeOne(store, 'key', policy, 6)).toMatchObject({ allowed: false, remaining: 5 })
       }),

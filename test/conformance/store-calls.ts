@@ -12,7 +12,7 @@ import type {
 } from 'headgate'
 
 /** Keys of one policy, as a store forgets them. */
-export function keyed(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
+export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
   return keys.map((key) => ({ key, policy }))
 }
 

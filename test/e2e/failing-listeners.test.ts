@@ -67,7 +67,7 @@ test('the warning holds what the listener threw', async () => {
 })
 
 test('a listener to storeError or refundFailed that throws changes no decision', async () => {
-  const broken = { ...storeThat(() => Promise.reject(new Error('away'))), refund: fail }
+  const broken = { ...storeThat(() => Promise.reject(new Error('down'))), refund: fail }
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: broken })
   limiter.events.on('storeError', fail)
   expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })

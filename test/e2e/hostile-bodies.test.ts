@@ -67,7 +67,7 @@ const REJECTED_BODIES: readonly (readonly [string, Sent])[] = [
     'an unknown encoding',
     { ...json({}), headers: { 'content-type': 'application/json', 'content-encoding': 'x' } },
   ],
-  ['more than the parser takes', json({ username: 'b'.repeat(200_000) })],
+  ['a body above its size limit', json({ username: 'b'.repeat(200_000) })],
 ]
 
 /** Ways to write bob. */

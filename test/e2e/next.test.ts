@@ -9,9 +9,9 @@ type Options = RateLimitOptions<IncomingMessage, ServerResponse>
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const fail = (): never => {
-  throw new Error('the database is away')
+  throw new Error('the database is down')
 }
-const failLater = () => Promise.reject(new Error('the database is away'))
+const failLater = () => Promise.reject(new Error('the database is down'))
 
 /** Each option that is a function, with one that fails. */
 const FAILING: readonly (readonly [string, Options])[] = [
@@ -40,7 +40,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test.each(FAILING)('what %s throws goes to next, and never to the handler', async (_option, options) => {
     const reached = jest.fn(sayHello)
     const served = await serve(app(rateLimit(options), reached))
-    expect(await send(served)).toMatchObject({ status: 500, text: 'the database is away' })
+    expect(await send(served)).toMatchObject({ status: 500, text: 'the database is down' })
     expect(reached).not.toHaveBeenCalled()
   })
 
@@ -98,6 +98,6 @@ test('two functions that fail at once, one later, are one error and no unhandled
   const twoKeys = rateLimit({ policy, key: [failLater, fail] })
   for (const limiter of [twoLimits, twoKeys]) {
     const served = await serve(EXPRESS_5.app(limiter, sayHello))
-    expect(await send(served)).toMatchObject({ status: 500, text: 'the database is away' })
+    expect(await send(served)).toMatchObject({ status: 500, text: 'the database is down' })
   }
 })

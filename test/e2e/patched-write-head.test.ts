@@ -30,7 +30,7 @@ const options = (): Options => ({
   store: memoryStore({ clock: () => 0 }),
 })
 
-/** Each way to turn a request away: its options, its status, and a few of its headers. */
+/** Each way to refuse a request: its options, its status, and a few of its headers. */
 const DENIALS: readonly (readonly [string, () => Options, number, object, string])[] = [
   [
     'over its limit',

@@ -225,15 +225,15 @@ test('a charge that the store did not decide is not refunded', async () => {
 
 test('a store that recovers decides again at once, while the breaker is closed', async () => {
   const memory = memoryStore()
-  let away = true
+  let isDown = true
   const store = storeThat(async (charges) => {
-    if (away) throw new StoreError('faulty', 'away')
+    if (isDown) throw new StoreError('faulty', 'down')
     return memory.charge(charges)
   })
   const { limiter, sources, handler } = limited(store, 'allow')
   const served = await serve(EXPRESS_5.app(limiter, handler))
   await statuses(served, times(3))
-  away = false
+  isDown = false
   expect(await statuses(served, times(3))).toEqual([200, 200, 429])
   expect(sources).toEqual(['open', 'open', 'open', 'store', 'store'])
 })

@@ -23,15 +23,15 @@ import { postgres } from '../sql/postgres-kind.js'
 interface FailingStore {
   readonly store: Store
   readonly elsewhere: Store
-  goAway(): Promise<void>
-  comeBack(): Promise<void>
+  takeDown(): Promise<void>
+  bringBack(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Drops what is sent either way on open connections, which are closed in the end. */
 const swallowAll = (proxy: FaultyProxy) => ({
-  goAway: async () => proxy.behave({ swallow: 'both' }),
-  async comeBack() {
+  takeDown: async () => proxy.behave({ swallow: 'both' }),
+  async bringBack() {
     proxy.cut()
     await proxy.heal()
   },
@@ -40,26 +40,26 @@ const swallowAll = (proxy: FaultyProxy) => ({
 /** Drops replies: the store counts, but its answers do not arrive. */
 const swallowReplies = (proxy: FaultyProxy) => ({
   ...swallowAll(proxy),
-  goAway: async () => proxy.behave({ swallow: 'replies' }),
+  takeDown: async () => proxy.behave({ swallow: 'replies' }),
 })
 
 /** Connections are reset, and no new ones are taken. */
 const refuseConnections = (proxy: FaultyProxy) => ({
-  async goAway() {
+  async takeDown() {
     await proxy.refuse()
     proxy.cut()
   },
-  comeBack: () => proxy.heal(),
+  bringBack: () => proxy.heal(),
 })
 
-type Fault = (proxy: FaultyProxy) => Pick<FailingStore, 'goAway' | 'comeBack'>
+type Fault = (proxy: FaultyProxy) => Pick<FailingStore, 'takeDown' | 'bringBack'>
 
 const onRedis = (fault: Fault) => async (): Promise<FailingStore> => {
   const server = await startRedis({ own: true })
   const proxy = await startProxy(server)
   const clients = [proxy, server].map(({ host, port }) => {
     const client = new Redis({ host, port, autoResendUnfulfilledCommands: false, retryStrategy: () => 50 })
-    return client.on('error', () => undefined) // while the server is away, connecting fails
+    return client.on('error', () => undefined) // while the server is down, connecting fails
   })
   await Promise.all(clients.map((client) => client.ping()))
   const [near, far] = clients as [Redis, Redis]
@@ -100,8 +100,8 @@ async function onKilledPostgres(): Promise<FailingStore> {
   return {
     store,
     elsewhere: far.makeStore(),
-    goAway: () => server.kill('SIGKILL'),
-    comeBack: () => server.restart(),
+    takeDown: () => server.kill('SIGKILL'),
+    bringBack: () => server.restart(),
     async stop() {
       await Promise.all([near.end(), far.end()])
       await server.stop()
@@ -125,7 +125,7 @@ const HOME = '127.5.0.1'
 const ATTACKER = '127.5.0.2'
 const CROWD = Array.from({ length: 12 }, (_, i) => `127.6.0.${i + 1}`)
 const LIMIT = 5
-/** Wrong guesses before the store is away. */
+/** Wrong guesses before the store is down. */
 const BEFORE = 3
 /** More than one address can use up. */
 const ACCOUNT_LIMIT = 12
@@ -210,7 +210,7 @@ describe.each(STORES)('during an outage of the store (%s), a guarded login', (_n
   }
 
   async function recover(): Promise<void> {
-    await failing.comeBack()
+    await failing.bringBack()
     await until('the store decides again', async () => {
       await login.guard.limiter.health()
       return (await leftOf(login.guard, 'ada', HOME)).account !== undefined
@@ -242,7 +242,7 @@ describe.each(STORES)('during an outage of the store (%s), a guarded login', (_n
   test('admits at most the limits of the store and of the fallback, however often the store goes down', async () => {
     for (let i = 0; i < BEFORE; i++) expect(await login.attempt('ada', 'wrong', ATTACKER)).toBe(401)
     expect(login.sources).toEqual(new Set(['store']))
-    await failing.goAway()
+    await failing.takeDown()
     await guess(40, 'ada', () => ATTACKER)
     const during = of(ATTACKER) - BEFORE
     expect(during).toBeGreaterThan(0) // the fallback decides, and does not deny everybody
@@ -261,7 +261,7 @@ describe.each(STORES)('during an outage of the store (%s), a guarded login', (_n
       return (await leftOf(elsewhere, 'ada', ATTACKER))['account-and-address'] === 0
     })
 
-    await failing.goAway()
+    await failing.takeDown()
     await guess(20, 'ada', () => ATTACKER)
     await guess(20, 'grace', () => HOME)
     expect(of(ATTACKER)).toBeLessThanOrEqual(2 * LIMIT)
@@ -274,13 +274,13 @@ describe.each(STORES)('during an outage of the store (%s), a guarded login', (_n
     const failed = jest.fn()
     login.guard.limiter.events.on('refundFailed', failed)
     for (let i = 0; i < 2; i++) expect(await login.attempt('mary', 'wrong', HOME)).toBe(401)
-    login.meanwhile = () => failing.goAway()
+    login.meanwhile = () => failing.takeDown()
     expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
     expect(login.took.at(-1)).toBeLessThan(TIMEOUT_MS + SLACK_MS)
     await until('refundFailed is emitted', () => failed.mock.calls.length > 0)
     expect(await login.attempt('mary', RIGHT, HOME)).toBe(200)
     login.meanwhile = undefined
-    await failing.comeBack()
+    await failing.bringBack()
     await until(
       'the store is back',
       async () => (await leftOf(elsewhere, 'mary', HOME)).account !== undefined,

@@ -11,7 +11,7 @@ import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
-  keyed,
+  keyedPolicies,
   part,
   receiptOf,
   remainingOf,
@@ -99,7 +99,7 @@ describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(keyed(policy, ...keys))
+    await store.forget(keyedPolicies(policy, ...keys))
     expect((await expiriesOn(server)).size).toBe(0)
   })
 })

@@ -5,7 +5,14 @@ import { fixedWindow, memcachedStore, type Policy, type Store, slidingWindow, to
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { expectTaken, keyed, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  expectTaken,
+  keyedPolicies,
+  part,
+  receiptOf,
+  remainingOf,
+  takeOne,
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
@@ -150,7 +157,7 @@ describe('a server that is out of memory', () => {
       }
       await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
       await expectTaken(store, sliding, ['held-sliding-window'], 1)
-      await store.forget(keyed(window, 'held-fixed-window'))
+      await store.forget(keyedPolicies(window, 'held-fixed-window'))
       expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
     },
   )

@@ -161,7 +161,7 @@ describe('a limiter', () => {
     ])
   })
 
-  test('emits one process warning if nobody listens', async () => {
+  test('emits one process warning if there is no listener', async () => {
     const warnings = listenForWarnings()
     for (let i = 1; i <= 2; i++) {
       await loseWith()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { keyed, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { keyedPolicies, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type Behaviour, type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
@@ -48,7 +48,7 @@ async function everyCall(store: Store): Promise<(store: Store) => Promise<unknow
         tested.charge([[part(keyOf('charged', policy), policy, 2)]]),
         tested.charge([[twice, twice]]),
         tested.refund([{ ...receipt, cost: 2 }]),
-        tested.forget(keyed(policy, keyOf('forgotten', policy))),
+        tested.forget(keyedPolicies(policy, keyOf('forgotten', policy))),
       ].map((call) => Promise.resolve(call))
     })
 }

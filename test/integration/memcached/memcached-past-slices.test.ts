@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore, type Store, slidingWindow } from 'headgate'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import { keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
@@ -100,7 +100,7 @@ test('a refund or forget by this process in a past slice is seen at once', async
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
   await store.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
   expect(await remainingOf(store, policy, ['key'])).toEqual([940])
-  await store.forget(keyed(policy, 'key'))
+  await store.forget(keyedPolicies(policy, 'key'))
   expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
 })
 
@@ -123,7 +123,7 @@ describe('with counts read long ago', () => {
 
   test('an allowed charge does not read them again', async () => {
     const full = await startFull(11_000)
-    await memcachedStore(client).forget(keyed(long, 'full'))
+    await memcachedStore(client).forget(keyedPolicies(long, 'full'))
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
   })
 
@@ -139,7 +139,7 @@ describe('with counts read long ago', () => {
     [-11_000, true], // by a clock that was set back
   ])('a forget by another process is seen after ten seconds: %s ms', async (laterMs, isSeen) => {
     const full = await startFull(laterMs)
-    await memcachedStore(open(server.url)).forget(keyed(long, 'full'))
+    await memcachedStore(open(server.url)).forget(keyedPolicies(long, 'full'))
     const verdicts = await full.charge([[part('full', long)], [part('full', long, 99)], [part('full', long)]])
     expect(verdicts.map(({ allowed }) => allowed)).toEqual(
       isSeen ? [true, true, false] : [true, false, false],
@@ -173,7 +173,7 @@ test.each(['forget', 'refund'] as const)(
       await client.increment(`${key}:${past}`, 5, { initial: 5, expires: 0 })
       const reading = store.charge([[part(key, long)]])
       for (let ticks = 0; ticks < 4; ticks++) await new Promise((resolve) => process.nextTick(resolve))
-      if (way === 'forget') await store.forget(keyed(long, key))
+      if (way === 'forget') await store.forget(keyedPolicies(long, key))
       else await store.refund([{ ...part(key, long, 5), takenAtMs }])
       await reading
       expect(await takeOne(store, key, long)).toMatchObject({ allowed: true })
@@ -188,7 +188,7 @@ test('a refund or forget by another process in a past slice is seen by the end o
   await untilSlice(slice + 4)
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
   await other.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
-  await other.forget(keyed(policy, 'key'))
+  await other.forget(keyedPolicies(policy, 'key'))
   expect(await remainingOf(other, policy, ['key'])).toEqual([1000])
   expect([900, 1000]).toContain((await remainingOf(store, policy, ['key']))[0]) // never more than what was taken
   await untilSlice(slice + 11)

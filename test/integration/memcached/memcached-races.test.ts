@@ -9,7 +9,14 @@ import {
   tokenBucket,
 } from 'headgate'
 import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, chargeOne, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  allowedCount,
+  chargeOne,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { connections } from './clients.js'
@@ -120,7 +127,7 @@ test('5,000 keys of a sliding window are forgotten in one call', async () => {
   const policy = slidingWindow({ limit: 5, window: LONG })
   const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
   await store.charge(keys.map((key) => [part(key, policy)]))
-  await store.forget(keyed(policy, ...keys))
+  await store.forget(keyedPolicies(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
 }, 60_000)
 

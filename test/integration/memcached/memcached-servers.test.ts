@@ -3,7 +3,14 @@ import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate
 import type { Client } from 'memjs'
 import { itemKey } from '../../../src/stores/memcached/protocol.js'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { chargeOne, expectTaken, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  chargeOne,
+  expectTaken,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll } from '../../support/servers/wait.js'
@@ -111,6 +118,6 @@ test('all items of a key live on one server, whatever slices they count', async 
       expect(items.filter((item) => item.startsWith(`${key}:`)).length).toBeGreaterThan(2)
     }
   }
-  await store.forget(keyed(policy, ...keys.flat()))
+  await store.forget(keyedPolicies(policy, ...keys.flat()))
   expect(await remainingOf(store, policy, keys.flat())).toEqual(keys.flat().map(() => 1000))
 })

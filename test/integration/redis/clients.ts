@@ -38,7 +38,7 @@ export function connections(server: () => RedisServer, make: Maker) {
   /** Does not wait until it is connected. */
   function open(options: ClientOptions = {}): Connection {
     const client = make(server(), options)
-    client.on('error', () => undefined) // while the server is away, connecting fails
+    client.on('error', () => undefined) // while the server is down, connecting fails
     opened.push(client)
     return { client, store: redisStore(client) }
   }

@@ -2,7 +2,7 @@ import { fixedWindow, redisStore } from 'headgate'
 import { Cluster, type ClusterOptions } from 'ioredis'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { connectCluster, countKeys, flushAll } from './connect-cluster.js'
@@ -41,7 +41,7 @@ test(
     const takenAtMs = verdicts[0]?.[0]?.atMs ?? 0
     await store.refund(keys.slice(0, 10_000).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
     expect(await countKeys(client)).toBe(10_000)
-    await store.forget(keyed(policy, ...keys))
+    await store.forget(keyedPolicies(policy, ...keys))
     expect(await countKeys(client)).toBe(0)
   }),
   60_000,
@@ -66,7 +66,7 @@ test.each<[string, ClusterOptions]>([
     const stored = (await Promise.all(client.nodes('master').map((node) => node.keys('*')))).flat()
     expect(stored).toHaveLength(41)
     expect(stored.every((key) => key.startsWith(options.keyPrefix ?? ''))).toBe(true)
-    await store.forget(keyed(policy, 'shared', ...keys))
+    await store.forget(keyedPolicies(policy, 'shared', ...keys))
     expect(await countKeys(client)).toBe(0)
   })(),
 )

@@ -2,7 +2,7 @@ import slotOf from 'cluster-key-slot'
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
-import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -82,7 +82,7 @@ test('several keys of a half-moved slot are refunded and forgotten', async () =>
   const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
   await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
-  await store.forget(keyed(policy, '{tag}:here', '{tag}:there'))
+  await store.forget(keyedPolicies(policy, '{tag}:here', '{tag}:there'))
   expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
 })
 

@@ -1,7 +1,7 @@
 import { fixedWindow, redisStore, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
-import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -125,7 +125,7 @@ describe.each([
       await rejection(store.refund(refunds))
       expect(await left()).toEqual([10, 10])
       await chargeOne(store, part(last, policy))
-      await rejection(store.forget(keyed(policy, gone, last)))
+      await rejection(store.forget(keyedPolicies(policy, gone, last)))
       expect(await left()).toEqual([10, 10])
     })
   }

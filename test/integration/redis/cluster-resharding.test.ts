@@ -2,7 +2,7 @@ import slotOf from 'cluster-key-slot'
 import { type Charge, fixedWindow, redisStore } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
-import { chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -107,7 +107,7 @@ describe('a batch for many slots of a node', () => {
         )
       }
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
-      await store.forget(keyed(ample, ...keys))
+      await store.forget(keyedPolicies(ample, ...keys))
       expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
       if (answer === 'ASK') await move.finish()
       await cluster.moveSlot(slotOf(moved), owner)

@@ -9,7 +9,7 @@ export async function connectCluster(
   options: Omit<ClusterOptions, 'redisOptions'> = {},
 ): Promise<Cluster> {
   const client = new Cluster(addressesOf(cluster), { retryDelayOnFailover: 0, ...options })
-  client.on('error', () => undefined) // while nodes are away, connecting fails
+  client.on('error', () => undefined) // while nodes are down, connecting fails
   await client.ping()
   return client
 }

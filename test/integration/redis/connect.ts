@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 /** Connects a client as the docs advise, and waits until it is ready. */
 export async function connect(url: string, options: { retryStrategy?: () => number } = {}): Promise<Redis> {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, ...options })
-  client.on('error', () => undefined) // while a server is away, connecting fails
+  client.on('error', () => undefined) // while a server is down, connecting fails
   await client.ping()
   return client
 }

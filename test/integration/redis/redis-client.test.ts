@@ -2,7 +2,14 @@ import { createLimiter, fixedWindow, type RedisClient, redisStore } from 'headga
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, chargeOne, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  allowedCount,
+  chargeOne,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { listenForWarnings } from '../../support/warnings.js'
@@ -47,7 +54,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect(await remainingOf(store, counted, ['key'])).toEqual([2])
       await client.script('FLUSH')
       expect(await takeOne(store, 'key', counted)).toMatchObject({ allowed: true, remaining: 1 })
-      await store.forget(keyed(policy, 'key'))
+      await store.forget(keyedPolicies(policy, 'key'))
       expect(await remainingOf(store, counted, ['key'])).toEqual([5])
     } finally {
       client.disconnect()
@@ -74,7 +81,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect((await plain.keys('*')).sort()).toEqual(['a', 'app:a', 'app:b'])
       await store.refund([{ ...part('a', policy, 1), takenAtMs: atMs }])
       expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
-      await store.forget(keyed(policy, 'a', 'b'))
+      await store.forget(keyedPolicies(policy, 'a', 'b'))
       expect(await plain.keys('*')).toEqual(['a'])
       expect(await remainingOf(redisStore(plain), policy, ['a'])).toEqual([0])
     } finally {
@@ -91,7 +98,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
       await client.script('FLUSH')
       expect(await remainingOf(store, policy, ['key', 'other'])).toEqual([0, 5])
-      await store.forget(keyed(policy, 'key'))
+      await store.forget(keyedPolicies(policy, 'key'))
       expect(await remainingOf(store, policy, ['key'])).toEqual([5])
     } finally {
       client.disconnect()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { fixedWindow, type Store } from 'headgate'
 import { Redis } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
@@ -111,7 +111,9 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       const atOnce = outcomeOf(charge(store))
       await until('it has ended', () => client.status === 'end', { everyMs: 1 })
       expect((await failureOf(charge(store))).message).toContain('not connected (end)')
-      expect((await failureOf(store.forget(keyed(policy, 'key')))).message).toContain('not connected (end)')
+      expect((await failureOf(store.forget(keyedPolicies(policy, 'key')))).message).toContain(
+        'not connected (end)',
+      )
       await client.connect()
       const { verdict, error } = await atOnce
       expect(verdict ?? error).toMatchObject(verdict ? { allowed: true } : { name: 'StoreError' })

@@ -1,7 +1,14 @@
 import { fixedWindow, redisStore, StoreError, slidingWindow, type Verdict } from 'headgate'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, chargeOne, keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  allowedCount,
+  chargeOne,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
@@ -169,7 +176,7 @@ describe('a server that shuts down', () => {
     for (const call of [
       store.charge([[part('key', policy)]]),
       store.refund([refund]),
-      store.forget(keyed(policy, 'key')),
+      store.forget(keyedPolicies(policy, 'key')),
     ]) {
       expect((await rejection(call)).message).toContain('not connected')
     }

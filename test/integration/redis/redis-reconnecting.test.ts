@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, type Store } from 'headgate'
 import { LONG } from '../../conformance/sample-policies.js'
-import { keyed, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
@@ -62,12 +62,12 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     const lost: ReturnType<typeof failureOf>[] = []
     await breakWhileWaiting(client, () => {
       lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }]), 2000))
-      lost.push(failureOf(store.forget(keyed(policy, 'key')), 2000))
+      lost.push(failureOf(store.forget(keyedPolicies(policy, 'key')), 2000))
     })
     await Promise.all(lost)
     await isReady(client)
     expect(await takenOf(store)).toBe(2)
-    await store.forget(keyed(policy, 'key'))
+    await store.forget(keyedPolicies(policy, 'key'))
     expect(await takenOf(store)).toBe(0)
   })
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, redisStore, tokenBucket } from 'headgate'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
@@ -63,7 +63,7 @@ describe('redisStore', () => {
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(keyed(policy, ...keys))
+    await store.forget(keyedPolicies(policy, ...keys))
     expect(await client.dbsize()).toBe(0)
   })
 

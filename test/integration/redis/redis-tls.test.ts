@@ -7,7 +7,7 @@ import { fixedWindow, redisStore } from 'headgate'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
 import { connect } from './connect.js'
@@ -94,7 +94,7 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     expect(encrypted.stream).toMatchObject({ encrypted: true, authorized: true })
     await store.refund([{ ...part('key', policy, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }])
     expect(await remainingOf(plain, policy, ['key'])).toEqual([2])
-    await store.forget(keyed(policy, 'key'))
+    await store.forget(keyedPolicies(policy, 'key'))
     expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
   })
 

@@ -1,5 +1,5 @@
 import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
-import { keyed, part } from '../../conformance/store-calls.js'
+import { keyedPolicies, part } from '../../conformance/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import type { Kind } from './database-kind.js'
 
@@ -12,7 +12,7 @@ export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromis
   ['a charge of two parts', (store) => store.charge([[part('a', policy), part('b', policy)]])],
   ['a peek', (store) => store.charge([[part('a', policy, 0)]])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['forgetting', (store) => store.forget(keyed(policy, 'a'))],
+  ['forgetting', (store) => store.forget(keyedPolicies(policy, 'a'))],
 ]
 
 /** Those that write to the table whatever it holds. */

@@ -1,6 +1,6 @@
 import type { Policy, Store, Verdict } from 'headgate'
 import { LONG_POLICIES, SHORT_POLICIES } from '../../conformance/sample-policies.js'
-import { expectFigures, keyed, part } from '../../conformance/store-calls.js'
+import { expectFigures, keyedPolicies, part } from '../../conformance/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
@@ -39,7 +39,7 @@ export async function expectKeptApart(
     }),
   )
   expect(await left()).toEqual(keys.map((_key, i) => 999 - (i % 2 === 0 ? 0 : costOf(i))))
-  await store.forget(keys.flatMap((key, i) => (i % 3 === 0 ? keyed(policyOf(i), key) : [])))
+  await store.forget(keys.flatMap((key, i) => (i % 3 === 0 ? keyedPolicies(policyOf(i), key) : [])))
   expect(await left()).toEqual(
     keys.map((_key, i) => (i % 3 === 0 ? 1000 : 999 - (i % 2 === 0 ? 0 : costOf(i)))),
   )
@@ -58,7 +58,7 @@ export async function expectWholeFigures(store: Store): Promise<void> {
   for (const one of [store, inBatches]) {
     for (const [, policyOf] of [...LONG_POLICIES, ...SHORT_POLICIES]) {
       const policy = policyOf(7)
-      await store.forget(keyed(policy, 'key'))
+      await store.forget(keyedPolicies(policy, 'key'))
       await expectFigures(one, policy, [0, 2, 1, 8, 0, 4, 1, 0])
     }
   }

@@ -1,5 +1,5 @@
 import { consecutive } from 'headgate'
-import { allowedCount, keyed, part } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part } from '../../conformance/store-calls.js'
 import { mariadb } from './mariadb-kind.js'
 import { insertRows, setUpDatabase } from './set-up-database.js'
 
@@ -69,7 +69,7 @@ describe('in a small table, which MariaDB prefers to scan', () => {
     const keys = [...LIVING, ...EXPIRED].flatMap((name) => [10, 11, 12, 13, 14].map((i) => `${name}:${i}`))
     const charges = keys.map((key) => [part(key, policy)])
     const verdicts = await whileHeld(table, ALL_HELD, async () => {
-      await store.forget(keyed(policy, ...keys))
+      await store.forget(keyedPolicies(policy, ...keys))
       return store.charge(charges)
     })
     expect(allowedCount(verdicts)).toBe(keys.length)

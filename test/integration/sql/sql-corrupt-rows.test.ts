@@ -1,6 +1,6 @@
 import { type SqlStore, type StoreError, slidingWindow } from 'headgate'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, chargeOne, keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { failureOf } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
@@ -65,7 +65,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     test('is gone when its key is forgotten', async () => {
       const { store, pool, table } = await database.makeStore()
       await spoil(pool, table, 'bad', state)
-      await store.forget(keyed(anyPolicy, 'bad'))
+      await store.forget(keyedPolicies(anyPolicy, 'bad'))
       expect(allowedCount(await store.charge([[part('bad', anyPolicy)]]))).toBe(1)
       expect(await remainingOf(store, anyPolicy, ['bad'])).toEqual([LIMIT - 1])
     })

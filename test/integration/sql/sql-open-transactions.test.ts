@@ -1,5 +1,5 @@
 import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
-import { keyed, part, remainingOf } from '../../conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const LIMIT = 100
@@ -12,7 +12,7 @@ const WRITES: readonly (readonly [string, (store: SqlStore) => MaybePromise<unkn
   ['a single charge of a new key', (store) => store.charge([[part('new', policy)]])],
   ['a charge of two parts', (store) => store.charge([pair])],
   ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['a forget', (store) => store.forget(keyed(policy, 'a', 'b'))],
+  ['a forget', (store) => store.forget(keyedPolicies(policy, 'a', 'b'))],
 ]
 
 beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.99)) // no purge takes the connection

@@ -56,7 +56,7 @@ export function openTarget(target: Target): Opened {
 }
 
 function openRedis(client: Redis | Cluster): Opened {
-  client.on('error', ignore) // while the server is away, connecting fails
+  client.on('error', ignore) // while the server is down, connecting fails
   return { store: redisStore(client), emitters: () => [client], close: () => client.disconnect() }
 }
 

@@ -59,7 +59,7 @@ describe('malformed names of two forwarded clients do not share a bucket on Conn
       { limits: [{ ...ip, key: byUser(undefined, { anonymous: byForwarded }) }, account] },
     ],
     ['both in one key', { policy: once, key: [byField('username'), byForwarded] }],
-  ])('%s', async (_order, options) => {
+  ])('with %s', async (_order, options) => {
     const served = await serve(CONNECT.app(malformedBody, rateLimit(options), sayHello))
     const clients = ['203.0.113.7', '203.0.113.7', '203.0.113.8', '203.0.113.8']
     expect(await statuses(served, clients.map(forwarded))).toEqual([200, 429, 200, 429])

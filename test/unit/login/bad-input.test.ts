@@ -104,8 +104,8 @@ const WITHOUT: readonly (readonly [string, Sent])[] = [
 const REJECTED_BODIES: readonly (readonly [string, number, Sent])[] = [
   ['broken JSON', 400, json('{"username":')],
   ['JSON that is no object', 400, json('"bob"')],
-  ['more than the parser takes', 413, json({ username: MB.repeat(5) })],
-  ['more fields than the parser takes', 413, form(`${MANY_FIELDS}&${MANY_FIELDS}&${MANY_FIELDS}`)],
+  ['a body above its size limit', 413, json({ username: MB.repeat(5) })],
+  ['more fields than its limit', 413, form(`${MANY_FIELDS}&${MANY_FIELDS}&${MANY_FIELDS}`)],
   ['an unknown charset', 415, typed('application/json; charset=klingon', '{}')],
 ]
 
@@ -227,7 +227,7 @@ describe('an account function that returns a malformed name', () => {
   })
 })
 
-test.each(WITHOUT)('%s is answered 400', async (_what, sent) => {
+test.each(WITHOUT)('a login with %s is answered 400', async (_what, sent) => {
   const own = await startLogin()
   expect(await statuses(own.served, times(LIMIT + 1, sent))).toEqual(Array(LIMIT + 1).fill(400))
   expect(own.reached).toEqual([])

@@ -80,7 +80,7 @@ test.each<[string, () => unknown, string]>([
   },
 )
 
-test('an error in onLockout emits a warning, and the account is locked all the same', async () => {
+test('an error in onLockout emits a warning, and the account is still locked', async () => {
   const warnings = listenForWarnings()
   const guard = loginGuard<Request, Response>({
     field: 'username',

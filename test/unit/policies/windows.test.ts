@@ -102,7 +102,7 @@ describe('slidingWindow', () => {
     expect(two.take(state, 1500, 0).remaining).toBe(5)
   })
 
-  test('slices that divide the window unevenly are exact all the same', () => {
+  test('slices that divide the window unevenly are still exact', () => {
     const thirds = slidingWindow({ limit: 6, window: '1s', slices: 3 })
     const { state } = run(thirds, [[333, 6]]) // still slice 0: it ends at 333.33…
     expect(thirds.take(state, 1000, 0).remaining).toBe(0)

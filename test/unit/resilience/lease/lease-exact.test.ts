@@ -46,7 +46,7 @@ const bursts = fc.array(burst, { minLength: 20, maxLength: 60, size: 'max' })
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-test('what processes with leases admit, the policy would have admitted at those moments', async () => {
+test('the policy would have admitted whatever processes with leases admit, at the same moments', async () => {
   let leasedCount = 0
   await fc.assert(
     fc.asyncProperty(policies, bursts, async (policy, trace) => {

@@ -96,7 +96,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
   expect(states).toEqual(['open'])
 })
 
-test('a store that hangs is closed all the same', async () => {
+test('a store that hangs is still closed', async () => {
   const store = leaseOn(remote)
   await chargeHundred(store, hourly)
   remote.refund = () => new Promise(() => {})

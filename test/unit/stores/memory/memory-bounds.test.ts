@@ -1,5 +1,5 @@
 import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
-import { keyed, part, remainingOf, takeOne } from '../../../conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf, takeOne } from '../../../conformance/store-calls.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -64,7 +64,7 @@ test('keys that were only peeked at, or denied their first charge, are not store
   const store = boundedStore(10)
   store.charge([[part('looked', daily, 0)], [part('denied', daily, 11)]])
   store.refund([{ ...part('refunded', daily), takenAtMs: nowMs }])
-  store.forget(keyed(daily, 'forgotten'))
+  store.forget(keyedPolicies(daily, 'forgotten'))
   expect(store.size).toBe(0)
 })
 

@@ -1,5 +1,5 @@
 import { consecutive, type MemoryStore, memoryStore, type Policy, tokenBucket } from 'headgate'
-import { keyed, part, receiptOf, takeOne } from '../../../conformance/store-calls.js'
+import { keyedPolicies, part, receiptOf, takeOne } from '../../../conformance/store-calls.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -56,7 +56,7 @@ test('each policy has an overflow bucket of its own', () => {
 
 test('the overflow bucket refills like any other state', async () => {
   const row = consecutive({ limit: 1 })
-  store.forget(keyed(daily, ...LIMITED))
+  store.forget(keyedPolicies(daily, ...LIMITED))
   store.charge(LIMITED.map((key) => [part(key, row)]))
   expect(answers(['new-1', 'new-2'])).toEqual([true, true])
   const { retryAfterMs } = await takeOne(store, 'new-3', daily)
@@ -69,7 +69,7 @@ test('the overflow bucket refills like any other state', async () => {
 
 test('a new key gets a state of its own as soon as there is room', () => {
   expect(answers(['new-1', 'new-2', 'new-3'])).toEqual([true, true, false])
-  store.forget(keyed(daily, 'limited-2'))
+  store.forget(keyedPolicies(daily, 'limited-2'))
   expect(answers(['new-3', 'new-3', 'new-3'])).toEqual([true, true, false])
   expect(answers(['limited-1', 'limited-3'])).toEqual([false, false])
 })
