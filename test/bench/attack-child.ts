@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AttackRound, AttackSettings } from './attack.js'
 import { ATTACKED, type AttackedName } from './contenders/attacked.js'
-import { keyText, shuffled } from './contenders/keys.js'
+import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { answerQuestions } from './harness/child.js'
 import { measure } from './harness/usage.js'
 
@@ -10,7 +10,7 @@ const { clients, callers, limit, roundMs } = JSON.parse(json) as AttackSettings
 process.once('disconnect', () => process.exit()) // an open connection would keep it running
 
 const decide = ATTACKED[name as AttackedName](url, limit)
-const draws = Array.from(shuffled(16 * clients), (i) => keyText(i % clients))
+const draws = Array.from(shuffledIndexes(16 * clients), (i) => keyText(i % clients))
 let drawn = 0
 
 /** Callers that each request a decision once they have the last one, until the time is over. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { keyText, shuffled } from './contenders/keys.js'
+import { keyText, shuffledIndexes } from './contenders/keys.js'
 import type { MakeContender, ServerContender } from './contenders/server-contender.js'
 import { answerQuestions } from './harness/child.js'
 import { measure, type Usage } from './harness/usage.js'
@@ -51,7 +51,10 @@ class Callers {
     const { keys: keyCount, decisions } = workload
     const keys = Array.from({ length: keyCount }, (_, i) => contender.keyOf(keyText(i)))
     this.#keys = keys
-    this.#draws = Array.from(shuffled(Math.max(decisions, keyCount)), (i) => keys[i % keyCount] as string)
+    this.#draws = Array.from(
+      shuffledIndexes(Math.max(decisions, keyCount)),
+      (i) => keys[i % keyCount] as string,
+    )
   }
 
   async round(): Promise<CallerUsage> {

@@ -39,7 +39,7 @@ const floodIp = (i: number) => `2a02:${(i >>> 12).toString(16)}:${(i & 4095).toS
 /**
  * Charges normal clients, and gives how long each request took; between two of them comes something else.
  */
-function charged(requests: number, between: (i: number) => void): Latency {
+function chargeAll(requests: number, between: (i: number) => void): Latency {
   const micros = new Float64Array(requests)
   for (let i = 0; i < requests; i++) {
     const ip = normalIp(i % NORMAL)
@@ -63,12 +63,12 @@ function flood(): Flooded {
     else denied++
   }
   for (let i = 0; i < LIMITED * limit; i++) askLimited(i)
-  charged(NORMAL * 20, () => {}) // for the compiler
-  const before = charged(NORMAL * 20, () => {})
+  chargeAll(NORMAL * 20, () => {}) // for the compiler
+  const before = chargeAll(NORMAL * 20, () => {})
   collectGarbage()
   const residentBefore = process.memoryUsage.rss()
   let next = 0
-  const during = charged(addresses / FLOOD_PER_CLIENT, (i) => {
+  const during = chargeAll(addresses / FLOOD_PER_CLIENT, (i) => {
     for (let j = 0; j < FLOOD_PER_CLIENT; j++) isAllowed(floodIp(next++))
     askLimited(i)
   })

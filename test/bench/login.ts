@@ -33,7 +33,7 @@ const endless = ban(slidingWindow({ limit: MANY, window: '1h' }), {
   for: ['1h', '1d'],
 })
 
-function guarded(options: { name?: string; deviceCookie?: { secret: string } }): () => Attempt {
+function guardedLogin(options: { name?: string; deviceCookie?: { secret: string } }): () => Attempt {
   return () =>
     loginGuard({
       field: 'username',
@@ -69,8 +69,11 @@ function twoCounters(): Attempt {
 
 const CONTENDERS = {
   empty: (): Attempt => (_req, _res, answer) => answer(),
-  headgate: guarded({}),
-  'headgate, device cookie': guarded({ name: 'login', deviceCookie: { secret: 'only for this benchmark' } }),
+  headgate: guardedLogin({}),
+  'headgate, device cookie': guardedLogin({
+    name: 'login',
+    deviceCookie: { secret: 'only for this benchmark' },
+  }),
   'rate-limiter-flexible, two counters': twoCounters,
 }
 type Name = keyof typeof CONTENDERS

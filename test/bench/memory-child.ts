@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { keyText, shuffled } from './contenders/keys.js'
+import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { LIMIT, STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage, measure, type Usage } from './harness/usage.js'
@@ -12,7 +12,7 @@ export type Question =
 const [name = '', keyCount = ''] = process.argv.slice(2)
 const count = Number(keyCount)
 const store = STORES[name as StoreName](count)
-const keys = Array.from(shuffled(count), keyText)
+const keys = Array.from(shuffledIndexes(count), keyText)
 let drawn = 0
 
 async function fill(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { memoryStore, tokenBucket } from 'headgate'
-import { keyText, shuffled } from './contenders/keys.js'
+import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { LIMIT, STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage, measure, type Usage } from './harness/usage.js'
@@ -25,7 +25,7 @@ const CALLS_PER_LOOK = 100
 
 const [name = '', keyCount = ''] = process.argv.slice(2)
 const count = Number(keyCount)
-const order = shuffled(count)
+const order = shuffledIndexes(count)
 let drawn = 0
 
 const store = STORES[name as StoreName](count)

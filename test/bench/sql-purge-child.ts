@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { mysqlStore, postgresStore } from 'headgate'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
-import { keyText, shuffled } from './contenders/keys.js'
+import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { longWindow } from './contenders/server-contender.js'
 import { answerQuestions } from './harness/child.js'
 
@@ -31,7 +31,7 @@ const store =
     : postgresStore(new Pool({ connectionString: url, max: connectionLimit }))
 const policy = longWindow(1_000_000)
 const keys = Array.from(
-  shuffled(KEYS),
+  shuffledIndexes(KEYS),
   (i) => `hg:1:api:${[policy.kind, ...policy.params].join('-')}:{${keyText(i)}}`,
 )
 const warnings: string[] = []

@@ -21,7 +21,7 @@ const five = fixedWindow({ limit: 5, window: '1h' })
 const WRONG = [Number.NaN, -1, Number.POSITIVE_INFINITY, 1.5, '2', null, undefined, true, {}, [1], 2n]
 
 describe.each(FRAMEWORKS)('on $name', ({ app }) => {
-  const limited = (options: Options, handler: Handler = sayHello) =>
+  const serveLimited = (options: Options, handler: Handler = sayHello) =>
     serve(app(rateLimit({ policy: five, store: memoryStore({ clock: () => 0 }), ...options }), handler))
 
   test.each<[string, NonNullable<Options['cost']>]>([
@@ -29,14 +29,14 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     ['a function', (req) => Number(req.headers['x-cost'] ?? 2)],
     ['an async function', async () => 2],
   ])('cost as %s is what a request takes', async (_what, cost) => {
-    const served = await limited({ cost })
+    const served = await serveLimited({ cost })
     const answers = [await send(served), await send(served), await send(served)]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
     expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['3', '1', '1'])
   })
 
   test('cost 0 shows the quota, takes nothing and is never denied', async () => {
-    const served = await limited({ cost: (req) => (req.method === 'HEAD' ? 0 : 5) })
+    const served = await serveLimited({ cost: (req) => (req.method === 'HEAD' ? 0 : 5) })
     expect((await send(served, { method: 'HEAD' })).headers['x-ratelimit-remaining']).toBe('5')
     expect(await statuses(served, times(2))).toEqual([200, 429])
     const free = await send(served, { method: 'HEAD' })
@@ -44,7 +44,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   })
 
   test('a cost above the limit is denied for ever: 429 without Retry-After, and takes nothing', async () => {
-    const served = await limited({ cost: (req) => Number(req.headers['x-cost']) })
+    const served = await serveLimited({ cost: (req) => Number(req.headers['x-cost']) })
     const over = await send(served, { headers: { 'x-cost': 6 } })
     expect(over).toMatchObject({ status: 429, text: 'Too many requests.\n' })
     expect(over.headers).not.toHaveProperty('retry-after')
@@ -55,7 +55,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test.each(WRONG)('a cost function that answers %p is an error, never a free pass', async (wrong) => {
     const reached = jest.fn(sayHello)
     for (const cost of [() => wrong, async () => wrong]) {
-      const served = await limited({ cost: cost as () => number }, reached)
+      const served = await serveLimited({ cost: cost as () => number }, reached)
       const { status, text } = await send(served)
       expect(status).toBe(500)
       expect(text).toMatch(
@@ -71,7 +71,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     const choose = (req: IncomingMessage) => plans[String(req.headers['x-plan'])]
     const plan = (name: string) => times(6, { headers: { 'x-plan': name } })
     for (const policy of [choose, async (req: IncomingMessage) => choose(req)]) {
-      const served = await limited({ policy })
+      const served = await serveLimited({ policy })
       expect(await statuses(served, plan('free'))).toEqual([200, 429, 429, 429, 429, 429])
       expect(await statuses(served, plan('pro'))).toEqual([200, 200, 200, 200, 200, 429])
       expect(await statuses(served, plan('staff'))).toEqual([200, 200, 200, 200, 200, 200])
@@ -82,7 +82,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   })
 
   test('a policy function may make an equal policy for each request', async () => {
-    const served = await limited({ policy: () => fixedWindow({ limit: 1, window: '1h' }) })
+    const served = await serveLimited({ policy: () => fixedWindow({ limit: 1, window: '1h' }) })
     expect(await statuses(served, times(2))).toEqual([200, 429])
   })
 
@@ -91,7 +91,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     async (wrong) => {
       const reached = jest.fn(sayHello)
       for (const policy of [() => wrong, async () => wrong]) {
-        const served = await limited({ policy: policy as unknown as () => Policy }, reached)
+        const served = await serveLimited({ policy: policy as unknown as () => Policy }, reached)
         const { status, text } = await send(served)
         expect(status).toBe(500)
         expect(text).toMatch(/^rateLimit: policy must be a policy, got .* Did you mean tokenBucket\(/)
@@ -103,7 +103,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test('a key that is undefined is not limited, alone or in an array', async () => {
     const user = (req: IncomingMessage) => req.headers['x-user']
     for (const key of [user, async (req: IncomingMessage) => user(req), [byIp(), user]]) {
-      const served = await limited({ key, cost: 5 })
+      const served = await serveLimited({ key, cost: 5 })
       expect(await statuses(served, times(3))).toEqual([200, 200, 200])
       expect(await statuses(served, times(2, { headers: { 'x-user': 'bob' } }))).toEqual([200, 429])
     }
@@ -119,7 +119,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   })
 
   test('an array of keys is one identity, which no other split of their text gives', async () => {
-    const served = await limited({ key: [byHeader('x-a'), byHeader('x-b')], cost: 5 })
+    const served = await serveLimited({ key: [byHeader('x-a'), byHeader('x-b')], cost: 5 })
     const as = (a: string, b: string) => ({ headers: { 'x-a': a, 'x-b': b } })
     const seen = await statuses(served, [
       as('a', 'bc'),

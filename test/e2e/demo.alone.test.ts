@@ -72,7 +72,7 @@ function bar(page: Page, least: number, most: number) {
 }
 
 /** Waits until the playground has so many answers. */
-const answered = (page: Page, requests: number) =>
+const untilAnswered = (page: Page, requests: number) =>
   page.waitForFunction((n) => Number(document.querySelector('[data-count=sent]').textContent) >= n, requests)
 
 const count = (page: Page, outcome: 'allowed' | 'denied') =>
@@ -112,7 +112,7 @@ describe('the playground', () => {
     const { page, troubles } = await openDemo()
     await press(page, 'Send ten')
     await press(page, 'Send ten')
-    await answered(page, 20)
+    await untilAnswered(page, 20)
     const [allowed, denied] = [await count(page, 'allowed'), await count(page, 'denied')]
     expect(allowed + denied).toBe(20)
     expect(allowed).toBeGreaterThanOrEqual(10)
@@ -151,7 +151,7 @@ describe('the playground', () => {
     const { page, troubles } = await openDemo()
     await page.getByLabel('Stream rate').fill('20')
     await press(page, 'Start stream')
-    await answered(page, 25)
+    await untilAnswered(page, 25)
     expect(await count(page, 'denied')).toBeGreaterThan(0)
     await press(page, 'Stop stream')
     await remaining(page, 2) // the stream would have taken them
@@ -162,7 +162,7 @@ describe('the playground', () => {
     const { page, troubles } = await openDemo()
     await page.getByRole('radio', { name: policy }).check()
     for (let i = 0; i < 3; i++) await press(page, 'Send ten') // more than two windows let through
-    await answered(page, 30)
+    await untilAnswered(page, 30)
     expect(await count(page, 'denied')).toBeGreaterThan(0)
     await remaining(page, 10)
     expect(troubles).toEqual([])

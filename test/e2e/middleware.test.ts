@@ -17,14 +17,14 @@ const nowMs = 1_700_000_000_500
 
 type Options = RateLimitOptions<IncomingMessage, ServerResponse>
 
-function limited({ app }: Framework, options: Options = {}): Promise<Served> {
+function serveLimited({ app }: Framework, options: Options = {}): Promise<Served> {
   const store = memoryStore({ clock: () => nowMs })
   const what = options.policy || options.limits ? {} : { limit: 2, window: '10s' }
   return serve(app(rateLimit({ store, ...what, ...options }), sayHello))
 }
 
-async function denied(framework: Framework, options: Options = {}, sent: Sent = {}) {
-  const served = await limited(framework, options)
+async function sendDenied(framework: Framework, options: Options = {}, sent: Sent = {}) {
+  const served = await serveLimited(framework, options)
   await statuses(served, times(2, sent))
   return send(served, sent)
 }
@@ -38,12 +38,12 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   })
 
   test('lets requests through up to the limit, and answers the next one with 429', async () => {
-    const served = await limited(framework)
+    const served = await serveLimited(framework)
     expect(await statuses(served, times(4))).toEqual([200, 200, 429, 429])
   })
 
   test('lets a request through to the handler, with the quota in legacy headers', async () => {
-    const served = await limited(framework)
+    const served = await serveLimited(framework)
     const { text, headers } = await send(served)
     expect(text).toBe('hello')
     expect(headers).toMatchObject({
@@ -57,7 +57,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   })
 
   test('answers a denied request with Retry-After, and lets no cache keep the answer', async () => {
-    const { status, headers, text } = await denied(framework)
+    const { status, headers, text } = await sendDenied(framework)
     expect(status).toBe(429)
     expect(headers).toMatchObject({
       'retry-after': '5',
@@ -71,12 +71,12 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
 
   test('rounds Retry-After up to whole seconds', async () => {
     const policy = tokenBucket({ capacity: 2, refill: 2, every: 2202 })
-    expect((await denied(framework, { policy })).headers['retry-after']).toBe('2')
+    expect((await sendDenied(framework, { policy })).headers['retry-after']).toBe('2')
   })
 
   test('writes draft headers on request, valid structured fields, instead of legacy ones', async () => {
     const policy = fixedWindow({ limit: 2, window: '10s', name: 'burst' })
-    const served = await limited(framework, { policy, headers: 'draft' })
+    const served = await serveLimited(framework, { policy, headers: 'draft' })
     const { headers } = await send(served)
     expect(parseList(String(headers['ratelimit-policy']))).toEqual([
       [
@@ -100,24 +100,24 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   })
 
   test('writes both kinds of headers on request', async () => {
-    const { headers } = await send(await limited(framework, { headers: 'both' }))
+    const { headers } = await send(await serveLimited(framework, { headers: 'both' }))
     expect(headers).toMatchObject({ 'x-ratelimit-remaining': '1', ratelimit: '"2-in-10s";r=1;t=5' })
   })
 
   test('writes no quota headers with headers: false, but still Retry-After', async () => {
-    const { status, headers } = await denied(framework, { headers: 'none' })
+    const { status, headers } = await sendDenied(framework, { headers: 'none' })
     expect(status).toBe(429)
     expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([])
     expect(headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
   })
 
   test('counts X-RateLimit-Reset from now on request', async () => {
-    const served = await limited(framework, { resetFormat: 'delta-seconds' })
+    const served = await serveLimited(framework, { resetFormat: 'delta-seconds' })
     expect((await send(served)).headers['x-ratelimit-reset']).toBe('5')
   })
 
   test('writes no X-RateLimit-Reset and no Retry-After if time restores nothing', async () => {
-    const { status, headers } = await denied(framework, { policy: consecutive({ limit: 2 }) })
+    const { status, headers } = await sendDenied(framework, { policy: consecutive({ limit: 2 }) })
     expect(status).toBe(429)
     expect(headers).not.toHaveProperty('x-ratelimit-reset')
     expect(headers).not.toHaveProperty('retry-after')
@@ -126,7 +126,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   test.each(['application/json', 'application/problem+json', 'application/json, text/plain;q=0.5'])(
     'answers with a problem document for Accept: %s',
     async (accept) => {
-      const { headers, text } = await denied(framework, {}, { headers: { accept } })
+      const { headers, text } = await sendDenied(framework, {}, { headers: { accept } })
       expect(headers['content-type']).toBe('application/problem+json')
       expect(JSON.parse(text)).toEqual({
         type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -141,28 +141,32 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   test.each(['text/html,*/*;q=0.8', '*/*', 'text/plain, application/json;q=0.5', 'image/png', '', ';;=,,q'])(
     'answers with plain text for Accept: %j',
     async (accept) => {
-      const { headers } = await denied(framework, {}, { headers: { accept } })
+      const { headers } = await sendDenied(framework, {}, { headers: { accept } })
       expect(headers['content-type']).toBe('text/plain; charset=utf-8')
     },
   )
 
   test('sends a message of the user: a string as text, an object as JSON, with a status of the user', async () => {
-    const asText = await denied(framework, { message: 'Slow down, please.', statusCode: 420 })
+    const asText = await sendDenied(framework, { message: 'Slow down, please.', statusCode: 420 })
     expect(asText).toMatchObject({ status: 420, text: 'Slow down, please.' })
     expect(asText.headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' })
-    const asJson = await denied(framework, { message: { error: 'slow down' } })
+    const asJson = await sendDenied(framework, { message: { error: 'slow down' } })
     expect(asJson).toMatchObject({ status: 429, text: '{"error":"slow down"}' })
     expect(asJson.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
   test('puts a status of the user into the problem document too', async () => {
-    const answer = await denied(framework, { statusCode: 503 }, { headers: { accept: 'application/json' } })
+    const answer = await sendDenied(
+      framework,
+      { statusCode: 503 },
+      { headers: { accept: 'application/json' } },
+    )
     expect(answer.status).toBe(503)
     expect(JSON.parse(answer.text)).toMatchObject({ status: 503 })
   })
 
   test.each(['sync', 'async'])('lets a function answer a denied request itself (%s)', async (how) => {
-    const { status, headers, text } = await denied(framework, {
+    const { status, headers, text } = await sendDenied(framework, {
       onLimited: (_req, res, _next, decision) => {
         res.statusCode = 418
         const answer = () => res.end(`${decision.policy} is over, ${decision.retryAfterMs} ms`)
@@ -175,7 +179,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   })
 
   test('lets a function pass a denied request on', async () => {
-    const answer = await denied(framework, { onLimited: (_req, _res, next) => next() })
+    const answer = await sendDenied(framework, { onLimited: (_req, _res, next) => next() })
     expect(answer).toMatchObject({ status: 200, text: 'hello' })
   })
 
@@ -188,6 +192,9 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
     ],
     ['rejects', () => Promise.reject(new Error('template is missing'))],
   ])('hands the error to next when a function that answers %s', async (_how, onLimited) => {
-    expect(await denied(framework, { onLimited })).toMatchObject({ status: 500, text: 'template is missing' })
+    expect(await sendDenied(framework, { onLimited })).toMatchObject({
+      status: 500,
+      text: 'template is missing',
+    })
   })
 })

@@ -26,13 +26,13 @@ type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>>
 type GuardOptions = Partial<LoginGuardOptions<IncomingMessage, ServerResponse>>
 
 describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }) => {
-  async function limited(options: Options, handler: Handler = sayHello) {
+  async function serveLimited(options: Options, handler: Handler = sayHello) {
     const limiter = rateLimit({ limit: 2, window: '1m', store: memoryStore({ clock: () => 0 }), ...options })
     return { limiter, endpoint: await protocol.serve(app(limiter, handler)) }
   }
 
   test('requests within the limit pass, and one over it is answered 429', async () => {
-    const { endpoint } = await limited({ headers: 'both', resetFormat: 'delta-seconds' })
+    const { endpoint } = await serveLimited({ headers: 'both', resetFormat: 'delta-seconds' })
     expect(await endpoint.send()).toMatchObject({
       status: 200,
       text: 'hello',
@@ -51,7 +51,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
   })
 
   test('clients that take JSON get a problem document, and HEAD no body', async () => {
-    const { endpoint } = await limited({ cost: 3 })
+    const { endpoint } = await serveLimited({ cost: 3 })
     const { status, headers, text } = await endpoint.send({ headers: { accept: 'application/json' } })
     expect({ status, type: headers['content-type'] }).toEqual({
       status: 429,
@@ -67,11 +67,11 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     ['onLimited', { cost: 3, onLimited: (_req, res) => res.writeHead(420).end() }, 420],
     ['message', { cost: 3, message: { error: 'slow down' } }, 429],
   ])('a request refused by %s gets its status', async (_what, options, status) => {
-    expect((await (await limited(options)).endpoint.send()).status).toBe(status)
+    expect((await (await serveLimited(options)).endpoint.send()).status).toBe(status)
   })
 
   test('clients behind a trusted proxy have buckets of their own', async () => {
-    const { endpoint } = await limited({ key: byIp({ trustProxy: 'loopback' }) })
+    const { endpoint } = await serveLimited({ key: byIp({ trustProxy: 'loopback' }) })
     const from = (address: string) => endpoint.send({ headers: { 'x-forwarded-for': address } })
     for (const status of [200, 200, 429]) expect((await from('203.0.113.7')).status).toBe(status)
     expect((await from('203.0.113.8')).status).toBe(200)
@@ -81,7 +81,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     'with count: %p what was aborted stays charged',
     async (count) => {
       const reached = jest.fn() // and never answers
-      const { endpoint } = await limited({ limit: 3, count }, reached)
+      const { endpoint } = await serveLimited({ limit: 3, count }, reached)
       for (let i = 0; i < 8; i++) {
         if (i < 3) await sendAndHangUp(endpoint)
         else expect((await endpoint.send()).status).toBe(429)
@@ -91,7 +91,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
   )
 
   test('with count: "failed" what succeeded is refunded', async () => {
-    const { limiter, endpoint } = await limited({ count: 'failed' })
+    const { limiter, endpoint } = await serveLimited({ count: 'failed' })
     for (let i = 0; i < 5; i++) expect((await endpoint.send()).status).toBe(200)
     await nextTurn()
     expect(await limiter.limiter.peek({ ip: '127.0.0.1' } as never)).toMatchObject({ remaining: 2 })
@@ -106,13 +106,13 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
       res.end()
     }
 
-    async function guarded(options: GuardOptions = {}, handler = login) {
+    async function serveGuarded(options: GuardOptions = {}, handler = login) {
       const guard = loginGuard({ account: () => 'ada', store: memoryStore(), ...options })
       return { guard, endpoint: await protocol.serve(app(guard, handler)) }
     }
 
     test('refuses after five failures, and forgets them after a success', async () => {
-      const { endpoint } = await guarded()
+      const { endpoint } = await serveGuarded()
       const passwords = ['1', '2', '3', '4', 'right', '1', '2', '3', '4', '5', 'right']
       const statuses: number[] = []
       for (const password of passwords) statuses.push((await attempt(endpoint, password)).status)
@@ -121,7 +121,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
 
     test('judges by the headers that are given to writeHead', async () => {
       const redirect: Handler = (_req, res) => res.writeHead(302, 'Found', { location: '/login' }).end()
-      const { endpoint } = await guarded({ failureRedirect: '/login' }, redirect)
+      const { endpoint } = await serveGuarded({ failureRedirect: '/login' }, redirect)
       for (let i = 0; i < 5; i++) {
         const answer = await attempt(endpoint, 'right')
         expect(answer).toMatchObject({ status: 302, headers: { location: '/login' } })
@@ -130,12 +130,12 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     })
 
     test('answers 400 where the field is missing', async () => {
-      const { endpoint } = await guarded({ account: undefined, field: 'username' } as never)
+      const { endpoint } = await serveGuarded({ account: undefined, field: 'username' } as never)
       expect((await attempt(endpoint, 'right')).status).toBe(400)
     })
 
     test('counts who hangs up as failed', async () => {
-      const { endpoint } = await guarded({}, () => undefined)
+      const { endpoint } = await serveGuarded({}, () => undefined)
       for (let i = 0; i < 5; i++) await sendAndHangUp(endpoint, { method: 'POST' })
       expect((await attempt(endpoint, 'right')).status).toBe(429)
     })
@@ -153,7 +153,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
         },
       }
       const reached = jest.fn((_req: IncomingMessage, res: ServerResponse) => res.writeHead(200).end())
-      const { endpoint } = await guarded({ store: slow, timeoutMs: 5000 }, reached as Handler)
+      const { endpoint } = await serveGuarded({ store: slow, timeoutMs: 5000 }, reached as Handler)
       await sendAndHangUp(endpoint, { method: 'POST' })
       release()
       await nextTurn()
@@ -165,7 +165,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     test('knows a browser again by its cookie', async () => {
       const deviceCookie = { secret: 'sixteen letters!' }
       const limits = { account: consecutive({ limit: 1 }) }
-      const { endpoint } = await guarded({ name: 'site', deviceCookie, limits })
+      const { endpoint } = await serveGuarded({ name: 'site', deviceCookie, limits })
       const [cookie = ''] = (await attempt(endpoint, 'right')).headers['set-cookie'] ?? []
       expect(cookie).toMatch(/^__Host-headgate-device-[\w-]{8}=/)
       expect((await attempt(endpoint, 'wrong')).status).toBe(401)

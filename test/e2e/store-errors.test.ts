@@ -48,7 +48,7 @@ const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
   ],
 ]
 
-function limited(store: Store, onStoreError: Answer) {
+function limiterApp(store: Store, onStoreError: Answer) {
   const limiter = rateLimit({
     limit: 2,
     window: '1m',
@@ -68,7 +68,7 @@ function limited(store: Store, onStoreError: Answer) {
 
 describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
   async function ask(onStoreError: Answer, app = EXPRESS_5.app) {
-    const { limiter, errors, sources, handler } = limited(makeStore(), onStoreError)
+    const { limiter, errors, sources, handler } = limiterApp(makeStore(), onStoreError)
     const served = await serve(app(limiter, handler))
     const sent = { headers: { accept: 'application/json' } }
     const answers = [await send(served, sent), await send(served, sent), await send(served, sent)] as const
@@ -135,7 +135,7 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
 
 test.each(NONSENSE)('an answer of %s is a store error', async (_what, answer) => {
   for (const store of [storeThat(() => answer), storeThat(async () => answer)]) {
-    const { limiter, errors, handler } = limited(store, 'deny')
+    const { limiter, errors, handler } = limiterApp(store, 'deny')
     const served = await serve(EXPRESS_5.app(limiter, handler))
     expect((await send(served)).status).toBe(503)
     expect(errors[0]?.cause).toBe(answer)
@@ -149,7 +149,7 @@ test.each(['throws', 'rejects'])(
     const fail = () => {
       throw Object.create(null)
     }
-    const { limiter, handler } = limited(storeThat(how === 'throws' ? fail : async () => fail()), 'deny')
+    const { limiter, handler } = limiterApp(storeThat(how === 'throws' ? fail : async () => fail()), 'deny')
     const served = await serve(EXPRESS_5.app(limiter, handler))
     expect((await send(served)).status).toBe(503)
   },
@@ -158,7 +158,7 @@ test.each(['throws', 'rejects'])(
 
 test('a function onStoreError gets the error and the request', async () => {
   const choose = jest.fn(() => 'allow' as const)
-  const { limiter, handler } = limited(brokenStore(), choose)
+  const { limiter, handler } = limiterApp(brokenStore(), choose)
   const served = await serve(EXPRESS_5.app(limiter, handler))
   await send(served, { path: '/where?it=failed' })
   expect(choose).toHaveBeenCalledTimes(1)
@@ -170,7 +170,7 @@ test('a function onStoreError gets the error and the request', async () => {
 
 test('a request waits for the store for timeoutMs, and an answer in time decides it', async () => {
   const store = lateStore()
-  const { limiter, errors, sources, handler } = limited(store, 'deny')
+  const { limiter, errors, sources, handler } = limiterApp(store, 'deny')
   const served = await serve(
     EXPRESS_5.app((req, res, next) => {
       limiter(req, res, next)
@@ -184,7 +184,7 @@ test('a request waits for the store for timeoutMs, and an answer in time decides
 
 test.each(['answerAll', 'failAll'] as const)('a late answer is dropped (%s)', async (late) => {
   const store = lateStore()
-  const { limiter, errors, sources, handler } = limited(store, 'allow')
+  const { limiter, errors, sources, handler } = limiterApp(store, 'allow')
   const served = await serve(EXPRESS_5.app(limiter, handler))
   expect((await send(served)).status).toBe(200)
   store[late](new Error('too late'))
@@ -230,7 +230,7 @@ test('a store that recovers decides again at once, while the breaker is closed',
     if (isDown) throw new StoreError('faulty', 'down')
     return memory.charge(charges)
   })
-  const { limiter, sources, handler } = limited(store, 'allow')
+  const { limiter, sources, handler } = limiterApp(store, 'allow')
   const served = await serve(EXPRESS_5.app(limiter, handler))
   await statuses(served, times(3))
   isDown = false

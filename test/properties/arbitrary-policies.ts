@@ -78,7 +78,7 @@ export const banNumbers = fc.record({
   onAttempt: fc.constantFrom('nothing' as const, 'restart' as const),
 })
 
-export function banned(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promised> {
+export function bannedPolicy(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promised> {
   return fc.tuple(base, banNumbers).map(([{ policy, most, longestLockoutMs }, numbers]) => {
     const longestBanMs = numbers.for.at(-1) as number
     return { policy: ban(policy, numbers), most, longestLockoutMs: longestLockoutMs + 2 * longestBanMs }
@@ -86,10 +86,10 @@ export function banned(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promised> {
 }
 
 /** Any policy at all. */
-export const anyPolicy = fc.oneof(basePolicy, banned(basePolicy))
+export const anyPolicy = fc.oneof(basePolicy, bannedPolicy(basePolicy))
 
 /** Policies by which waiting always helps, at last. */
-export const endingPolicy = fc.oneof(timedPolicy, banned(timedPolicy))
+export const endingPolicy = fc.oneof(timedPolicy, bannedPolicy(timedPolicy))
 
 export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
@@ -136,6 +136,6 @@ export function allThatIsLeft(policy: Policy, state: State | undefined, nowMs: n
 }
 
 /** The state that a store keeps after a step. */
-export function kept(state: State | undefined, next: State | undefined): State | undefined {
+export function stateAfter(state: State | undefined, next: State | undefined): State | undefined {
   return next ?? state
 }

@@ -5,8 +5,8 @@ import {
   anyPolicy,
   costOf,
   endingPolicy,
-  kept,
   moment,
+  stateAfter,
   takes,
   waitMs,
 } from './arbitrary-policies.js'
@@ -25,7 +25,7 @@ test('rule 5: a step back in time never shows more remaining, nor allows what wa
       for (const take of trace) {
         nowMs += waitMs(policy, take)
         const cost = costOf(policy, take)
-        state = kept(state, policy.take(state, nowMs, cost).next)
+        state = stateAfter(state, policy.take(state, nowMs, cost).next)
         const backMs = nowMs - windows * (Number.isFinite(policy.windowMs) ? policy.windowMs : 1000)
         const [now, back] = [policy.take(state, nowMs, 1), policy.take(state, backMs, 1)]
         expect(policy.take(state, backMs, 0).remaining).toBeLessThanOrEqual(
@@ -53,7 +53,7 @@ test('rule 5: with a clock that keeps stepping back, no span of real time admits
         const greedy = take.costShare > 0.2 ? allThatIsLeft(policy, state, nowMs) : costOf(policy, take)
         const cost = Math.max(1, greedy) // one more than there is left is denied, and may put the state right
         const step = policy.take(state, nowMs, cost)
-        state = kept(state, step.next)
+        state = stateAfter(state, step.next)
         if (step.allowed) admitted.push({ trueMs, cost })
       })
       admitted.forEach((from, i) => {
@@ -80,13 +80,13 @@ test('rule 5: a clock that was ahead and came back locks nobody out for longer t
         let aheadMs = startMs + windows * policy.windowMs
         for (const take of trace) {
           aheadMs += waitMs(policy, take)
-          state = kept(state, policy.take(state, aheadMs, costOf(policy, take)).next)
+          state = stateAfter(state, policy.take(state, aheadMs, costOf(policy, take)).next)
         }
-        state = kept(state, policy.take(state, aheadMs, allThatIsLeft(policy, state, aheadMs)).next)
+        state = stateAfter(state, policy.take(state, aheadMs, allThatIsLeft(policy, state, aheadMs)).next)
         let nowMs = startMs
         let tries = 0
         for (let step = policy.take(state, nowMs, 1); !step.allowed; step = policy.take(state, nowMs, 1)) {
-          state = kept(state, step.next)
+          state = stateAfter(state, step.next)
           nowMs += step.retryAfterMs
           expect(nowMs - startMs).toBeLessThanOrEqual(longestLockoutMs)
           expect(++tries).toBeLessThan(3)
@@ -105,7 +105,7 @@ test('rule 5: a clamped state decides as the original, and clamping it again cha
       for (const take of trace) {
         nowMs += waitMs(policy, take)
         const cost = costOf(policy, take)
-        state = kept(state, policy.take(state, nowMs, cost).next)
+        state = stateAfter(state, policy.take(state, nowMs, cost).next)
         expect(policy.clampToNow(state, nowMs)).toBe(state)
         const backMs = nowMs - windows * lengthMs
         if (backMs < 0 || backMs > 2e12) continue // doubles of later times are coarser than a bucket's grid

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
-import { allThatIsLeft, kept, moment, timedPolicy } from './arbitrary-policies.js'
+import { allThatIsLeft, moment, stateAfter, timedPolicy } from './arbitrary-policies.js'
 
 /** Units that a process took before it uses them. */
 interface PrepaidUnits {
@@ -48,7 +48,7 @@ class World {
     if (this.usableBy(who) > 0 || units > this.largest) return
     const { allowed, next, resetAfterMs } = this.policy.take(this.store, this.nowMs, units)
     if (!allowed) return
-    this.store = kept(this.store, next)
+    this.store = stateAfter(this.store, next)
     this.held.set(who, { units, takenAtMs: this.nowMs, resetAtMs: this.nowMs + resetAfterMs })
   }
 
@@ -81,14 +81,14 @@ class World {
   charge(share: number): void {
     const units = Math.floor(share * allThatIsLeft(this.policy, this.store, this.nowMs))
     if (units === 0) return
-    this.store = kept(this.store, this.policy.take(this.store, this.nowMs, units).next)
+    this.store = stateAfter(this.store, this.policy.take(this.store, this.nowMs, units).next)
     this.charged(units)
   }
 
   charged(units: number): void {
     const { allowed, next } = this.policy.take(this.used, this.nowMs, units)
     expect({ allowed, units }).toEqual({ allowed: true, units })
-    this.used = kept(this.used, next)
+    this.used = stateAfter(this.used, next)
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Policy, State } from 'headgate'
-import { anyPolicy, costOf, kept, moment, takes, waitMs } from './arbitrary-policies.js'
+import { anyPolicy, costOf, moment, stateAfter, takes, waitMs } from './arbitrary-policies.js'
 
 function remaining(policy: Policy, state: State | undefined, nowMs: number): number {
   return policy.take(state, nowMs, 0).remaining
@@ -17,9 +17,9 @@ test('a refund never restores more than was taken: a key is never better off tha
         nowMs += waitMs(policy, take)
         const cost = costOf(policy, take)
         const step = policy.take(withCharge, nowMs, cost)
-        withCharge = kept(withCharge, step.next)
+        withCharge = stateAfter(withCharge, step.next)
         if (i === which % trace.length) charged = step.allowed ? { cost, atMs: nowMs } : undefined
-        else if (step.allowed) without = kept(without, policy.take(without, nowMs, cost).next)
+        else if (step.allowed) without = stateAfter(without, policy.take(without, nowMs, cost).next)
       })
       if (charged === undefined || withCharge === undefined) return
       const refunded = policy.refund(withCharge, nowMs, charged.cost, charged.atMs)
@@ -48,7 +48,7 @@ test('a charge that is refunded at once leaves no trace', () => {
           const refunded = policy.refund(next, nowMs, cost, nowMs)
           expect(policy.take(refunded, nowMs, 0)).toEqual(policy.take(state, nowMs, 0))
         }
-        state = kept(state, next)
+        state = stateAfter(state, next)
       }
     }),
   )

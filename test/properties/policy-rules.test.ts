@@ -4,8 +4,8 @@ import {
   anyPolicy,
   costOf,
   isBan,
-  kept,
   moment,
+  stateAfter,
   type Take,
   takes,
   timedPolicy,
@@ -31,7 +31,7 @@ function forward(
     nowMs += waitMs(policy, take)
     const cost = costOf(policy, take)
     visit({ nowMs, cost, state })
-    state = kept(state, policy.take(state, nowMs, cost).next)
+    state = stateAfter(state, policy.take(state, nowMs, cost).next)
   }
 }
 
@@ -97,7 +97,7 @@ test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at th
     fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
       forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
         const step = policy.take(state, nowMs, cost)
-        const after = kept(state, step.next)
+        const after = stateAfter(state, step.next)
         const remainingAt = (atMs: number) => policy.take(after, atMs, 0).remaining
         if (!step.allowed && Number.isFinite(step.retryAfterMs)) {
           expect(policy.take(after, nowMs + step.retryAfterMs, cost).allowed).toBe(true)
@@ -146,7 +146,7 @@ test('rule 6: dropping a state that equals a fresh one changes no decision', () 
         const { next, ...droppingStep } = policy.take(dropping, nowMs, cost)
         expect(droppingStep).toEqual({ ...step, resetAfterMs: expect.any(Number) })
         expect(next === undefined).toBe(keeping === undefined)
-        dropping = kept(dropping, next)
+        dropping = stateAfter(dropping, next)
       })
     }),
   )
@@ -162,7 +162,7 @@ function greedyRate(policy: Policy, startMs: number, windows: number): number {
   let steadyFromMs = Number.NaN
   for (let taken = 0; taken < policy.limit * (windows + 2); ) {
     const step = policy.take(state, nowMs, 1)
-    state = kept(state, step.next)
+    state = stateAfter(state, step.next)
     if (step.allowed) taken++
     else if (step.retryAfterMs > 0) nowMs += Math.max(step.retryAfterMs, SPACING_MS)
     else throw new Error('denied without a time to wait')

@@ -5,7 +5,7 @@ export function keyText(i: number): string {
 }
 
 /** The numbers below `count` in an order without pattern, the same each time. */
-export function shuffled(count: number): Uint32Array {
+export function shuffledIndexes(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, i) => i)
   let seed = 0x9e3779b9
   for (let i = count - 1; i > 0; i--) {

@@ -63,11 +63,11 @@ function still(svg: string): string {
 }
 
 function withWords(svg: string, title: string, description: string): string {
-  const words = `<title id="title">${escaped(title)}</title>\n<desc id="desc">${escaped(description)}</desc>`
+  const words = `<title id="title">${escapeXml(title)}</title>\n<desc id="desc">${escapeXml(description)}</desc>`
   const attributes = 'role="img" aria-labelledby="title" aria-describedby="desc"'
   return svg.replace(/^<svg ([^>]*)>/, (_, others) => `<svg ${attributes} ${others}>\n${words}`)
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

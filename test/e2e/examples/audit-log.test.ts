@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 /** The rows over the real server, and an app that counts into them. */
-async function audited(options = {}) {
+async function startAudited(options = {}) {
   const pool = auditPool(server.url)
   const audit = auditRows(pool, options)
   cleanups.push(async () => {
@@ -77,7 +77,7 @@ async function totals(): Promise<Totals> {
   return { ...sums, byAddress } as unknown as Totals
 }
 
-const written = (audit: AuditRows) => until('all is written', () => audit.waiting === 0)
+const untilWritten = (audit: AuditRows) => until('all is written', () => audit.waiting === 0)
 
 /** Records what console.error prints from now on. */
 function recordErrors(): string[] {
@@ -88,10 +88,10 @@ function recordErrors(): string[] {
 }
 
 test('the audit log writes a thousand rejections as few rows, with exact sums', async () => {
-  const { audit, url } = await audited()
+  const { audit, url } = await startAudited()
   const startedMs = performance.now()
   const byAddress = await guess(url, 1000)
-  await written(audit)
+  await untilWritten(audit)
   const { rows, batches, ...sums } = await totals()
   expect(sum(byAddress)).toBeGreaterThanOrEqual(1000)
   expect(sums).toEqual({ rejections: sum(byAddress), byAddress })
@@ -103,9 +103,9 @@ test('the audit log writes a thousand rejections as few rows, with exact sums', 
 
 test('logins are answered as fast while the database is down, and rejections are written once it is back', async () => {
   const errors = recordErrors()
-  const { audit, url } = await audited({ everyMs: 50 })
+  const { audit, url } = await startAudited({ everyMs: 50 })
   let rejected = sum(await guess(url, 50))
-  await written(audit)
+  await untilWritten(audit)
   await server.kill()
   const startedMs = performance.now()
   rejected += sum(await guess(url, 100))
@@ -114,7 +114,7 @@ test('logins are answered as fast while the database is down, and rejections are
   rejected += sum(await guess(url, 50))
   expect(audit.waiting).toBeLessThanOrEqual(64)
   await server.restart()
-  await written(audit)
+  await untilWritten(audit)
   expect((await totals()).rejections).toBe(rejected)
   expect(errors).toEqual([
     expect.stringMatching(/^audit log: the database is unavailable \(.+\)\.$/),
@@ -124,9 +124,9 @@ test('logins are answered as fast while the database is down, and rejections are
 
 test('the audit log counts nothing twice if a statement arrives although it timed out', async () => {
   const errors = recordErrors()
-  const { audit } = await audited({ everyMs: 50 })
+  const { audit } = await startAudited({ everyMs: 50 })
   audit.count('127.0.2.1', 'first')
-  await written(audit)
+  await untilWritten(audit)
   const locker = auditPool(server.url)
   cleanups.push(() => locker.end())
   const holding = await locker.connect()
@@ -135,17 +135,17 @@ test('the audit log counts nothing twice if a statement arrives although it time
   await until('the statement is given up', () => errors.length > 0)
   await holding.query('COMMIT')
   holding.release()
-  await written(audit)
+  await untilWritten(audit)
   audit.count('127.0.2.1', 'third')
-  await written(audit)
+  await untilWritten(audit)
   expect(await totals()).toMatchObject({ rows: 3, rejections: 3 })
 })
 
 test('the audit log holds a bounded number of rows, however many names are made up, and an exact sum', async () => {
-  const { audit } = await audited({ maxRows: 100, everyMs: 50 })
+  const { audit } = await startAudited({ maxRows: 100, everyMs: 50 })
   for (let i = 0; i < 5000; i++) audit.count('127.0.2.1', `name-${i}`)
   expect(audit.waiting).toBe(101)
-  await written(audit)
+  await untilWritten(audit)
   expect((await totals()).byAddress).toEqual({ '127.0.2.1': 100, others: 4900 })
 })
 

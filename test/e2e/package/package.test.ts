@@ -28,7 +28,7 @@ afterAll(() => {
 const nodes = new Map<string, Promise<NodeBinary>>()
 
 /** A Node.js of this major, which is fetched at most once. */
-function fetched(major: string): Promise<NodeBinary> {
+function fetchNode(major: string): Promise<NodeBinary> {
   const node = nodes.get(major) ?? nodeOf(major)
   nodes.set(major, node)
   return node
@@ -147,7 +147,7 @@ describe('in another project', () => {
 
   describe.each(MAJORS)('on Node %s', (major) => {
     async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
-      const node = await fetched(major)
+      const node = await fetchNode(major)
       await prepare()
       const output = await mustRun(node.path, ['--trace-deprecation', file], project)
       const statuses = Array(servers).fill('200 200 429').join(', ')

@@ -182,7 +182,7 @@ async function leftOf({ guard }: Login, username: string, ip: string): Promise<R
 }
 
 /** Waits until a success is cleared: its response is sent while the store still forgets. */
-async function cleared(login: Login, username: string, ip: string): Promise<void> {
+async function untilCleared(login: Login, username: string, ip: string): Promise<void> {
   await until('the failures are forgotten', async () => {
     const left = await leftOf(login, username, ip)
     return left.account === LIMITS.account.limit && left['account-and-address'] === 5
@@ -195,7 +195,7 @@ async function times(count: number, attempt: () => Promise<Answer>): Promise<num
   return seen
 }
 
-const counted = (answers: readonly Answer[], status: number) =>
+const countStatus = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status).length
 
 describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
@@ -225,8 +225,8 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => own.attempt('ada', WRONG)))
     expect(own.reached.length).toBeLessThanOrEqual(5)
     expect(own.reached.length).toBeGreaterThanOrEqual(isAtomic ? 5 : 1)
-    expect(counted(answers, 401)).toBe(own.reached.length)
-    expect(counted(answers, 429)).toBe(100 - own.reached.length)
+    expect(countStatus(answers, 401)).toBe(own.reached.length)
+    expect(countStatus(answers, 429)).toBe(100 - own.reached.length)
     // Those that were refused have taken nothing of any limit.
     const taken = own.reached.length
     expect(await leftOf(own, 'ada', HOME)).toEqual({
@@ -246,7 +246,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     const answers = await Promise.all(guesses.map((from) => own.attempt('ada', WRONG, from)))
     expect(own.reached.length).toBeLessThanOrEqual(10)
     expect(own.reached.length).toBeGreaterThanOrEqual(isAtomic ? 10 : 1)
-    expect(counted(answers, 401) + counted(answers, 429)).toBe(90)
+    expect(countStatus(answers, 401) + countStatus(answers, 429)).toBe(90)
     for (const from of crowd(30)) await own.attempt('ada', WRONG, from)
     expect(own.reached).toHaveLength(10)
     expect((await own.attempt('grace', RIGHT, crowd(1)[0])).status).toBe(200) // another account is open
@@ -257,7 +257,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     expect(await times(4, () => own.attempt('ada', WRONG, ATTACKER))).toEqual([401, 401, 401, 401])
     expect(await times(3, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401])
     expect((await own.attempt('ada', RIGHT)).status).toBe(200)
-    await cleared(own, 'ada', HOME)
+    await untilCleared(own, 'ada', HOME)
     await until('the address is refunded', async () => (await leftOf(own, 'ada', HOME)).address === 47)
     expect(await leftOf(own, 'ada', HOME)).toEqual({
       address: 47,
@@ -335,7 +335,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     for (let i = 0; i < 3; i++) {
       expect(await times(2, () => own.attempt('ada', WRONG))).toEqual([401, 401])
       expect((await own.attempt('ada', RIGHT)).status).toBe(200)
-      await cleared(own, 'ada', HOME)
+      await untilCleared(own, 'ada', HOME)
     }
     expect(await times(4, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 429])
   })
@@ -362,7 +362,7 @@ describe.each(STORES)('a guard on $name', ({ isAtomic, start }) => {
     expect(reached()).toBe(5)
     expect(await leftOf(two, 'ada', HOME)).toEqual(await leftOf(one, 'ada', HOME))
     expect((await two.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
-    await cleared(one, 'ada', ATTACKER)
+    await untilCleared(one, 'ada', ATTACKER)
     expect(await leftOf(one, 'ada', HOME)).toMatchObject({ address: 45, account: 10, consecutive: 7 })
     for (const [i, from] of crowd(9).entries()) await (i % 2 === 0 ? one : two).attempt('ada', WRONG, from)
     expect(reached()).toBe(5 + 1 + 7)

@@ -152,11 +152,11 @@ interface Login {
   attempt(username: string, password: string, from: string): Promise<number>
 }
 
-const named = (store: Store, name: string): Guard =>
+const guardOn = (store: Store, name: string): Guard =>
   loginGuard({ field: 'username', name, store, limits: LIMITS, timeoutMs: TIMEOUT_MS })
 
 async function startLogin(store: Store, name: string): Promise<Login> {
-  const guard = named(store, name)
+  const guard = guardOn(store, name)
   guard.limiter.events.on('storeError', () => undefined).on('refundFailed', () => undefined)
   const [guesses, sources, took] = [[] as Attempt[], new Set<string | undefined>(), [] as number[]]
   const app = express()
@@ -224,7 +224,7 @@ describe.each(STORES)('during an outage of the store (%s), a guarded login', (_n
   beforeEach(async () => {
     const name = `run-${++runs}`
     login = await startLogin(failing.store, name)
-    elsewhere = named(failing.elsewhere, name)
+    elsewhere = guardOn(failing.elsewhere, name)
     // Connections are made, and scripts are known, before the time of requests is measured.
     await until('the store answers in time', async () => {
       const { source } = await login.guard.limiter.peek({ body: {}, ip: HOME } as unknown as Request)

@@ -3,7 +3,7 @@ import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { figures } from '../../conformance/store-calls.js'
 
 /** A store that is held against the TypeScript policies, and the states that these come to. */
-export interface Modelled {
+export interface ModelStore {
   /** Charges in one call, in order, and checks every figure. */
   charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
   /** Checks what an earlier call, made with the store itself, gave. */
@@ -13,7 +13,7 @@ export interface Modelled {
 }
 
 /** Watches over a store whose keys are fresh at the start, and that nobody else charges. */
-export function modelled(store: Store): Modelled {
+export function modelStore(store: Store): ModelStore {
   const states = new Map<string, { policy: Policy; state: State | undefined }>()
 
   function expectVerdict({ atMs, ...got }: Verdict, charge: Charge): void {

@@ -16,7 +16,7 @@ import { allowedCount, part, remainingOf } from '../../conformance/store-calls.j
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { connect, dumpAll } from './connect.js'
-import { modelled } from './model.js'
+import { modelStore } from './model.js'
 import { expectAtRest } from './rest.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
@@ -71,7 +71,7 @@ function costsFor({ limit }: Policy): number[] {
 
 /** Charges each of these in one call, and then one after the other, and compares what lies at rest. */
 async function expectAsTyped(charges: readonly Charge[]): Promise<Verdict[]> {
-  const model = modelled(store)
+  const model = modelStore(store)
   const verdicts = [...(await model.charge(charges))]
   for (const charge of charges) verdicts.push(...(await model.charge([charge])))
   for (const [key, { policy, state }] of model.states) await expectAtRest(client, key, policy, state)
@@ -138,7 +138,7 @@ describe('mixed batches are decided as in TypeScript', () => {
 
   test('including an empty call and an empty charge, which take nothing and are allowed', async () => {
     expect(await store.charge([])).toEqual([])
-    const [verdict] = await modelled(store).charge([[]])
+    const [verdict] = await modelStore(store).charge([[]])
     expect(verdict).toMatchObject({ allowed: true, parts: [] })
     expect(verdict?.atMs).toBeGreaterThan(0)
   })
@@ -154,7 +154,7 @@ test('a bucket of 10,000 a second admits exactly its content and its refill in 3
   while (batches.length === 0 || timeOf(-1) - timeOf(0) < 300) {
     for (const charges of [mixed, single]) batches.push({ charges, verdicts: await store.charge(charges) })
   }
-  const model = modelled(store)
+  const model = modelStore(store)
   let taken = 0
   for (const { charges, verdicts } of batches) {
     model.check(charges, verdicts)

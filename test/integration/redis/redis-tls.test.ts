@@ -58,7 +58,7 @@ async function makeCertificate(): Promise<Certificate> {
 const url = () => `rediss://${server.host}:${server.port + 1}`
 
 /** What a client says who trusts the server, and whom the server trusts. */
-async function trusted(): Promise<Required<TlsOptions['tls']>> {
+async function trustedTls(): Promise<Required<TlsOptions['tls']>> {
   const [cert, key] = await Promise.all([readFile(certificate.cert), readFile(certificate.key)])
   return { ca: cert, cert, key }
 }
@@ -82,7 +82,7 @@ const MAKERS = [
 
 describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
   test('charges, refunds and forgetting work, and share limits with those over a plain connection', async () => {
-    const tls = await trusted()
+    const tls = await trustedTls()
     const encrypted = open(make({ tls }))
     const store = redisStore(encrypted)
     const plain = redisStore(open(await connect(server.url)))
@@ -102,7 +102,7 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     ['does not trust the server', ({ cert, key }) => ({ cert, key })],
     ['is not trusted by the server', ({ ca }) => ({ ca })],
   ])('a client that %s fails charges', async (_who, tlsOf) => {
-    const tls = tlsOf(await trusted())
+    const tls = tlsOf(await trustedTls())
     const client = open(make({ tls, retryStrategy: () => null }))
     const store = redisStore(client)
     await failureOf(store.charge([[part('key', policy)]]), 5000)

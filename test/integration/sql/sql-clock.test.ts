@@ -48,19 +48,19 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   })
 
   describe.each(CHARGES)('where a row was locked for a while, %s', (title) => {
-    function waited() {
+    function outcomeOf() {
       const found = waits.get(title)
       if (found === undefined) throw new Error('Nothing was waited for.')
       return found
     }
 
     test('is decided at the time when the lock is released', () => {
-      const { takenAtMs, verdicts } = waited()
+      const { takenAtMs, verdicts } = outcomeOf()
       for (const { atMs } of verdicts) expect(atMs).toBeGreaterThanOrEqual(takenAtMs)
     })
 
     test('is denied if another process has taken all units, and nothing is refunded', () => {
-      const { takenAtMs, verdicts, after } = waited()
+      const { takenAtMs, verdicts, after } = outcomeOf()
       expect(verdicts[0]?.allowed).toBe(false)
       const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)
       expect(after.parts[0]?.remaining).toBeLessThanOrEqual(refilled)

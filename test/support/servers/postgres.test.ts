@@ -26,7 +26,7 @@ test('startPostgres takes options, which come after its own', async () => {
   }
 })
 
-async function connected({ url }: SqlServer): Promise<Client> {
+async function connectClient({ url }: SqlServer): Promise<Client> {
   const client = new Client(url)
   client.on('error', () => {}) // the server is stopped while it is connected
   await client.connect()
@@ -34,7 +34,7 @@ async function connected({ url }: SqlServer): Promise<Client> {
 }
 
 test('SIGSTOP holds the connections too, until SIGCONT', async () => {
-  const client = await connected(server())
+  const client = await connectClient(server())
   try {
     await server().kill('SIGSTOP')
     const answer = client.query('SELECT 1 AS one').then(({ rows }) => rows)
@@ -48,7 +48,7 @@ test('SIGSTOP holds the connections too, until SIGCONT', async () => {
 
 test.each(['runs', 'is held by SIGSTOP'])('stopping a server that %s ends its connections', async (state) => {
   const left = await startPostgres({ own: true })
-  const client = await connected(left)
+  const client = await connectClient(left)
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   if (state === 'is held by SIGSTOP') await left.kill('SIGSTOP')
   await left.stop()
@@ -56,7 +56,7 @@ test.each(['runs', 'is held by SIGSTOP'])('stopping a server that %s ends its co
 })
 
 test('a server that is killed while its connections are busy comes back', async () => {
-  const clients = await Promise.all(Array.from({ length: 8 }, () => connected(server())))
+  const clients = await Promise.all(Array.from({ length: 8 }, () => connectClient(server())))
   const busy = clients.map((client) => client.query('SELECT pg_sleep(60)'))
   const rejected = Promise.allSettled(busy)
   await server().kill()

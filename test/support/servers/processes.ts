@@ -97,7 +97,7 @@ export class ServerProcess implements Place {
     const child = this.#child
     if (child === undefined) return
     send(child, signal)
-    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone(child)
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await waitForExit(child)
   }
 
   /** Starts it again, on the same port and in the same folder; ends it before where it still runs. */
@@ -162,11 +162,11 @@ export class ServerProcess implements Place {
     if (child === undefined) return
     send(child, signal)
     send(child, 'SIGCONT') // a process that SIGSTOP holds hears nothing else
-    await Promise.race([gone(child), pause(timeoutMs, undefined, { ref: false })])
+    await Promise.race([waitForExit(child), pause(timeoutMs, undefined, { ref: false })])
   }
 }
 
-async function gone(child: ChildProcess): Promise<void> {
+async function waitForExit(child: ChildProcess): Promise<void> {
   child.ref()
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }

@@ -52,7 +52,7 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
   const servers = await startAll(Array.from({ length: count }, start))
   try {
     await join(servers, replicasPerNode)
-    const nodes = await Promise.all(servers.map(named))
+    const nodes = await Promise.all(servers.map(clusterNodeOf))
     await converge(nodes)
     return clusterOf(nodes)
   } catch (error) {
@@ -67,7 +67,7 @@ async function join(servers: readonly RedisServer[], replicasPerNode: number): P
   await redisCli(undefined, create, 60_000)
 }
 
-async function named(server: RedisServer): Promise<ClusterNode> {
+async function clusterNodeOf(server: RedisServer): Promise<ClusterNode> {
   const id = await server.cli('CLUSTER', 'MYID')
   return Object.defineProperty(server, 'id', { value: id }) as ClusterNode
 }

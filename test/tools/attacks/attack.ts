@@ -119,7 +119,7 @@ export async function play(attack: Attack, hasCookies: boolean): Promise<Outcome
 }
 
 /** Guesses one after the other, spread evenly over a time in which the user tries now and then. */
-export async function paced(
+export async function guessEvenly(
   stage: Stage,
   guesses: readonly Guess[],
   { overMs, userTries = 10 }: { readonly overMs: number; readonly userTries?: number },

@@ -1,5 +1,5 @@
 import { TWIN, VICTIM } from './accounts.js'
-import { type Attack, form, type Guess, paced, type Stage } from './attack.js'
+import { type Attack, form, type Guess, guessEvenly, type Stage } from './attack.js'
 import { ADDRESS, addressAt, HOUR_MS, list } from './shapes.js'
 
 /** Who shows device cookies that should be worth nothing. */
@@ -11,14 +11,14 @@ export const deviceCookies: readonly Attack[] = [
       for (let i = 0; i < 20; i++) cookies.push((await stage.logIn(VICTIM, addressAt(i))).cookie)
       // The password that was known then is not among the first hundred guesses: it counts as changed.
       const guesses = list(400, (i) => ({ account: VICTIM, from: addressAt(i), cookie: cookies[i % 20] }))
-      await paced(stage, guesses, { overMs: 20 * HOUR_MS, userTries: 0 })
+      await guessEvenly(stage, guesses, { overMs: 20 * HOUR_MS, userTries: 0 })
       await stage.userTries({ hasNewBrowser: true })
     },
   },
   {
     name: 'device cookies of another guard with the same secret',
     run: (stage) =>
-      paced(
+      guessEvenly(
         withForeignCookies(stage),
         list(300, () => ({ account: VICTIM, from: ADDRESS })),
         { overMs: HOUR_MS },
@@ -30,12 +30,12 @@ export const deviceCookies: readonly Attack[] = [
       const cookie = await twinsCookie(stage)
       // Every other guess shows it: a known device would have guesses of its own besides those of strangers.
       const guesses = list(500, (i) => ({ ...guessAsTyped(i), cookie: i % 2 === 0 ? cookie : undefined }))
-      await paced(stage, guesses, { overMs: HOUR_MS })
+      await guessEvenly(stage, guesses, { overMs: HOUR_MS })
     },
   },
   {
     name: 'owner of a name in another case, logging in between',
-    run: (stage) => paced(withTwinsLogins(stage), list(200, guessAsTyped), { overMs: HOUR_MS }),
+    run: (stage) => guessEvenly(withTwinsLogins(stage), list(200, guessAsTyped), { overMs: HOUR_MS }),
   },
 ]
 

@@ -1,5 +1,5 @@
 import { accountAt, LEAKED, NUMBERED_VICTIM, SPELT_VICTIM, VICTIM } from './accounts.js'
-import { type Attack, type Form, form, paced } from './attack.js'
+import { type Attack, type Form, form, guessEvenly } from './attack.js'
 import { ADDRESS, addressAt, HOUR_MS, list } from './shapes.js'
 import { INVISIBLE_SPELLINGS, MALFORMED, NUMBERS, SPELLINGS } from './spellings.js'
 
@@ -19,15 +19,15 @@ export const disguises: readonly Attack[] = [
       await stage.userTries()
     },
   },
-  rotated('IPv6 within one /56, 200 accounts, one leaked password', 1, 200),
-  rotated('IPv6 within four /56, 400 accounts, the same', 4, 400),
-  rotated('IPv6 within 256 /56 (a /48), 400 accounts, the same', 256, 400),
+  rotation('IPv6 within one /56, 200 accounts, one leaked password', 1, 200),
+  rotation('IPv6 within four /56, 400 accounts, the same', 4, 400),
+  rotation('IPv6 within 256 /56 (a /48), 400 accounts, the same', 256, 400),
   {
     name: 'spoofed X-Forwarded-For, no proxy is trusted',
     user: OTHER_USER,
     trustsProxy: false,
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(200, (i) => ({ account: accountAt(i), from: addressAt(i), password: LEAKED })),
         { overMs: HOUR_MS },
@@ -37,7 +37,7 @@ export const disguises: readonly Attack[] = [
     name: 'spoofed X-Forwarded-For before what the proxy adds',
     user: OTHER_USER,
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(200, (i) => ({
           account: accountAt(i),
@@ -62,12 +62,12 @@ function respelt(name: string, account: string, forms: readonly Form[]): Attack 
 }
 
 /** One leaked password, each time from another address of some networks that lie side by side. */
-function rotated(name: string, networks: number, accounts: number): Attack {
+function rotation(name: string, networks: number, accounts: number): Attack {
   return {
     name,
     user: OTHER_USER,
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(accounts, (i) => ({ account: accountAt(i), from: ipv6At(i % networks, i), password: LEAKED })),
         { overMs: HOUR_MS },

@@ -1,5 +1,5 @@
 import { guessAt, VICTIM } from './accounts.js'
-import { type Attack, type Guess, paced, type Stage } from './attack.js'
+import { type Attack, type Guess, guessEvenly, type Stage } from './attack.js'
 import { ADDRESS, addressAt, HOUR_MS, list, MINUTE_MS } from './shapes.js'
 
 /** All at once, slowly, until the lock, and without waiting for the answer. */
@@ -15,7 +15,7 @@ export const paces: readonly Attack[] = [
   {
     name: 'one a minute, one address, 200 minutes',
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(200, () => ({ account: VICTIM, from: ADDRESS })),
         { overMs: 200 * MINUTE_MS },
@@ -23,7 +23,7 @@ export const paces: readonly Attack[] = [
   },
   {
     name: 'one a minute, new addresses, 200 minutes',
-    run: (stage) => paced(stage, list(200, newAddress), { overMs: 200 * MINUTE_MS }),
+    run: (stage) => guessEvenly(stage, list(200, newAddress), { overMs: 200 * MINUTE_MS }),
   },
   {
     name: 'one every 3 minutes, new addresses, 6 hours; a day later',
@@ -43,7 +43,7 @@ export const paces: readonly Attack[] = [
   {
     name: '100 hung up before the answer, one address',
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(100, () => ({ account: VICTIM, from: ADDRESS, hangsUp: true })),
         { overMs: MINUTE_MS },
@@ -61,6 +61,6 @@ function newAddress(index: number): Guess {
 }
 
 async function untilLocked(stage: Stage): Promise<void> {
-  await paced(stage, list(120, newAddress), { overMs: 6 * HOUR_MS, userTries: 0 })
+  await guessEvenly(stage, list(120, newAddress), { overMs: 6 * HOUR_MS, userTries: 0 })
   stage.site.advance(24 * HOUR_MS)
 }

@@ -1,5 +1,5 @@
 import { accountAt, LEAKED, OWN, VICTIM } from './accounts.js'
-import { type Attack, type Guess, paced } from './attack.js'
+import { type Attack, type Guess, guessEvenly } from './attack.js'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -23,7 +23,7 @@ export const shapes: readonly Attack[] = [
   {
     name: 'one address, one account, 1 hour',
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(1000, () => ({ account: VICTIM, from: ADDRESS })),
         { overMs: HOUR_MS },
@@ -32,7 +32,7 @@ export const shapes: readonly Attack[] = [
   {
     name: 'one address, one account, one every 3 minutes, 6 hours',
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(120, () => ({ account: VICTIM, from: ADDRESS })),
         { overMs: 6 * HOUR_MS },
@@ -42,7 +42,7 @@ export const shapes: readonly Attack[] = [
     name: 'one address, 1000 accounts, one leaked password, 1 hour',
     user: OTHER_USER,
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(1000, (i) => ({ account: accountAt(i), from: ADDRESS, password: LEAKED })),
         { overMs: HOUR_MS },
@@ -51,7 +51,7 @@ export const shapes: readonly Attack[] = [
   {
     name: '500 addresses, one account, 1 hour',
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(500, (i) => ({ account: VICTIM, from: addressAt(i) })),
         { overMs: HOUR_MS },
@@ -61,7 +61,7 @@ export const shapes: readonly Attack[] = [
     name: '250 addresses, 250 accounts, 1 hour',
     user: OTHER_USER,
     run: (stage) =>
-      paced(
+      guessEvenly(
         stage,
         list(500, (i) => {
           const round = Math.floor(i / 250)
@@ -74,7 +74,7 @@ export const shapes: readonly Attack[] = [
   {
     name: 'own logins between, one account, 1 hour',
     run: (stage) =>
-      paced(
+      guessEvenly(
         withOwnLogins(stage),
         list(200, () => ({ account: VICTIM, from: ADDRESS })),
         { overMs: HOUR_MS },
@@ -84,7 +84,7 @@ export const shapes: readonly Attack[] = [
     name: 'own logins between, 200 accounts, one leaked password',
     user: OTHER_USER,
     run: (stage) =>
-      paced(
+      guessEvenly(
         withOwnLogins(stage),
         list(200, (i) => ({ account: accountAt(i), from: ADDRESS, password: LEAKED })),
         { overMs: HOUR_MS },

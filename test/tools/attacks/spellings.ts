@@ -16,9 +16,9 @@ export const SPELLINGS: readonly string[] = [
   SPELT_VICTIM,
   SPELT_VICTIM.toUpperCase(),
   SPELT_VICTIM.toLowerCase(),
-  ...SPELT_VICTIM.split('').map((letter, i) => replaced(i, letter.toUpperCase())),
+  ...SPELT_VICTIM.split('').map((letter, i) => withCharacterAt(i, letter.toUpperCase())),
   ...BLANKS.flatMap((blank) => [blank + SPELT_VICTIM, SPELT_VICTIM + blank]),
-  ...IGNORED.flatMap(added),
+  ...IGNORED.flatMap(spellingsWith),
   SPELT_VICTIM.replace('ß', 'ss'),
   SPELT_VICTIM.replace('ß', 'ẞ'),
   SPELT_VICTIM.replace('ß', 'SS'),
@@ -38,7 +38,7 @@ export const SPELLINGS: readonly string[] = [
 ].filter((spelling, i, all) => accountOf(spelling) === SPELT_VICTIM && all.indexOf(spelling) === i)
 
 /** Spellings that the application takes for one account, with characters that show nothing. */
-export const INVISIBLE_SPELLINGS: readonly string[] = INVISIBLE.flatMap(added)
+export const INVISIBLE_SPELLINGS: readonly string[] = INVISIBLE.flatMap(spellingsWith)
 
 /** A number in place of a text, and texts that are the same number to the application. */
 export const NUMBERS: readonly Form[] = [
@@ -67,7 +67,7 @@ const IN_JSON = [
 
 /** What can be no name. */
 export const MALFORMED: readonly Form[] = [
-  ...IN_FORMS.map((body) => encoded(body.replaceAll('$', encodeURIComponent(SPELT_VICTIM)))),
+  ...IN_FORMS.map((body) => formOf(body.replaceAll('$', encodeURIComponent(SPELT_VICTIM)))),
   ...IN_JSON.map((value) => json(value.replaceAll('$', SPELT_VICTIM))),
 ]
 
@@ -78,7 +78,7 @@ function json(username: string): Form {
   })
 }
 
-function encoded(username: string): Form {
+function formOf(username: string): Form {
   return (password) => ({
     type: 'application/x-www-form-urlencoded',
     body: `${username}&password=${encodeURIComponent(password)}`,
@@ -86,11 +86,11 @@ function encoded(username: string): Form {
 }
 
 /** A character before, in and after the name. */
-function added(character: string): string[] {
-  return [character + SPELT_VICTIM, replaced(1, `d${character}`), SPELT_VICTIM + character]
+function spellingsWith(character: string): string[] {
+  return [character + SPELT_VICTIM, withCharacterAt(1, `d${character}`), SPELT_VICTIM + character]
 }
 
-function replaced(at: number, by: string): string {
+function withCharacterAt(at: number, by: string): string {
   return SPELT_VICTIM.slice(0, at) + by + SPELT_VICTIM.slice(at + 1)
 }
 

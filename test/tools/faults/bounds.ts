@@ -25,11 +25,11 @@ const SOURCES: { readonly [Each in Choice]: readonly string[] } = {
  */
 export function brokenBounds(outcome: Outcome, forgivenMs = 0): string[] {
   return [
-    ...waited(outcome, forgivenMs),
-    ...decided(outcome),
+    ...brokenWaits(outcome, forgivenMs),
+    ...strangeDecisions(outcome),
     ...overLimit(outcome),
-    ...leaked(outcome),
-    ...crashed(outcome),
+    ...leaks(outcome),
+    ...crashes(outcome),
   ]
 }
 
@@ -42,7 +42,7 @@ export function mostAllowed({ admitted: { promise }, choice, fault }: Outcome): 
   return promise * (1 + (fault.losses ?? 0) + local)
 }
 
-function waited({ app: { waits }, recovery }: Outcome, forgivenMs: number): string[] {
+function brokenWaits({ app: { waits }, recovery }: Outcome, forgivenMs: number): string[] {
   const broken: string[] = []
   if (waits.p999 > TIMEOUT_MS + LATE_BY_MS + forgivenMs)
     broken.push(`waits of ${Math.round(waits.p999)} ms at p99.9`)
@@ -51,7 +51,7 @@ function waited({ app: { waits }, recovery }: Outcome, forgivenMs: number): stri
   return broken
 }
 
-function decided({ seen, duringFault, choice, fault }: Outcome): string[] {
+function strangeDecisions({ seen, duringFault, choice, fault }: Outcome): string[] {
   const strange = new Set<string>()
   for (const { source, status, method } of seen) {
     const expected =
@@ -77,7 +77,7 @@ function overLimit(outcome: Outcome): string[] {
   return units > most ? [`${units} let through of ${most}`] : []
 }
 
-function leaked({ before, after, hasEnded }: Outcome): string[] {
+function leaks({ before, after, hasEnded }: Outcome): string[] {
   const broken = hasEnded ? [] : ['it does not end by itself']
   if (before === undefined) return broken
   const timers = (kinds: Readonly<Record<string, number>>) => kinds.Timeout ?? 0
@@ -87,7 +87,7 @@ function leaked({ before, after, hasEnded }: Outcome): string[] {
   return broken
 }
 
-function crashed({ app, unanswered }: Outcome): string[] {
+function crashes({ app, unanswered }: Outcome): string[] {
   const broken = [
     ...new Set([...app.crashes, ...app.warnings.filter((warning) => !warning.startsWith('HEADGATE_'))]),
   ]

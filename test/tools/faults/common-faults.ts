@@ -5,7 +5,7 @@ import type { Fault } from './stage.js'
 const AGAIN_MS = 100
 const SHORT_MS = 1500
 
-export function killed(losses: number, forMs = SHORT_MS): Fault {
+export function killFault(losses: number, forMs = SHORT_MS): Fault {
   return {
     name: 'killed',
     losses,
@@ -19,7 +19,7 @@ export function killed(losses: number, forMs = SHORT_MS): Fault {
   }
 }
 
-export function frozen(forMs: number): Fault {
+export function freezeFault(forMs: number): Fault {
   return {
     name: 'frozen',
     async inflict({ server }) {
@@ -50,8 +50,8 @@ export const refusedAtStart: Fault = {
 /** What any store may meet. `losses` is how often it forgets all when it is killed. */
 export function commonFaults(losses: number): readonly Fault[] {
   return [
-    killed(losses),
-    frozen(5000),
+    killFault(losses),
+    freezeFault(5000),
     cutInMidAnswer,
     slow(90),
     slow(150),

@@ -2,7 +2,7 @@ import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { APP, type Choice } from './app.js'
 import { brokenBounds } from './bounds.js'
-import { cutInMidAnswer, frozen, killed, refusedAtStart } from './common-faults.js'
+import { cutInMidAnswer, freezeFault, killFault, refusedAtStart } from './common-faults.js'
 import { memcached } from './memcached-scenes.js'
 import { redis } from './redis-scenes.js'
 import { head, row } from './row.js'
@@ -31,8 +31,8 @@ afterAll(() => bundled?.remove())
 
 describe.each(STORES)('an application on %s with 200 concurrent requests', (name, scene, losses) => {
   const faults: readonly (readonly [Fault, Choice])[] = [
-    [killed(losses, 1000), 'local'],
-    [frozen(1500), 'deny'],
+    [killFault(losses, 1000), 'local'],
+    [freezeFault(1500), 'deny'],
     [cutInMidAnswer, 'allow'],
     ...(name === 'redis' ? [[refusedAtStart, 'function'] as const] : []),
   ]

@@ -80,7 +80,7 @@ async function play({ stage, fault, choice, calmMs, app, load }: Play): Promise<
   await fault.inflict(stage)
   await until('the server answers', () => stage.answers().then(() => true))
   const answersAtMs = Date.now()
-  await recovered(load, answersAtMs)
+  await untilRecovered(load, answersAtMs)
   await pause(calmMs)
   const after = await atRest(app, load)
   await load.stop()
@@ -118,7 +118,7 @@ async function atRest(app: App, load: Load): Promise<Resources> {
   return app.ask('resources')
 }
 
-async function recovered(load: Load, fromMs: number): Promise<void> {
+async function untilRecovered(load: Load, fromMs: number): Promise<void> {
   while (Date.now() - fromMs < RECOVERS_WITHIN_MS) {
     const latest = load.seen.slice(-200).filter(({ decidedAtMs }) => decidedAtMs >= fromMs)
     if (latest.length === 200 && latest.every(({ source }) => source === 'store')) return

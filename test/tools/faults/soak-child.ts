@@ -39,7 +39,7 @@ process.on('uncaughtException', (error) => crashes.push(`uncaught exception: ${e
 
 const limit = rateLimit<Request, Response>({
   name: 'soak',
-  store: watched(opened.store),
+  store: countCharged(opened.store),
   policy: ({ headers }) => POLICIES[Number(headers['x-client']) % POLICIES.length],
   key: ({ headers }) => `${run}-${headers['x-client']}`,
   cost: ({ method }) => (method === 'POST' ? MOST_UNITS : 1),
@@ -83,7 +83,7 @@ process.on('message', async (question: 'memory' | 'count') => {
 process.send?.('ready')
 
 /** Counts the units that are sent to the store in charges. */
-function watched(store: Store): Store {
+function countCharged(store: Store): Store {
   return {
     ...store,
     charge(charges) {

@@ -10,7 +10,7 @@ const legacy = (decision: Decision, reset: 'epoch-seconds' | 'delta-seconds' = '
   Object.fromEntries(headerEntries(legacyHeaders(decision, NOW_MS, reset)))
 
 /** A draft header, read back by a parser of structured fields: each item's name and parameters. */
-function parsed(header: 'RateLimit' | 'RateLimit-Policy', decision: Decision): [BareItem, object][] {
+function parseHeader(header: 'RateLimit' | 'RateLimit-Policy', decision: Decision): [BareItem, object][] {
   const value = Object.fromEntries(headerEntries(draftHeaders()(decision)))[header] as string
   return parseList(value).map(([name, parameters]) => [name as BareItem, Object.fromEntries(parameters)])
 }
@@ -59,11 +59,11 @@ test('draft headers have an item for each limit, in order', () => {
     partOf({ name: 'burst' }),
     partOf({ name: 'daily', limit: 1000, windowMs: 86_400_000, remaining: 7, moreAfterMs: 86_400 }),
   )
-  expect(parsed('RateLimit-Policy', decision)).toEqual([
+  expect(parseHeader('RateLimit-Policy', decision)).toEqual([
     ['burst', { q: 100, w: 60 }],
     ['daily', { q: 1000, w: 86_400 }],
   ])
-  expect(parsed('RateLimit', decision)).toEqual([
+  expect(parseHeader('RateLimit', decision)).toEqual([
     ['burst', { r: 42, t: 1 }],
     ['daily', { r: 7, t: 87 }],
   ])
@@ -89,11 +89,11 @@ test('one writer of draft headers writes the policies of each decision, whatever
 test('draft headers leave out a window and a time that are infinite', () => {
   const forever = { windowMs: Number.POSITIVE_INFINITY, moreAfterMs: Number.POSITIVE_INFINITY }
   const decision = decisionOf(partOf({ name: '5-in-a-row', limit: 5, remaining: 0, ...forever }), partOf())
-  expect(parsed('RateLimit-Policy', decision)).toEqual([
+  expect(parseHeader('RateLimit-Policy', decision)).toEqual([
     ['5-in-a-row', { q: 5 }],
     ['api', { q: 100, w: 60 }],
   ])
-  expect(parsed('RateLimit', decision)).toEqual([
+  expect(parseHeader('RateLimit', decision)).toEqual([
     ['5-in-a-row', { r: 0 }],
     ['api', { r: 42, t: 1 }],
   ])
@@ -106,16 +106,18 @@ test.each([
   [1000, 1],
   [1001, 2],
 ])('the parameter t for %d ms until more quota is %d', (moreAfterMs, t) => {
-  expect(parsed('RateLimit', decisionOf(partOf({ moreAfterMs })))).toEqual([['api', { r: 42, t }]])
+  expect(parseHeader('RateLimit', decisionOf(partOf({ moreAfterMs })))).toEqual([['api', { r: 42, t }]])
 })
 
 test('a window below one second is w=1, since w must be above 0', () => {
-  expect(parsed('RateLimit-Policy', decisionOf(partOf({ windowMs: 1 })))).toEqual([['api', { q: 100, w: 1 }]])
+  expect(parseHeader('RateLimit-Policy', decisionOf(partOf({ windowMs: 1 })))).toEqual([
+    ['api', { q: 100, w: 1 }],
+  ])
 })
 
 test('the parameter t is the time until more quota, not until all of it', () => {
   const decision = decisionOf(partOf({ moreAfterMs: 1000, resetAfterMs: 60_000 }))
-  expect(parsed('RateLimit', decision)).toEqual([['api', { r: 42, t: 1 }]])
+  expect(parseHeader('RateLimit', decision)).toEqual([['api', { r: 42, t: 1 }]])
 })
 
 test('draft headers of every policy are valid lists of whole numbers, whatever was taken', () => {
@@ -133,7 +135,7 @@ test('draft headers of every policy are valid lists of whole numbers, whatever w
         return { name, limit, windowMs, cost, ...policy.take(undefined, NOW_MS, cost) }
       })
       for (const header of ['RateLimit-Policy', 'RateLimit'] as const) {
-        const items = parsed(header, decisionOf(...parts))
+        const items = parseHeader(header, decisionOf(...parts))
         expect(items.map(([name]) => name)).toEqual(some.map(({ name }) => name))
         const numbers = items.flatMap(([, parameters]) => Object.values(parameters))
         expect(numbers.every((n) => Number.isSafeInteger(n) && n >= 0)).toBe(true)
@@ -145,8 +147,8 @@ test('draft headers of every policy are valid lists of whole numbers, whatever w
 test('the largest limit that is possible makes valid draft headers', () => {
   const { limit } = fixedWindow({ limit: Number.MAX_SAFE_INTEGER, window: '1m' })
   const decision = decisionOf(partOf({ limit, remaining: limit }))
-  expect(parsed('RateLimit-Policy', decision)).toHaveLength(1) // integers of at most 15 digits: RFC 9651 §3.3.1
-  expect(parsed('RateLimit', decision)).toHaveLength(1)
+  expect(parseHeader('RateLimit-Policy', decision)).toHaveLength(1) // integers of at most 15 digits: RFC 9651 §3.3.1
+  expect(parseHeader('RateLimit', decision)).toHaveLength(1)
 })
 
 test.each(['a"b', 'a\\b', 'ä', 'a b', 'a,b', 'a;q=1', '', 'x'.repeat(65)])(

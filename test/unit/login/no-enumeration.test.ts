@@ -70,12 +70,12 @@ async function startLogin(options: Options = {}): Promise<Login> {
         `X-Forwarded-For: ${ip}`,
         `Accept: ${accept}`,
       ]
-      return parsed(await sendRaw(served, `${head.join('\r\n')}\r\n\r\n${body}`))
+      return parseWire(await sendRaw(served, `${head.join('\r\n')}\r\n\r\n${body}`))
     },
   }
 }
 
-function parsed(answer: string): Wire {
+function parseWire(answer: string): Wire {
   const end = answer.indexOf('\r\n\r\n')
   const [status = '', ...lines] = answer.slice(0, end).split('\r\n')
   const headers = lines.map((line): [string, string] => {

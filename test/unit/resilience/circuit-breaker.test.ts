@@ -8,7 +8,7 @@ import {
 const cause = new StoreError('redis', 'connection refused')
 
 /** A breaker whose outcomes are recorded in the latest generation. */
-function watched() {
+function watchedBreaker() {
   const changes: [BreakerState, StoreError | undefined][] = []
   const breaker = circuitBreaker((...change) => changes.push(change))
   let generation = breaker.admit() as Generation
@@ -30,8 +30,8 @@ function watched() {
   return { made, changes, breaker }
 }
 
-function opened() {
-  const { made, changes } = watched()
+function openBreaker() {
+  const { made, changes } = watchedBreaker()
   for (let i = 0; i < 5; i++) made.fail(cause)
   return { made, changes }
 }
@@ -49,7 +49,7 @@ beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 test('a closed breaker admits all calls until five failures in a row', () => {
-  const { made, changes } = watched()
+  const { made, changes } = watchedBreaker()
   for (let i = 0; i < 4; i++) made.fail(cause)
   expect(made.admits()).toBe(true)
   made.succeed()
@@ -63,7 +63,7 @@ test('a closed breaker admits all calls until five failures in a row', () => {
 })
 
 test('a breaker opens when half of at least twenty answers are failures', () => {
-  const { made } = watched()
+  const { made } = watchedBreaker()
   for (let i = 0; i < 9; i++) {
     made.succeed()
     made.fail(cause)
@@ -75,7 +75,7 @@ test('a breaker opens when half of at least twenty answers are failures', () => 
 })
 
 test('a breaker stays closed while fewer than half of the calls fail, however many they are', () => {
-  const { made, changes } = watched()
+  const { made, changes } = watchedBreaker()
   for (let i = 0; i < 1000; i++) {
     made.succeed()
     made.succeed()
@@ -86,7 +86,7 @@ test('a breaker stays closed while fewer than half of the calls fail, however ma
 })
 
 test('failures of earlier seconds do not count', () => {
-  const { made } = watched()
+  const { made } = watchedBreaker()
   for (let i = 0; i < 200; i++) {
     made.succeed()
     made.fail(cause)
@@ -96,14 +96,14 @@ test('failures of earlier seconds do not count', () => {
 })
 
 test('a breaker is open for a random time of half a second to a second', () => {
-  const times = Array.from({ length: 50 }, () => openForMs(opened().made))
+  const times = Array.from({ length: 50 }, () => openForMs(openBreaker().made))
   expect(Math.min(...times)).toBeGreaterThanOrEqual(500)
   expect(Math.max(...times)).toBeLessThanOrEqual(1001)
   expect(new Set(times).size).toBeGreaterThan(10)
 })
 
 test('a half-open breaker admits one call, and closes when that succeeds', () => {
-  const { made, changes } = opened()
+  const { made, changes } = openBreaker()
   openForMs(made)
   expect(made).toMatchObject({ state: 'half-open', cause })
   for (let i = 0; i < 100; i++) expect(made.admits()).toBe(false)
@@ -114,7 +114,7 @@ test('a half-open breaker admits one call, and closes when that succeeds', () =>
 })
 
 test('a half-open breaker opens again when its probe fails, with the new cause', () => {
-  const { made, changes } = opened()
+  const { made, changes } = openBreaker()
   openForMs(made)
   const again = new StoreError('redis', 'no answer within 100 ms')
   made.fail(again)
@@ -131,7 +131,7 @@ test('a half-open breaker opens again when its probe fails, with the new cause',
 })
 
 test('late outcomes change nothing while the breaker is open', () => {
-  const { made, changes } = opened()
+  const { made, changes } = openBreaker()
   for (let i = 0; i < 100; i++) made.fail(cause)
   made.succeed()
   expect(made.state).toBe('open')
@@ -139,7 +139,7 @@ test('late outcomes change nothing while the breaker is open', () => {
 })
 
 test('a breaker that has closed again takes five failures to open', () => {
-  const { made } = opened()
+  const { made } = openBreaker()
   openForMs(made)
   made.succeed()
   expect(made.admits()).toBe(true)
@@ -150,7 +150,7 @@ test('a breaker that has closed again takes five failures to open', () => {
 })
 
 test('calls that time out together count as one failure in a row', () => {
-  const { made } = watched()
+  const { made } = watchedBreaker()
   for (let moment = 0; moment < 5; moment++) {
     expect(made.state).toBe('closed')
     for (let i = 0; i < 3; i++) made.fail(cause, true)
@@ -160,14 +160,14 @@ test('calls that time out together count as one failure in a row', () => {
 })
 
 test('many calls that time out together do not open a breaker while others succeed', () => {
-  const { made } = watched()
+  const { made } = watchedBreaker()
   for (let i = 0; i < 1000; i++) made.succeed()
   for (let i = 0; i < 60; i++) made.fail(cause, true)
   expect(made.state).toBe('closed')
 })
 
 test.each([0, 1500])('a hundred answers outweigh twenty calls that time out together %d ms later', (ms) => {
-  const { made, changes } = watched()
+  const { made, changes } = watchedBreaker()
   for (let i = 0; i < 100; i++) made.succeed()
   jest.advanceTimersByTime(ms)
   for (let i = 0; i < 20; i++) made.fail(cause, true)
@@ -175,7 +175,7 @@ test.each([0, 1500])('a hundred answers outweigh twenty calls that time out toge
 })
 
 test('calls that time out all the time open a breaker within 60 ms', () => {
-  const { made } = watched()
+  const { made } = watchedBreaker()
   for (let i = 0; i < 1000; i++) made.succeed() // too many for half of the answers to fail soon
   let ms = 0
   for (; made.state === 'closed'; ms++) {
@@ -186,7 +186,7 @@ test('calls that time out all the time open a breaker within 60 ms', () => {
 })
 
 test('outcomes of an earlier generation do not count', () => {
-  const { breaker } = watched()
+  const { breaker } = watchedBreaker()
   const early = breaker.admit() as Generation
   for (let i = 0; i < 5; i++) breaker.recordFailure(early, cause)
   jest.advanceTimersByTime(1000)

@@ -8,7 +8,7 @@ const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, 
 const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
 /** A guarded store whose answers a test gives, with a mock of its calls. */
-function guarded(answer: () => unknown) {
+function guardedStoreOf(answer: () => unknown) {
   const calls = jest.fn(answer)
   const states: BreakerState[] = []
   const store = { name: 'fake', charge: calls, refund: calls, forget: calls } as unknown as Store
@@ -33,7 +33,7 @@ async function outcomeOf(call: Call): Promise<unknown> {
 const fails = () => Promise.reject(new Error('connection refused'))
 
 test('a store that fails five times gets no more calls, and the error has the cause', async () => {
-  const { store, calls, states } = guarded(fails)
+  const { store, calls, states } = guardedStoreOf(fails)
   for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
   expect(calls).toHaveBeenCalledTimes(5)
   expect(states).toEqual(['open'])
@@ -50,7 +50,7 @@ test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
   ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
   ['forgets', (store) => store.forget(charge)],
 ])('%s fail at once while the breaker is open', async (_what, call) => {
-  const { store, calls } = guarded(fails)
+  const { store, calls } = guardedStoreOf(fails)
   for (let i = 0; i < 5; i++) await outcomeOf(() => store.charge(charge))
   calls.mockClear()
   expect(await outcomeOf(() => call(store))).toBeInstanceOf(StoreError)
@@ -67,13 +67,13 @@ test.each<[string, () => unknown]>([
   ['answers nonsense', () => [{}]],
   ['answers nonsense by a promise', () => Promise.resolve(undefined)],
 ])('a store that %s opens the breaker', async (_what, answer) => {
-  const { store, calls } = guarded(answer)
+  const { store, calls } = guardedStoreOf(answer)
   for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
   expect(calls).toHaveBeenCalledTimes(5)
 })
 
 test('an answered error does not open the breaker', async () => {
-  const { store, calls } = guarded(() =>
+  const { store, calls } = guardedStoreOf(() =>
     Promise.reject(new StoreError('fake', 'not ours', { answered: true })),
   )
   for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
@@ -86,7 +86,7 @@ describe('as time passes,', () => {
 
   test('one charge probes a store that failed, and its success closes the breaker', async () => {
     let isUp = false
-    const { store, calls, states } = guarded(() => (isUp ? Promise.resolve([verdict]) : fails()))
+    const { store, calls, states } = guardedStoreOf(() => (isUp ? Promise.resolve([verdict]) : fails()))
     for (let i = 0; i < 5; i++) await outcomeOf(() => store.charge(charge))
     await jest.advanceTimersByTimeAsync(1001)
     await outcomeOf(() => store.charge(charge))
@@ -100,7 +100,7 @@ describe('as time passes,', () => {
   })
 
   test('charges that hang time out, and open the breaker', async () => {
-    const { store, calls } = guarded(() => new Promise(() => {}))
+    const { store, calls } = guardedStoreOf(() => new Promise(() => {}))
     const answers = Array.from({ length: 200 }, () => outcomeOf(() => store.charge(charge)))
     await jest.advanceTimersByTimeAsync(105)
     expect(await Promise.all(answers)).toHaveLength(200)
@@ -110,7 +110,7 @@ describe('as time passes,', () => {
   })
 
   test('close waits for pending calls until they time out', async () => {
-    const { store } = guarded(() => new Promise(() => {}))
+    const { store } = guardedStoreOf(() => new Promise(() => {}))
     const ended = jest.fn()
     const outcome = outcomeOf(() => store.charge(charge))
     store.close().then(ended)

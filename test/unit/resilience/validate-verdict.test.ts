@@ -10,7 +10,7 @@ const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, 
 const denying = { ...part, allowed: false, remaining: 0, retryAfterMs: 100 }
 const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
 
-function charged(answer: unknown) {
+function chargeWith(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
   return guardStore(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
 }
@@ -79,12 +79,12 @@ const invalid: [string, unknown][] = [
 
 describe.each(invalid)('%s as the answer of a store', (_what, answer) => {
   test('is a StoreError of a synchronous store', () => {
-    expect(() => charged(answer)).toThrow(StoreError)
-    expect(() => charged(answer)).toThrow('fake: the answer is not a list of one valid verdict')
+    expect(() => chargeWith(answer)).toThrow(StoreError)
+    expect(() => chargeWith(answer)).toThrow('fake: the answer is not a list of one valid verdict')
   })
 
   test('is a StoreError of a store that answers with a promise', async () => {
-    await expect(charged(Promise.resolve(answer))).rejects.toThrow(StoreError)
+    await expect(chargeWith(Promise.resolve(answer))).rejects.toThrow(StoreError)
   })
 })
 
@@ -99,6 +99,6 @@ test.each([
   ['figures of 0', withPart({ remaining: 0, resetAfterMs: 0, moreAfterMs: 0 })],
   ['more fields than needed', [{ ...verdict, node: 'eu-1', parts: [{ ...part, next: [1] }, part] }]],
 ])('%s is a valid answer', async (_what, answer) => {
-  expect(charged(answer)).toBe(answer[0])
-  expect(await charged(Promise.resolve(answer))).toBe(answer[0])
+  expect(chargeWith(answer)).toBe(answer[0])
+  expect(await chargeWith(Promise.resolve(answer))).toBe(answer[0])
 })

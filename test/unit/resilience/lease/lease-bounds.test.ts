@@ -1,5 +1,5 @@
 import { fixedWindow } from 'headgate'
-import { chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './remote-store.js'
+import { chargeTimes, HOLD_MS, leasedCount, leaseOn, RemoteStore } from './remote-store.js'
 
 const MAX_KEYS = 10_000
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
@@ -17,7 +17,7 @@ test('units of at most 10,000 keys are leased at once, and those of others once 
       return (await Promise.all(keys.map((key) => chargeTimes(store, hourly, 1, cost, key)))).flat()
     }
     for (const cost of [8, 1]) await chargeEach(cost)
-    return leased(await chargeEach(1))
+    return leasedCount(await chargeEach(1))
   }
   expect(await chargeKeys('first', MAX_KEYS + 50)).toBe(MAX_KEYS)
   expect(await chargeKeys('second', 50)).toBe(0)

@@ -9,10 +9,10 @@ import {
   type Verdict,
 } from 'headgate'
 import {
-  allowed,
+  allowedCount,
   chargeHundred,
   chargeTimes,
-  leased,
+  leasedCount,
   leaseOn,
   RemoteStore,
   START_MS,
@@ -47,7 +47,7 @@ beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 test('the policy would have admitted whatever processes with leases admit, at the same moments', async () => {
-  let leasedCount = 0
+  let leasedTotal = 0
   await fc.assert(
     fc.asyncProperty(policies, bursts, async (policy, trace) => {
       const remote = new RemoteStore()
@@ -55,7 +55,7 @@ test('the policy would have admitted whatever processes with leases admit, at th
       let used: State | undefined
       const admit = ({ allowed, source }: Verdict, cost: number) => {
         if (!allowed) return
-        if (source === 'lease') leasedCount++
+        if (source === 'lease') leasedTotal++
         const step = policy.take(used, remote.nowMs, cost)
         expect(step.allowed).toBe(true)
         used = step.next ?? used
@@ -73,7 +73,7 @@ test('the policy would have admitted whatever processes with leases admit, at th
     }),
     { numRuns: 25 },
   )
-  expect(leasedCount).toBeGreaterThan(100)
+  expect(leasedTotal).toBeGreaterThan(100)
 })
 
 /**
@@ -91,7 +91,7 @@ async function overAfterSplit(splitsAt: number): Promise<number> {
   remote.splitsAt = Number.POSITIVE_INFINITY
   remote.nowMs += 3200 - remote.remaining(policy)
   expect(remote.remaining(policy)).toBe(3200)
-  let taken = allowed(await chargeTimes(remote, policy, 1, 3200)) * 3200
+  let taken = allowedCount(await chargeTimes(remote, policy, 1, 3200)) * 3200
   for (;;) {
     const [verdict] = await chargeTimes(store, policy, 1)
     if (!verdict?.allowed) return taken - 3200
@@ -124,10 +124,10 @@ test('of a block that is refilled unit by unit, no more is used than the bucket 
     const store = leaseOn(remote, { holdMs: 2000 })
     await chargeHundred(store, policy)
     remote.nowMs += 3200 - remote.remaining(policy) - missing
-    expect(allowed(await chargeTimes(remote, policy, 1, 3200 - missing))).toBe(1)
+    expect(allowedCount(await chargeTimes(remote, policy, 1, 3200 - missing))).toBe(1)
     const verdicts = await chargeAll(store, policy)
     taken.push(3200 - missing + verdicts.length)
-    leasedCounts.push(leased(verdicts))
+    leasedCounts.push(leasedCount(verdicts))
   }
   expect(Math.max(...taken)).toBe(3200)
   expect(Math.min(...leasedCounts)).toBeGreaterThan(0)
@@ -168,7 +168,7 @@ describe.each<[string, Policy]>([
   }
 
   test('units of a batch that is decided half before it and half after it count each in its own window', async () => {
-    let leasedCount = 0
+    let leasedTotal = 0
     for (let splitsAt = 1; splitsAt <= 5; splitsAt++) {
       const verdicts = await admittedAcross(async (remote, store) => {
         remote.splitsAt = splitsAt
@@ -178,9 +178,9 @@ describe.each<[string, Policy]>([
         return across
       })
       expectAdmittedByPolicy(verdicts)
-      leasedCount += leased(verdicts)
+      leasedTotal += leasedCount(verdicts)
     }
-    expect(leasedCount).toBeGreaterThan(0)
+    expect(leasedTotal).toBeGreaterThan(0)
   })
 
   test('units that were acquired before it are not used after it', async () => {

@@ -1,6 +1,13 @@
 import { createLimiter, fixedWindow, StoreError, type Verdict } from 'headgate'
 import { NONSENSE } from '../../../support/fault-stores.js'
-import { allowed, chargeHundred, chargeTimes, leased, leaseOn, RemoteStore } from './remote-store.js'
+import {
+  allowedCount,
+  chargeHundred,
+  chargeTimes,
+  leasedCount,
+  leaseOn,
+  RemoteStore,
+} from './remote-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
 const lost = new StoreError('remote', 'connection lost')
@@ -21,7 +28,7 @@ test('if the store fails, all charges that wait for a block fail, and the next o
   const outcomes = await Promise.allSettled(answers)
   expect(outcomes.map((outcome) => 'reason' in outcome && outcome.reason)).toEqual(Array(5).fill(lost))
   remote.before = () => {}
-  expect(allowed(await chargeTimes(store, hourly, 5))).toBe(5)
+  expect(allowedCount(await chargeTimes(store, hourly, 5))).toBe(5)
 })
 
 test('if only the block fails, the store decides the charges that wait for it', async () => {
@@ -33,8 +40,8 @@ test('if only the block fails, the store decides the charges that wait for it', 
     return charge(charges)
   }
   const verdicts = await chargeTimes(store, hourly, 5)
-  expect(allowed(verdicts)).toBe(5)
-  expect(leased(verdicts)).toBe(0)
+  expect(allowedCount(verdicts)).toBe(5)
+  expect(leasedCount(verdicts)).toBe(0)
   expect(remote.remaining(hourly)).toBe(3200 - 13)
 })
 

@@ -1,5 +1,5 @@
 import { fixedWindow, type KeyedPolicy, type Store } from 'headgate'
-import { allowed, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './remote-store.js'
+import { allowedCount, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './remote-store.js'
 
 const LIMIT = 3200
 const hourly = fixedWindow({ limit: LIMIT, window: '1h' }) // blocks of up to 200
@@ -54,12 +54,12 @@ describe('while a block is on its way', () => {
     await store.forget([keyed])
     expect(used()).toBe(0)
     release()
-    expect(allowed(await first)).toBe(1)
-    expect(allowed(await waiting)).toBe(5)
+    expect(allowedCount(await first)).toBe(1)
+    expect(allowedCount(await waiting)).toBe(5)
     expect(used()).toBe(5)
     await pass(4 * HOLD_MS)
     expect(used()).toBe(5)
-    expect(allowed(await chargeTimes(store, hourly, LIMIT + 100))).toBe(LIMIT - 5)
+    expect(allowedCount(await chargeTimes(store, hourly, LIMIT + 100))).toBe(LIMIT - 5)
   })
 
   test('a refund counts for charges that wait for a block that the store denied', async () => {
@@ -71,8 +71,8 @@ describe('while a block is on its way', () => {
     const waiting = chargeTimes(store, hourly, 3)
     await store.refund([{ ...keyed, cost: 2, takenAtMs: remote.nowMs }])
     release()
-    expect(allowed(await denied)).toBe(0)
-    expect(allowed(await waiting)).toBe(2)
+    expect(allowedCount(await denied)).toBe(0)
+    expect(allowedCount(await waiting)).toBe(2)
   })
 })
 
@@ -92,6 +92,6 @@ test('close waits for blocks on their way, returns their unused units, and then 
   expect(usedAtClose).toBeUndefined()
   release()
   await closed
-  expect(allowed(await last)).toBe(3)
+  expect(allowedCount(await last)).toBe(3)
   expect(usedAtClose).toBe(111)
 })

@@ -1,5 +1,13 @@
 import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
-import { allowed, chargeHundred, chargeTimes, HOLD_MS, leased, leaseOn, RemoteStore } from './remote-store.js'
+import {
+  allowedCount,
+  chargeHundred,
+  chargeTimes,
+  HOLD_MS,
+  leasedCount,
+  leaseOn,
+  RemoteStore,
+} from './remote-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
 const bucket = tokenBucket({ capacity: 3200, refill: 3200, every: '1h' })
@@ -36,7 +44,7 @@ test('a key that is charged now and then is charged in the store, one by one', a
 })
 
 test('a hot key acquires blocks, larger and larger ones, which are consumed without a promise', async () => {
-  expect(leased(await chargeTimes(store, hourly, 8))).toBe(0)
+  expect(leasedCount(await chargeTimes(store, hourly, 8))).toBe(0)
   expect(remote.batches).toHaveLength(1)
   await chargeTimes(store, hourly, 2)
   expect(remote.batches).toHaveLength(2)
@@ -64,8 +72,8 @@ test('a block is what the key was charged in the hold, at most its share of the 
 test('all units of the limit are used, and charges that come while a block is on its way wait for it', async () => {
   const verdicts: Verdict[] = []
   for (let i = 0; i < 50; i++) verdicts.push(...(await chargeTimes(store, hourly, 100)))
-  expect(allowed(verdicts)).toBe(3200)
-  expect(leased(verdicts)).toBeGreaterThan(2800)
+  expect(allowedCount(verdicts)).toBe(3200)
+  expect(leasedCount(verdicts)).toBeGreaterThan(2800)
   expect(remote.remaining(hourly)).toBe(0)
   expect(remote.batches.length).toBeLessThan(60)
 })
@@ -80,26 +88,26 @@ test('several processes together use exactly the limit', async () => {
   let count = 0
   for (let round = 0; round < 20; round++) {
     const verdicts = await Promise.all(stores.map((each) => chargeTimes(each, hourly, 100)))
-    count += verdicts.reduce((sum, each) => sum + allowed(each), 0)
+    count += verdicts.reduce((sum, each) => sum + allowedCount(each), 0)
   }
   expect(count).toBe(3200)
 })
 
 test('a process takes what the others have left, to the last unit', async () => {
   await remote.charge([[{ key: 'key', policy: hourly, cost: 3100 }]])
-  expect(allowed(await chargeTimes(store, hourly, 500))).toBe(100)
+  expect(allowedCount(await chargeTimes(store, hourly, 500))).toBe(100)
   expect(remote.remaining(hourly)).toBe(0)
 })
 
 test('after the store denied a block, charges go to the store one by one for the hold', async () => {
   await chargeHundred(store, hourly)
   await remote.charge([[{ key: 'key', policy: hourly, cost: 3200 - taken() - 10 }]])
-  expect(allowed(await chargeTimes(store, hourly, 100))).toBe(22 + 10)
+  expect(allowedCount(await chargeTimes(store, hourly, 100))).toBe(22 + 10)
   const { length } = remote.batches
   await pass(HOLD_MS - 1)
   const verdicts = await chargeTimes(store, hourly, 5)
   expect(remote.batches.slice(length).map((charges) => charges.length)).toEqual([5])
-  expect(allowed(verdicts) + leased(verdicts)).toBe(0)
+  expect(allowedCount(verdicts) + leasedCount(verdicts)).toBe(0)
   await pass(1)
   await chargeOne()
   expect(remote.batches.at(-1)).toMatchObject([[{ cost: 1 }], [{ cost: 200 }]])
@@ -108,11 +116,11 @@ test('after the store denied a block, charges go to the store one by one for the
 test('after a denial, a bucket is leased again as soon as the store has a block', async () => {
   const fast = tokenBucket({ capacity: 3200, refill: 3200, every: 320 })
   await chargeTimes(store, fast, 4000)
-  expect(allowed(await chargeTimes(store, fast, 1))).toBe(0)
+  expect(allowedCount(await chargeTimes(store, fast, 1))).toBe(0)
   await pass(19)
-  expect(leased(await chargeTimes(store, fast, 3))).toBe(0)
+  expect(leasedCount(await chargeTimes(store, fast, 3))).toBe(0)
   await pass(2)
-  expect(leased(await chargeTimes(store, fast, 3))).toBe(2)
+  expect(leasedCount(await chargeTimes(store, fast, 3))).toBe(2)
 })
 
 test('units that are not used in the hold are returned', async () => {
@@ -143,7 +151,7 @@ test('each process holds at most one block unused, and never for longer than the
   let used = 0
   for (let i = 0; i < 50; i++) {
     const each = stores[i % 4] as Store
-    used += allowed(await chargeTimes(each, hourly, 1 + ((i * 7) % 40)))
+    used += allowedCount(await chargeTimes(each, hourly, 1 + ((i * 7) % 40)))
     expect(taken() - used).toBeLessThanOrEqual(4 * (3200 / 16 / 4))
     await pass(3)
   }
@@ -164,7 +172,7 @@ test('held units keep no process from ending', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
   await chargeHundred(store, hourly)
-  expect(leased(await chargeTimes(store, hourly, 1))).toBe(1)
+  expect(leasedCount(await chargeTimes(store, hourly, 1))).toBe(1)
   expect(timers()).toBe(before)
 })
 
@@ -172,7 +180,7 @@ test('close returns the units that are held or on their way, and closes the stor
   await chargeHundred(store, hourly)
   const last = chargeTimes(store, hourly, 500)
   await store.close?.()
-  expect(allowed(await last)).toBe(500)
+  expect(allowedCount(await last)).toBe(500)
   expect(taken()).toBe(600)
   expect(remote.isClosed).toBe(true)
   await chargeTimes(store, hourly, 100)
@@ -183,7 +191,7 @@ test('forget drops the units that are held or on their way', async () => {
   await chargeHundred(store, hourly)
   const last = chargeTimes(store, hourly, 300)
   await store.forget([{ key: 'key', policy: hourly }])
-  expect(allowed(await last)).toBe(300)
+  expect(allowedCount(await last)).toBe(300)
   await store.forget([{ key: 'key', policy: hourly }])
   expect(await chargeOne()).toMatchObject([{ parts: [{ remaining: 3199 }] }])
   expect((await chargeOne())[0]?.source).toBeUndefined()
@@ -203,9 +211,9 @@ test('a unit of a block is refunded like any other', async () => {
 
 test('larger costs take what they need, and none is admitted that the store would have denied', async () => {
   const verdicts = await chargeTimes(store, hourly, 1000, 7)
-  expect(allowed(verdicts)).toBe(Math.floor(3200 / 7))
+  expect(allowedCount(verdicts)).toBe(Math.floor(3200 / 7))
   expect(await chargeOne(3)).toMatchObject([{ allowed: false }])
-  expect(allowed(await chargeTimes(store, hourly, 3))).toBe(1)
+  expect(allowedCount(await chargeTimes(store, hourly, 3))).toBe(1)
 })
 
 test('a cost above the largest block acquires none', async () => {
@@ -235,7 +243,7 @@ test('a block that was long on its way expires, and charges that wait for it are
   remote.before = () => {}
   expect(await chargeOne()).toMatchObject([{ allowed: true }]) // does not wait for the block
   open()
-  expect(allowed(await first)).toBe(5)
+  expect(allowedCount(await first)).toBe(5)
   await pass(4 * HOLD_MS)
   expect(taken()).toBe(14)
 })

@@ -89,6 +89,7 @@ export async function chargeHundred(store: Store, policy: Policy): Promise<Verdi
   return [...(await chargeTimes(store, policy, 60)), ...(await chargeTimes(store, policy, 40))]
 }
 
-export const allowed = (verdicts: readonly Verdict[]) => verdicts.filter((verdict) => verdict.allowed).length
-export const leased = (verdicts: readonly Verdict[]) =>
+export const allowedCount = (verdicts: readonly Verdict[]) =>
+  verdicts.filter((verdict) => verdict.allowed).length
+export const leasedCount = (verdicts: readonly Verdict[]) =>
   verdicts.filter(({ source }) => source === 'lease').length

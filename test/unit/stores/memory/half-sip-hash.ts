@@ -35,18 +35,18 @@ export function halfSipHash(
 
 function round(v: [bigint, bigint, bigint, bigint]): void {
   v[0] = (v[0] + v[1]) % WORD
-  v[1] = rotated(v[1], 5n) ^ v[0]
-  v[0] = rotated(v[0], 16n)
+  v[1] = rotate(v[1], 5n) ^ v[0]
+  v[0] = rotate(v[0], 16n)
   v[2] = (v[2] + v[3]) % WORD
-  v[3] = rotated(v[3], 8n) ^ v[2]
+  v[3] = rotate(v[3], 8n) ^ v[2]
   v[0] = (v[0] + v[3]) % WORD
-  v[3] = rotated(v[3], 7n) ^ v[0]
+  v[3] = rotate(v[3], 7n) ^ v[0]
   v[2] = (v[2] + v[1]) % WORD
-  v[1] = rotated(v[1], 13n) ^ v[2]
-  v[2] = rotated(v[2], 16n)
+  v[1] = rotate(v[1], 13n) ^ v[2]
+  v[2] = rotate(v[2], 16n)
 }
 
-function rotated(word: bigint, by: bigint): bigint {
+function rotate(word: bigint, by: bigint): bigint {
   return ((word << by) | (word >> (32n - by))) % WORD
 }
 

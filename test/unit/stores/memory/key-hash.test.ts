@@ -4,7 +4,7 @@ import { halfSipHash } from './half-sip-hash.js'
 
 const SECRET = Int32Array.of(0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c)
 
-function hashed(key: string, hash = new KeyHash(SECRET)): readonly [low: number, high: number] {
+function hashOf(key: string, hash = new KeyHash(SECRET)): readonly [low: number, high: number] {
   hash.hash(key)
   return [hash.low, hash.high]
 }
@@ -60,7 +60,7 @@ test('a key of characters below 256 is hashed as bytes by HalfSipHash-1-3', () =
   const bytes = fc.uint8Array({ maxLength: 300 })
   fc.assert(
     fc.property(bytes, (message) => {
-      expect(hashed(Buffer.from(message).toString('latin1'))).toEqual(expectedOf(message, 0))
+      expect(hashOf(Buffer.from(message).toString('latin1'))).toEqual(expectedOf(message, 0))
     }),
     { numRuns: 200 },
   )
@@ -74,26 +74,26 @@ test('a key with other characters is hashed as UTF-16, under the second secret',
   fc.assert(
     fc.property(wide, fc.string({ unit: 'binary', maxLength: 20 }), ([before, char], after) => {
       const key = before + char + after
-      expect(hashed(key)).toEqual(expectedOf(Buffer.from(key, 'utf16le'), 8))
+      expect(hashOf(key)).toEqual(expectedOf(Buffer.from(key, 'utf16le'), 8))
     }),
     { numRuns: 200 },
   )
 })
 
 test('a key of the bytes of another key in UTF-16 has another hash', () => {
-  expect(hashed('\u0161')).not.toEqual(hashed('a\x01'))
-  expect(hashed(Buffer.from('ключ', 'utf16le').toString('latin1'))).not.toEqual(hashed('ключ'))
+  expect(hashOf('\u0161')).not.toEqual(hashOf('a\x01'))
+  expect(hashOf(Buffer.from('ключ', 'utf16le').toString('latin1'))).not.toEqual(hashOf('ключ'))
 })
 
 test('concatenated and sliced strings have the hash of flat ones', () => {
   const flat = 'hg:1:api:{10.0.0.1}, and long enough to be a slice'
   const rope = ['hg:1:', 'api:{10.0.0.1}', ', and long enough to be a slice'].reduce((a, b) => a + b)
-  expect([hashed(rope), hashed(`>>${flat}<<`.slice(2, -2))]).toEqual([hashed(flat), hashed(flat)])
+  expect([hashOf(rope), hashOf(`>>${flat}<<`.slice(2, -2))]).toEqual([hashOf(flat), hashOf(flat)])
 })
 
 test('each KeyHash has a random secret of its own by default', () => {
   const key = '10.0.0.1'
-  const hashes = Array.from({ length: 1000 }, () => hashed(key, new KeyHash()).join())
+  const hashes = Array.from({ length: 1000 }, () => hashOf(key, new KeyHash()).join())
   expect(new Set(hashes).size).toBe(1000)
 })
 
