@@ -3,7 +3,10 @@ import { SHORT_POLICIES } from './sample-policies.js'
 import { expectFigures, figures, part, receiptOf, takeOne } from './store-calls.js'
 import type { Capabilities, Using } from './store-under-test.js'
 
-/** What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after `retryAfterMs`. */
+/**
+ * What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after
+ * `retryAfterMs`.
+ */
 export function testExpiry(using: Using, { settableClock }: Capabilities): void {
   describe.each(SHORT_POLICIES)('in time, a %s', (_name, policyOf) => {
     const fresh = { allowed: true, remaining: 3, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }

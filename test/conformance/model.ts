@@ -2,8 +2,9 @@ import type { Charge, Policy, Refund, State, Verdict } from 'headgate'
 import { figures } from './store-calls.js'
 
 /**
- * The contract in its plainest form, for one process and without any bound: a map of states. A key that a charge names
- * several times is charged with the sum so far, and a denied charge shows every part as it stands.
+ * The contract in its plainest form, for one process and without any bound: a map of states. A key that a
+ * charge names several times is charged with the sum so far, and a denied charge shows every part as it
+ * stands.
  */
 export class ModelStore {
   readonly #states = new Map<string, State>()

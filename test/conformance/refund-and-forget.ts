@@ -5,7 +5,10 @@ import type { Using } from './store-under-test.js'
 
 const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
 
-/** A refund may leave out when its key would be fresh again. For units taken from a fresh key that makes no difference. */
+/**
+ * A refund may leave out when its key would be fresh again. For units taken from a fresh key that makes no
+ * difference.
+ */
 const FORMS: readonly (readonly [string, (receipt: Refund) => Refund])[] = [
   ['with resetAtMs', (receipt) => receipt],
   ['without resetAtMs', ({ resetAtMs: _, ...rest }) => rest],

@@ -14,8 +14,8 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
 ]
 
 /**
- * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it, or all, may
- * be over by the next call.
+ * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it,
+ * or all, may be over by the next call.
  */
 export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],

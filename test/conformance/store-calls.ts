@@ -89,8 +89,8 @@ export function figures({
 }
 
 /**
- * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by one, reach the
- * limit, and not more.
+ * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by
+ * one, reach the limit, and not more.
  */
 export async function expectTaken(
   store: Store,

@@ -10,7 +10,10 @@ import { type ConformanceSetup, usingStores } from './store-under-test.js'
 
 export type { Capabilities, ConformanceSetup, StoreUnderTest } from './store-under-test.js'
 
-/** All that the store contract promises, as tests. Every store runs them; a new store's test is a set-up and this call. */
+/**
+ * All that the store contract promises, as tests. Every store runs them; a new store's test is a set-up and
+ * this call.
+ */
 export function describeStoreConformance(name: string, setup: ConformanceSetup): void {
   const using = usingStores(setup)
   describe(`${name} keeps the store contract`, () => {

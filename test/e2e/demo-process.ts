@@ -26,8 +26,8 @@ export async function bundleDemo(): Promise<Bundle> {
 }
 
 /**
- * Starts the demo on the port and, where one is given, the server for its limits that the environment variables name:
- * from its sources, as `npm start` does, or from a bundle of them.
+ * Starts the demo on the port and, where one is given, the server for its limits that the environment
+ * variables name: from its sources, as `npm start` does, or from a bundle of them.
  */
 export function startDemo(
   { PORT = '0', REDIS_URL = '', MEMCACHED_URL = '', DATABASE_URL = '' },

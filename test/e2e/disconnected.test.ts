@@ -38,7 +38,9 @@ const READING: readonly (readonly [string, Options])[] = [
   ['block, with another key', { key: () => 'ada', block: ['127.0.0.1'] }],
 ]
 
-/** Sends requests that hang up before they get to the limiter. Returns how many reach the handler behind it. */
+/**
+ * Sends requests that hang up before they get to the limiter. Returns how many reach the handler behind it.
+ */
 async function sendGone(protocol: Protocol, framework: Framework, limiter: Handler): Promise<number> {
   const { handler, open } = gate()
   const reached = jest.fn(sayHello)

@@ -7,8 +7,9 @@ import { type Answer, closeServers, type Served, send, serve } from '../support/
 afterEach(closeServers)
 
 /**
- * Middleware as compression and session packages bring it: it takes the headers that `writeHead` is given for a list of
- * [name, value] pairs or an object, sets each by itself, and writes the head with the status alone.
+ * Middleware as compression and session packages bring it: it takes the headers that `writeHead` is given
+ * for a list of [name, value] pairs or an object, sets each by itself, and writes the head with the status
+ * alone.
  */
 const patchWriteHead: Handler = (_req, res, next) => {
   const original = res.writeHead

@@ -47,7 +47,10 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
     await place.empty(server)
   })
 
-  /** Starts the demo on a free port and a server, and gives its address: by number, so that all demos see one client. */
+  /**
+   * Starts the demo on a free port and a server, and gives its address: by number, so that all demos see one
+   * client.
+   */
   async function open(on: Server = server) {
     const demo = startDemo({ [place.variable]: on.url }, program)
     demos.push(demo)

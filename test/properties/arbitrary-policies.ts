@@ -95,13 +95,18 @@ export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
 
-/** One take of a trace: the time since the one before as a share of the window, and the cost as a share of the limit. */
+/**
+ * One take of a trace: the time since the one before as a share of the window, and the cost as a share of
+ * the limit.
+ */
 export interface Take {
   readonly waitShare: number
   readonly costShare: number
 }
 
-/** Waits from nothing to two windows, mostly short; costs from a peek to just above the limit, mostly small. */
+/**
+ * Waits from nothing to two windows, mostly short; costs from a peek to just above the limit, mostly small.
+ */
 export const takes = fc.array(
   fc.record({
     waitShare: fc.oneof(

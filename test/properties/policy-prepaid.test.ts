@@ -9,7 +9,10 @@ interface PrepaidUnits {
   readonly resetAtMs: number
 }
 
-/** What some process does next, and how long after the last act. Shares are of the limit, or of what it holds. */
+/**
+ * What some process does next, and how long after the last act. Shares are of the limit, or of what it
+ * holds.
+ */
 const act = fc.record({
   who: fc.nat({ max: 3 }),
   does: fc.constantFrom('prepay', 'use', 'use', 'returnUnits', 'charge', 'chargeAll'),

@@ -155,7 +155,10 @@ test('rule 6: dropping a state that equals a fresh one changes no decision', () 
 /** A trace may go beyond 2039, where doubles of epoch milliseconds are so far apart. */
 const SPACING_MS = 1 / 2048
 
-/** Takes one unit at each first moment that allows it. Returns the units per window, after a start of two windows. */
+/**
+ * Takes one unit at each first moment that allows it. Returns the units per window, after a start of two
+ * windows.
+ */
 function greedyRate(policy: Policy, startMs: number, windows: number): number {
   let state: State | undefined
   let nowMs = startMs

@@ -74,7 +74,10 @@ export function scriptsIn(code: string): string[] {
   return [...code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '')
 }
 
-/** The links of a page that lead to no file, or to no heading of a Markdown file. Those with a scheme are not followed. */
+/**
+ * The links of a page that lead to no file, or to no heading of a Markdown file. Those with a scheme are not
+ * followed.
+ */
 export function brokenLinks(root: string, page: Page): string[] {
   const prose = withoutCode(page.text)
   const patterns = [/\]\(\s*<?([^)\s>]+)/g, /^\s*\[[^\]]+\]:\s+(\S+)/gm, /\b(?:href|src)="([^"]+)"/g]

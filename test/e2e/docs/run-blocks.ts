@@ -1,9 +1,9 @@
 /**
  * How code blocks in README.md and docs/ are tested.
  *
- * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, then run, and each server that it
- * starts receives a GET and a POST for `/` and for each path that the block names, such as `'/login'`; a 500 fails.
- * Ports are changed to free ones. Comments above a block say what it needs:
+ * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, then run, and each server
+ * that it starts receives a GET and a POST for `/` and for each path that the block names, such as
+ * `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block say what it needs:
  *
  * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.
  * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
@@ -91,7 +91,10 @@ function chainOf(blocks: readonly Block[], i: number): readonly Block[] {
   return [...chainOf(blocks, i - 1), block]
 }
 
-/** Puts the code on the lines that it has on its page, so that errors point there; fixtures go into the line before. */
+/**
+ * Puts the code on the lines that it has on its page, so that errors point there; fixtures go into the line
+ * before.
+ */
 function moduleOf(chain: readonly Block[], fixtures: string): string {
   const [first] = chain as [Block]
   const names = [...new Set(chain.flatMap((block) => block.fixtures))].join(', ')

@@ -37,7 +37,10 @@ async function startAudited(options = {}) {
   return { audit, url: `http://127.0.0.1:${port}` }
 }
 
-/** Guesses until so many or a few more were rejected, from four addresses at eight accounts; counts them by address. */
+/**
+ * Guesses until so many or a few more were rejected, from four addresses at eight accounts; counts them by
+ * address.
+ */
 async function guess(url: string, rejections: number): Promise<Record<string, number>> {
   const rejected: Record<string, number> = {}
   let left = rejections

@@ -18,7 +18,9 @@ export function canFetch(): boolean {
   return process.platform === 'linux' && process.arch === 'x64'
 }
 
-/** The running Node.js where it has this major; else one from `.cache/`, which npm fills when it is missing. */
+/**
+ * The running Node.js where it has this major; else one from `.cache/`, which npm fills when it is missing.
+ */
 export async function nodeOf(major: string): Promise<NodeBinary> {
   if (major === RUNNING.major) return RUNNING
   const folder = join(ROOT, '.cache', `node-${major}`)

@@ -4,7 +4,10 @@ import { ROOT } from './run.js'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-/** Where a TypeScript file takes something from: static, type-only and dynamic imports, re-exports, `require`. */
+/**
+ * Where a TypeScript file takes something from: static, type-only and dynamic imports, re-exports,
+ * `require`.
+ */
 function importsOf(source: string): string[] {
   const pattern = /(?:^(?:import|export|\}).*\bfrom |^import |\bimport\(|\brequire\()(['"`])([^'"`\n]+)\1/gm
   return [...source.matchAll(pattern)].map((match) => match[2] as string)

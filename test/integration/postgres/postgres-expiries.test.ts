@@ -10,8 +10,8 @@ import { setUpDatabase } from '../sql/set-up-database.js'
 const REFILL = 16_350
 
 /**
- * How long windows are, in seconds. An expiry is rounded up to a multiple of a step that depends on the window, so it depends on the
- * moment whether one that is too short shows. With many steps some do.
+ * How long windows are, in seconds. An expiry is rounded up to a multiple of a step that depends on the
+ * window, so it depends on the moment whether one that is too short shows. With many steps some do.
  */
 const WINDOWS_S = [60, ...Array.from({ length: 30 }, (_, i) => 600 + 37 * i)]
 

@@ -31,7 +31,10 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: '1d', slices: 7 }),
 ]
 
-/** What is done to a key: a charge, which goes alone or with another one, or a state that comes from elsewhere. */
+/**
+ * What is done to a key: a charge, which goes alone or with another one, or a state that comes from
+ * elsewhere.
+ */
 interface Step {
   readonly policy: number
   readonly share: number
@@ -50,7 +53,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
 })
 
-/** States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a larger limit. */
+/**
+ * States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a
+ * larger limit.
+ */
 function stateFrom(
   { kind, limit, windowMs, params }: Policy,
   nowMs: number,

@@ -34,7 +34,10 @@ afterAll(async () => {
 
 beforeEach(() => flushAll(client))
 
-/** Has all processes charge at the same time, every other one with the parts in reverse. Returns how many were allowed. */
+/**
+ * Has all processes charge at the same time, every other one with the parts in reverse. Returns how many
+ * were allowed.
+ */
 async function chargeInAll(parts: Order['parts'], each = EACH): Promise<number> {
   const counts = await children.ask<Counts>((i): Order => {
     return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }

@@ -34,7 +34,10 @@ export async function latestTimeMs(client: Cluster): Promise<number> {
   return Math.max(...(await Promise.all(client.nodes('master').map(serverTimeMs))))
 }
 
-/** Keys called name-0, name-1 and so on, each in a slot of its own, and each on another node than the one before. */
+/**
+ * Keys called name-0, name-1 and so on, each in a slot of its own, and each on another node than the one
+ * before.
+ */
 export function keysApart(client: Cluster, name: string, count: number): string[] {
   const masters = client.nodes('master').map(({ options }) => `${options.host}:${options.port}`)
   const keys: string[] = []

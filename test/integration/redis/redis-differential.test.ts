@@ -143,7 +143,10 @@ async function compare(steps: readonly Step[]): Promise<void> {
   }
   for (const [key, policy] of policies) await expectAtRest(client, key, policy, model.get(key))
 
-  /** A refund does not return its time, on which a bucket's depends: the state must lie between those of before and after. */
+  /**
+   * A refund does not return its time, on which a bucket's depends: the state must lie between those of
+   * before and after.
+   */
   async function giveBack(refund: Refund): Promise<void> {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
     const state = model.get(key)

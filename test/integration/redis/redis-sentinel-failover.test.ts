@@ -112,12 +112,14 @@ test('when the master is killed under load, charges fail soon, work again by the
     expect(open.refused).toBeGreaterThan(CALLERS)
     expect(open.unknown).toBeLessThanOrEqual(CALLERS)
 
-    // The new master knew no script and got the text: the calls that found that out are among those that worked.
+    // The new master knew no script and got the text: the calls that found that out are among those that
+    // worked.
     const commands = await replica.info('commandstats')
     expect(commands).toMatch(/cmdstat_evalsha:.*failed_calls=[1-9]/)
     expect(commands).toMatch(/cmdstat_eval:calls=[1-9]/)
 
-    // What was admitted was taken, but for what the old master had not yet replicated; and nothing was taken twice.
+    // What was admitted was taken, but for what the old master had not yet replicated; and nothing was taken
+    // twice.
     const taken = await heldBy(replica, 'open')
     expect(taken).toBeGreaterThanOrEqual(replicated.open + open.after)
     expect(taken).toBeLessThanOrEqual(open.before + open.unknown + open.after)

@@ -50,7 +50,10 @@ export async function putAtRest(client: Redis, key: string, policy: Policy, stat
   )
 }
 
-/** How much later than it must a state may expire: a sixteenth of a bucket's span, or until a slice of a window ends. */
+/**
+ * How much later than it must a state may expire: a sixteenth of a bucket's span, or until a slice of a
+ * window ends.
+ */
 function slackMs({ kind, windowMs, params }: Policy): number {
   if (kind.endsWith('token-bucket')) return windowMs / 16 + 1
   return kind.endsWith('sliding-window') ? windowMs / (params[2] as number) + 1 : 1
@@ -68,7 +71,8 @@ export async function expectAtRest(
   const nowMs = await serverTimeMs(client)
   const { resetAfterMs } = policy.take(state, nowMs, 0)
   if (resetAfterMs === 0) return // fresh: whether it is still there makes no difference
-  // Of a short window, what counted no more may have been dropped before the last charge. The figures are the same.
+  // Of a short window, what counted no more may have been dropped before the last charge. The figures are
+  // the same.
   if (policy.windowMs < 60_000) expect(policy.take(held, nowMs, 0)).toEqual(policy.take(state, nowMs, 0))
   else expect({ key, held }).toEqual({ key, held: state })
   if (resetAfterMs === Number.POSITIVE_INFINITY) return expect(expiresAtMs).toBe(-1)

@@ -18,7 +18,10 @@ export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromis
 /** Those that write to the table whatever it holds. */
 export const WRITES = CALLS.slice(0, 3)
 
-/** What a call failed with: it must be a `StoreError` of this store that keeps what the driver threw, and come soon. */
+/**
+ * What a call failed with: it must be a `StoreError` of this store that keeps what the driver threw, and
+ * come soon.
+ */
 export async function failureOf(
   { name }: Kind,
   call: MaybePromise<unknown>,

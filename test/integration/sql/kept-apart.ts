@@ -6,8 +6,8 @@ import { AWKWARD_KEYS } from './awkward-keys.js'
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
 
 /**
- * Charges every key, alone and in batches, refunds, and forgets. No two keys may share a state, also as seen by a store
- * of another process.
+ * Charges every key, alone and in batches, refunds, and forgets. No two keys may share a state, also as seen
+ * by a store of another process.
  */
 export async function expectKeptApart(
   store: Store,
@@ -45,7 +45,9 @@ export async function expectKeptApart(
   )
 }
 
-/** Checks every figure of every policy: states are kept to the last bit, of single charges and of batches. */
+/**
+ * Checks every figure of every policy: states are kept to the last bit, of single charges and of batches.
+ */
 export async function expectWholeFigures(store: Store): Promise<void> {
   const inBatches: Store = {
     ...store,

@@ -7,8 +7,8 @@ import { setUpDatabase } from './set-up-database.js'
 const SLACK_S = 0.1
 
 /**
- * How far the time at which a statement began is shifted from the clock, in seconds, and what the statement has waited then: local
- * time was put on or back by the rest.
+ * How far the time at which a statement began is shifted from the clock, in seconds, and what the statement
+ * has waited then: local time was put on or back by the rest.
  */
 const SHIFTS: readonly (readonly [shiftS: number, waitedS: number])[] = [
   [0, 0],

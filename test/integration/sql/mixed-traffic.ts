@@ -40,7 +40,10 @@ export function policyOf(key: string): Policy {
 /** Keys that somebody forgets now and then: for these, less may be taken than was allowed. */
 export const isForgotten = (key: string) => key.includes('forgotten')
 
-/** Hot and cold keys, charges of several parts in any order, refunds, forgets, new keys: so many decisions, one after the other per caller. */
+/**
+ * Hot and cold keys, charges of several parts in any order, refunds, forgets, new keys: so many decisions,
+ * one after the other per caller.
+ */
 export async function runMixed(
   store: Store,
   { process, decisions, callers }: MixedOrder,

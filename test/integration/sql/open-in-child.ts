@@ -13,7 +13,10 @@ export interface Opened {
   readonly store: SqlStore
 }
 
-/** Opens a pool and a store by the arguments of this child process. The pool ends when the parent disconnects. */
+/**
+ * Opens a pool and a store by the arguments of this child process. The pool ends when the parent
+ * disconnects.
+ */
 export function openInChild(): Opened {
   const [name, url = '', table = ''] = process.argv.slice(2)
   const [, kind] = DATABASES.find(([, { name: each }]) => each === name) ?? []

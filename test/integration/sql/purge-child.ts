@@ -1,7 +1,10 @@
 import { consecutive } from 'headgate'
 import { openInChild } from './open-in-child.js'
 
-/** Makes a charge, which begins a purge, ends the pool of the store that is still open, and has nothing more to do. */
+/**
+ * Makes a charge, which begins a purge, ends the pool of the store that is still open, and has nothing more
+ * to do.
+ */
 async function main(): Promise<void> {
   Math.random = () => 0 // a purge begins at once
   const { pool, store } = openInChild()

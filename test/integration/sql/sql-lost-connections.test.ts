@@ -59,7 +59,10 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     })
   }
 
-  /** What came of charges while something is done to the server, for so long and as often. No process may end. */
+  /**
+   * What came of charges while something is done to the server, for so long and as often. No process may
+   * end.
+   */
   async function chargeWhile(forMs: number, harm: () => Promise<void>): Promise<PairCounts[]> {
     let isOver = false
     const harming = harm().finally(() => {
@@ -73,7 +76,9 @@ describe.each(DATABASES)('on %s, two processes that charge pairs of keys', (_nam
     return counts
   }
 
-  /** Both keys of a pair have the same, and no less than was allowed, and no more than that and what failed. */
+  /**
+   * Both keys of a pair have the same, and no less than was allowed, and no more than that and what failed.
+   */
   async function expectNothingHalfTaken(counts: readonly PairCounts[]): Promise<void> {
     const store = database.open().makeStore({ table })
     for (let pair = 0; pair < PAIRS; pair++) {

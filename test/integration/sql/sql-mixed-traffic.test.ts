@@ -9,8 +9,9 @@ const CALLERS = 40
 const DECISIONS = 8000
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  // Nearly every transaction needs a hot row, so that they run one after another: eight batches wait for as long as
-  // seven transactions take. On a busy disk their commits took so long that waits ran into the lock time-out.
+  // Nearly every transaction needs a hot row, so that they run one after another: eight batches wait for as
+  // long as seven transactions take. On a busy disk their commits took so long that waits ran into the lock
+  // time-out.
   const database = setUpDatabase(kind, { args: kind.unflushed })
   let children: Children
   let table: string

@@ -79,7 +79,10 @@ describe.each(DATABASES)('on %s, connections return to the pool as they were', (
   const { settings, ask, answer } = SETS[kind.name]
   let rows = 0
 
-  /** Every connection is outside of transactions, its own ones are of the level that was set, and so is all else. */
+  /**
+   * Every connection is outside of transactions, its own ones are of the level that was set, and so is all
+   * else.
+   */
   async function expectAsBefore(pool: UserPool, table: string): Promise<void> {
     const sessions = await Promise.all(Array.from({ length: POOL }, () => pool.take()))
     const count = `SELECT count(*) AS count FROM ${table}`

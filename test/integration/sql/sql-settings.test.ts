@@ -95,7 +95,10 @@ const SETUPS: Readonly<Record<Kind['name'], DatabaseSetup>> = {
   postgres: setUpDatabase(postgres),
 }
 
-/** Every fifth of the awkward keys, beginning with another one for each case, so that the cases cover them all. */
+/**
+ * Every fifth of the awkward keys, beginning with another one for each case, so that the cases cover them
+ * all.
+ */
 async function expectUsual(database: DatabaseSetup, options: PoolOptions = {}, i = 0): Promise<void> {
   const { store, pool, table } = await database.makeStore({ ...options, size: 3 })
   const others = database.open({ size: 3 })

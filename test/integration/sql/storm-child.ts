@@ -5,7 +5,10 @@ import { openInChild } from './open-in-child.js'
 
 const { store } = openInChild()
 
-/** One process of several: each caller charges one unit after the other, until the time is over. What fails ends it. */
+/**
+ * One process of several: each caller charges one unit after the other, until the time is over. What fails
+ * ends it.
+ */
 answerQuestions(async ({ key, callers, forMs, ...storm }: StormQuestion): Promise<StormCounts> => {
   const policy = bucketOf({ ...storm, callers, forMs })
   const counts = { allowed: 0, denied: 0, ranOut: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: 0 }

@@ -3,7 +3,10 @@ import { retry } from '../../../src/util/retry.js'
 const deadlock = new Error('deadlock')
 const isTemporary = (error: unknown) => error === deadlock
 
-/** Retries a function whose first calls reject and take `tookMs` each. Returns how often it ran, and the outcome. */
+/**
+ * Retries a function whose first calls reject and take `tookMs` each. Returns how often it ran, and the
+ * outcome.
+ */
 async function retryFailing(tookMs: number, error: Error = deadlock, times = Number.POSITIVE_INFINITY) {
   let count = 0
   const run = async () => {

@@ -1,4 +1,5 @@
-// Imports and requires the package in one process, which loads it twice; prints as JSON what each copy makes of the other.
+// Imports and requires the package in one process, which loads it twice; prints as JSON what each copy makes
+// of the other.
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import { createRequire } from 'node:module'

@@ -14,7 +14,8 @@ const upTo = (length: number) => Uint8Array.from({ length }, (_, i) => i)
 const hex = (words: readonly bigint[]) => words.map((word) => word.toString(16).padStart(8, '0'))
 
 describe('the reference implementation in these tests', () => {
-  // In the same order: messages of 0 bytes, of 1 byte (0), of 2 bytes (0, 1), and so on; the key is the bytes 0 to 7.
+  // In the same order: messages of 0 bytes, of 1 byte (0), of 2 bytes (0, 1), and so on; the key is the
+  // bytes 0 to 7.
   test.each<[string, number, number, 1 | 2, string[][]]>([
     [
       'HalfSipHash-2-4, 32 bits, by its authors',

@@ -42,7 +42,9 @@ test('a batch that is answered within the stall timeout is never overtaken', asy
   expect((await answers).every(({ status }) => status === 'fulfilled')).toBe(true)
 })
 
-/** An item locks the row of its tens: 21 that of 20. A large one locks two: 11_020 that of 11 and that of 20. */
+/**
+ * An item locks the row of its tens: 21 that of 20. A large one locks two: 11_020 that of 11 and that of 20.
+ */
 function lockKeys(item: number): readonly string[] {
   const rows = item < 1000 ? [item] : [item / 1000, item % 1000]
   return rows.map((row) => `row ${Math.floor(row / 10)}`)
