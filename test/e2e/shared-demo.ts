@@ -76,7 +76,7 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
   test('a failed login counts on both demos, and a successful one on neither', async () => {
     const [a, b] = await Promise.all([open(), open()])
     for (const { url } of [a, b, a, b]) expect(await logIn(url, 'analytical')).toBe(200)
-    await until('all of them are refunded', () => place.hasAllBack(server, 4))
+    await until('all units are refunded', () => place.hasAllBack(server, 4))
     for (const { url } of [a, b, a]) expect(await logIn(url, 'wrong')).toBe(401)
     for (const { url } of [b, a]) expect(await logIn(url, 'analytical')).toBe(429)
   })

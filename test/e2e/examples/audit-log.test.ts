@@ -80,7 +80,7 @@ async function totals(): Promise<Totals> {
   return { ...sums, byAddress } as unknown as Totals
 }
 
-const untilWritten = (audit: AuditRows) => until('all is written', () => audit.waiting === 0)
+const untilWritten = (audit: AuditRows) => until('all rejections are written', () => audit.waiting === 0)
 
 /** Records what console.error prints from now on. */
 function recordErrors(): string[] {

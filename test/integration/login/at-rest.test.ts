@@ -236,7 +236,7 @@ describe.each(STORES)('the data of a guard on %s', (_name, start) => {
   beforeAll(async () => {
     place = await start()
     cookies = await attack(place.store, 'with-secret', SECRET)
-    withSecret = await until('keys of all limits', async () => {
+    withSecret = await until('each limit has a key', async () => {
       const dump = await place.dump()
       return hasAllLimits(dump, 'with-secret') ? dump : ''
     })

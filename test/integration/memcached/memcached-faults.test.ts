@@ -193,7 +193,7 @@ describe('a server that is out of memory', () => {
     isDone = true
     await Promise.all(peeking)
     await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
-    await until('all is refunded', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
+    await until('all units are refunded', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
   })
 
   /**

@@ -131,7 +131,7 @@ test('a store reports evictions that have removed its limits', async () => {
   expect(reports).toEqual([])
   clock.mockImplementation(() => startMs + 2 * INTERVAL_MS) // the first poll was somewhat later than startMs
   await store.charge([[part('other', policy)]])
-  await until('it is reported', () => reports.length > 0)
+  await until('the loss is reported', () => reports.length > 0)
   expect(new Set(await remainingOf(store, policy, keys))).toContain(policy.limit)
 })
 
@@ -154,7 +154,7 @@ describe('a limiter', () => {
     const warnings = listenForWarnings()
     const errors: StoreError[] = []
     await loseWith((error) => errors.push(error))
-    await until('it is emitted', () => errors.length > 0)
+    await until('limitsLost is emitted', () => errors.length > 0)
     expect([errors.map(({ message }) => message), warnings()]).toEqual([
       [expect.stringContaining(server.url)],
       [],
@@ -165,7 +165,7 @@ describe('a limiter', () => {
     const warnings = listenForWarnings()
     for (let i = 1; i <= 2; i++) {
       await loseWith()
-      await until('there is a warning', () => warnings().length > 0)
+      await until('a warning is emitted', () => warnings().length > 0)
       jest.mocked(Date.now).mockRestore()
     }
     expect(warnings()).toEqual(['HEADGATE_LIMITS_LOST'])

@@ -76,7 +76,7 @@ async function expectToWork(store: Store): Promise<void> {
 async function hang(): Promise<void> {
   await server.kill('SIGSTOP')
   const status = () => readFile(`/proc/${server.pid}/status`, 'utf8')
-  await until('it stands still', async () => /^State:\tT/m.test(await status()))
+  await until('the server is stopped', async () => /^State:\tT/m.test(await status()))
 }
 
 describe.each([
@@ -94,7 +94,7 @@ describe.each([
     } finally {
       await server.kill('SIGCONT')
     }
-    await until('it works', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
+    await until('the store works again', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
     await expectAtMostOnce(store)
     await expectToWork(store)
   })
@@ -112,7 +112,7 @@ describe.each([
         expect(message).toMatch(/127\.0\.0\.1:\d+: the connection was closed/)
       }
       proxy.behave({})
-      await until('it works', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
+      await until('the store works again', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
       await expectAtMostOnce(store)
       await expectToWork(store)
     },

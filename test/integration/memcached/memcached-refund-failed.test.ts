@@ -49,7 +49,7 @@ const serverAt = (at: number) => servers[at] as MemcachedServer
 /** What the operator reads, once it is there. */
 async function firstWarning(): Promise<string> {
   const { mock } = jest.mocked(process.emitWarning)
-  await until('there is a warning', () => mock.calls.length > 0)
+  await until('a warning is emitted', () => mock.calls.length > 0)
   return String(mock.calls[0]?.[0])
 }
 
@@ -71,7 +71,7 @@ describe('a connection lost while a denied charge is refunded', () => {
     for (let i = 0; i < 2; i++) {
       expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
       expect(await firstWarning()).toMatch(/could not be refunded.*ECONNRESET/)
-      await until('it has a new connection', () => remainingOf(store, policy, ['key']))
+      await until('the client has a new connection', () => remainingOf(store, policy, ['key']))
     }
     expect(warnings()).toEqual([REFUND_FAILED])
     await expectCounted(memcachedStore(open(serverAt(0).url)), policy, 7)
@@ -114,11 +114,11 @@ describe('a server killed while a charge that took units there waits for another
   /** Has a charge denied by the second server, when the first one has taken it and is gone. */
   async function denyBetween(store: Store, policy: Policy, lost: string, full: string) {
     const watching = memcachedStore(open(serverAt(0).url))
-    await until('it answers', () => remainingOf(store, policy, [lost]))
+    await until('the server answers again', () => remainingOf(store, policy, [lost]))
     await serverAt(1).kill('SIGSTOP')
     const call = chargeOne(store, part(lost, policy, 2), part(full, policy))
     try {
-      await until('it is taken', async () => (await remainingOf(watching, policy, [lost]))[0] === 3)
+      await until('the units are taken', async () => (await remainingOf(watching, policy, [lost]))[0] === 3)
       await serverAt(0).kill()
     } finally {
       await serverAt(1).kill('SIGCONT')

@@ -64,14 +64,14 @@ describe.each([1, 5])('a restart under load, with a client of retries: %s', (ret
     async (_, policyOf) => {
       const policy = policyOf(LIMIT)
       const { load, store, end } = loadOn('key', policy, retries)
-      await until('it is busy', () => load.allowed > 100)
+      await until('the load has begun', () => load.allowed > 100)
       await server.kill()
       const begunBefore = load.begun
       await pause(50)
       await server.restart()
       const begunLater = load.begun
       const allowedBefore = load.allowed
-      await until('it goes on', () => load.allowed > allowedBefore + 10 * CALLERS)
+      await until('the load goes on after the restart', () => load.allowed > allowedBefore + 10 * CALLERS)
       const { begun, allowed, denied, failures } = await end()
       expect({ denied, sum: allowed + failures.length }).toEqual({ denied: 0, sum: begun })
       expect(failures.length).toBeGreaterThan(0)

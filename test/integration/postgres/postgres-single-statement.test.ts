@@ -124,7 +124,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
   async function expectAsModelled(wanted: Part, how: 'alone' | 'together'): Promise<number> {
     const also = how === 'together' ? [[part('another', wanted.policy, 0)]] : []
     const [verdict] = await store.charge([[wanted], ...also])
-    if (verdict === undefined) throw new Error('There was no verdict.')
+    if (verdict === undefined) throw new Error('The store returned no verdict.')
     const { allowed, atMs, parts } = verdict
     const expected = evaluateCharge([wanted], (key) => model.get(key), atMs)
     expect({ allowed, parts: parts.map(figures) }).toEqual({

@@ -29,7 +29,11 @@ describeStoreConformance('redisStore of a Cluster', {
       async advance(ms) {
         const untilMs = (await latestTimeMs(client)) + ms
         await pause(ms)
-        await until('the time passed', async () => (await latestTimeMs(client)) >= untilMs, { everyMs: 1 })
+        await until(
+          'the latest server clock has advanced',
+          async () => (await latestTimeMs(client)) >= untilMs,
+          { everyMs: 1 },
+        )
       },
     }
   },

@@ -43,7 +43,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       const { client, store } = open()
       const early = outcomeOf(charge(store), 20_000) // may wait for the first connection
       for (let i = 0; i < 5; i++) {
-        await until('it waits', () => client.status === 'reconnecting', { everyMs: 1 })
+        await until('the client is reconnecting', () => client.status === 'reconnecting', { everyMs: 1 })
         expect((await failureOf(charge(store))).message).toContain('not connected (reconnecting)')
       }
       await server.restart()
@@ -57,14 +57,14 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     test('sees charges fail at once, even after some that have waited from the start', async () => {
       await server.kill('SIGSTOP') // the connection is made, and nobody answers
       const { client, store } = open({ maxRetriesPerRequest: null })
-      await until('it is connecting', () => client.status === 'connect', { everyMs: 1 })
+      await until('the client is connecting', () => client.status === 'connect', { everyMs: 1 })
       const early: ReturnType<typeof outcomeOf>[] = []
       for (let i = 0; i < 5; i++) {
         early.push(outcomeOf(charge(store), 20_000))
         await new Promise(setImmediate)
       }
       await server.kill('SIGKILL')
-      await until('it waits', () => client.status === 'reconnecting', { everyMs: 1 })
+      await until('the client is reconnecting', () => client.status === 'reconnecting', { everyMs: 1 })
       const late = outcomeOf(charge(store), 1000)
       expect(await late).toMatchObject({ error: { name: 'StoreError' } })
       await server.restart()
@@ -109,7 +109,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       await takeOne(store, 'key', policy)
       await end(client)
       const atOnce = outcomeOf(charge(store))
-      await until('it has ended', () => client.status === 'end', { everyMs: 1 })
+      await until('the client has ended', () => client.status === 'end', { everyMs: 1 })
       expect((await failureOf(charge(store))).message).toContain('not connected (end)')
       expect((await failureOf(store.forget(keyedPolicies(policy, 'key')))).message).toContain(
         'not connected (end)',

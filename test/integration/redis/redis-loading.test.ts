@@ -66,7 +66,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     async function endLoading(): Promise<void> {
       expect(await isLoading()).toBe(true)
       await server.cli('CONFIG', 'SET', 'key-load-delay', 0)
-      await until('it has loaded', async () => !(await isLoading()))
+      await until('the server has loaded its data', async () => !(await isLoading()))
     }
 
     test('a client without a ready check fails charges with LOADING, and nothing is taken', async () => {
@@ -115,7 +115,7 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
     const before = await dumpAll(other)
     const loop = "local from = redis.call('TIME')[1] repeat until redis.call('TIME')[1] - from > 20"
     const ended = other.eval(loop, 0).catch((error: Error) => error.message)
-    await until('it is busy', () =>
+    await until('the server is busy with the script', () =>
       client.ping().then(
         () => false,
         ({ message }: Error) => /BUSY/.test(message),

@@ -95,14 +95,14 @@ test('when the master is killed under load, charges fail soon, work again by the
   const load = startLoad()
   const { open, limited } = load
   try {
-    await until('half is taken', () => limited.before >= LIMITED.limit / 2, { everyMs: 1 })
+    await until('half of the limit is taken', () => limited.before >= LIMITED.limit / 2, { everyMs: 1 })
     const replicated = { open: await heldBy(replica, 'open'), limited: await heldBy(replica, 'limited') }
     await group.master.kill('SIGKILL')
     const killedAt = performance.now()
     await group.promoted(group.replica)
     await until('charges work again', () => open.after > 0)
     const awayMs = performance.now() - killedAt
-    await until('the other half is taken', () => limited.denied > CALLERS)
+    await until('the other half of the limit is taken', () => limited.denied > CALLERS)
     await load.stop()
 
     // Callers never wait for the failover, and get a StoreError with its reason while it lasts.

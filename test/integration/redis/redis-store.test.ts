@@ -31,7 +31,9 @@ describeStoreConformance('redisStore', {
       async advance(ms) {
         const untilMs = (await serverTimeMs(client)) + ms
         await pause(ms)
-        await until('the time passed', async () => (await serverTimeMs(client)) >= untilMs, { everyMs: 1 })
+        await until("the server's clock has advanced", async () => (await serverTimeMs(client)) >= untilMs, {
+          everyMs: 1,
+        })
       },
     }
   },

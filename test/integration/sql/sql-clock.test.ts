@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   describe.each(CHARGES)('where a row was locked for a while, %s', (title) => {
     function outcomeOf() {
       const found = waits.get(title)
-      if (found === undefined) throw new Error('Nothing was waited for.')
+      if (found === undefined) throw new Error(`No charge waited: ${title}.`)
       return found
     }
 

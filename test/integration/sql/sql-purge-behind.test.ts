@@ -70,7 +70,10 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     for (let i = 0; i < 3; i++) {
       const store = keepers.makeStore({ table })
       expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
-      await until('it is reported', () => jest.mocked(process.emitWarning).mock.calls.length > 0)
+      await until(
+        'the failed purge is reported',
+        () => jest.mocked(process.emitWarning).mock.calls.length > 0,
+      )
       await store.close()
     }
     expect(process.emitWarning).toHaveBeenCalledTimes(1)

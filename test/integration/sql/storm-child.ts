@@ -16,7 +16,7 @@ answerQuestions(async ({ key, callers, forMs, ...storm }: StormQuestion): Promis
   async function call(): Promise<void> {
     while (performance.now() < endMs) {
       const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
-      if (verdict === undefined) throw new Error('There was no verdict.')
+      if (verdict === undefined) throw new Error('The store returned no verdict.')
       counts[verdict.allowed ? 'allowed' : 'denied']++
       counts.firstMs = Math.min(counts.firstMs, verdict.atMs)
       counts.lastMs = Math.max(counts.lastMs, verdict.atMs)

@@ -28,7 +28,7 @@ async function chromiumPath(): Promise<string> {
     return findOrInstall({ program, debianPackage: 'chromium', instead: 'set CHROMIUM_PATH' })
   }
   await access(chosen, constants.X_OK).catch((cause: unknown) => {
-    throw new Error(`CHROMIUM_PATH is ${JSON.stringify(chosen)}, which is no program that can be run.`, {
+    throw new Error(`CHROMIUM_PATH is ${JSON.stringify(chosen)}, which cannot be run.`, {
       cause,
     })
   })

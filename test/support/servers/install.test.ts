@@ -86,7 +86,7 @@ describe('the error names the line to run', () => {
     await fakeAptGet()
     const refused = findOrInstall({ ...wanted, instead: 'set A_URL' }, { ...machine, root: false })
     await expect(refused).rejects.toThrow(
-      `There is no no-such-server here, and no root and apt-get to install it. ${line} (or set A_URL)`,
+      `no-such-server is not installed, and installing it needs root and apt-get. ${line} (or set A_URL)`,
     )
   })
 
@@ -104,7 +104,7 @@ describe('the error names the line to run', () => {
   test('where the package does not hold the program', async () => {
     await fakeAptGet()
     await expect(findOrInstall(wanted, machine)).rejects.toThrow(
-      `The package a-server holds no no-such-server.`,
+      `The package a-server does not contain no-such-server.`,
     )
   })
 })

@@ -59,7 +59,7 @@ export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachi
     `Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${debianPackage}` +
     (instead ? ` (or ${instead})` : '')
   if (!machine.root || !(await find({ program: 'apt-get' }, machine)))
-    throw new Error(`There is no ${programs[0]} here, and no root and apt-get to install it. ${hint}`)
+    throw new Error(`${programs[0]} is not installed, and installing it needs root and apt-get. ${hint}`)
   try {
     await install(debianPackage, programs, machine)
   } catch (cause) {
@@ -67,7 +67,7 @@ export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachi
   }
   const installed = await find(wanted, machine)
   if (installed) return installed
-  throw new Error(`The package ${debianPackage} holds no ${programs[0]}. ${hint}`)
+  throw new Error(`The package ${debianPackage} does not contain ${programs[0]}. ${hint}`)
 }
 
 function thisMachine(): Machine {

@@ -8,7 +8,7 @@ const server = describeSqlServer({
   variable: 'MYSQL_URL',
   databases: 'SELECT group_concat(schema_name ORDER BY 1) AS `databases` FROM information_schema.schemata',
   wrongArgs: ['--no-such-option'],
-  complaint: /^mariadb does not start.*unknown option '--no-such-option'/s,
+  complaint: /^mariadb did not start.*unknown option '--no-such-option'/s,
 })
 
 test('MariaDB listens on loopback only, and commits do not wait for the disk', async () => {

@@ -9,7 +9,7 @@ const server = describeSqlServer({
   variable: 'POSTGRES_URL',
   databases: "SELECT string_agg(datname, ',' ORDER BY 1) AS databases FROM pg_database",
   wrongArgs: ['-c', 'no_such_setting=1'],
-  complaint: /^postgres does not start.*unrecognized configuration parameter "no_such_setting"/s,
+  complaint: /^postgres did not start.*unrecognized configuration parameter "no_such_setting"/s,
 })
 
 test('PostgreSQL listens on loopback only, and commits do not wait for the disk', async () => {

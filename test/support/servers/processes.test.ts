@@ -92,13 +92,13 @@ test.each([
   [
     'a wrong option',
     () => startRedisNode('redis', () => ['--no-such-option', 'yes']),
-    /^redis does not start.*FATAL CONFIG/s,
+    /^redis did not start.*FATAL CONFIG/s,
   ],
   [
     'a program that is not there',
     () =>
       startProcess({ name: 'nothing', program: '/no/such/program', args: () => [], ready: async () => true }),
-    /^nothing does not start/,
+    /^nothing did not start/,
   ],
 ])('%s rejects the start, and leaves nothing', async (_, start, message) => {
   await expect(start()).rejects.toThrow(message)

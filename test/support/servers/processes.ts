@@ -66,7 +66,7 @@ export async function startProcess(recipe: Recipe): Promise<ServerProcess> {
       const output = await server.output()
       await server.stop()
       if (attempt < ATTEMPTS && /address already in use/i.test(output)) continue
-      throw new Error(`${recipe.name} does not start. ${output.slice(-2000)}`, { cause })
+      throw new Error(`${recipe.name} did not start. ${output.slice(-2000)}`, { cause })
     }
   }
 }
@@ -109,7 +109,7 @@ export class ServerProcess implements Place {
       return child !== this.#child || (child.pid !== undefined && this.recipe.ready(this, child.pid))
     })
     await Promise.race([answering, failed])
-    if (child !== this.#child) throw new Error(`${this.recipe.name} ended at once`)
+    if (child !== this.#child) throw new Error(`${this.recipe.name} exited at once`)
   }
 
   /** Ends it and removes its folder. May be called again. */

@@ -93,7 +93,7 @@ test('the replica of a killed master takes over, and the master comes back as it
   expect(cluster.nodes.indexOf(heir)).toBeGreaterThanOrEqual(3)
   expect(await heir.cli('GET', 'survivor')).toBe('kept')
   await master.restart()
-  await until('it is a replica', async () => (await master.cli('ROLE')).startsWith('slave'))
+  await until('the old master is a replica', async () => (await master.cli('ROLE')).startsWith('slave'))
   await cluster.converge()
   expect(await client.get('survivor')).toBe('kept')
 })

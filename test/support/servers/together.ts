@@ -24,7 +24,7 @@ export function testTogether(cases: readonly Case[], { atOnce = 5, timeoutMs = 1
   for (const [i, [title]] of cases.entries()) {
     test(title, () => {
       const outcome = outcomes[i]
-      if (outcome === undefined) throw new Error('It was not run.')
+      if (outcome === undefined) throw new Error(`${title} was not run.`)
       if ('error' in outcome) throw outcome.error
     })
   }

@@ -45,7 +45,7 @@ async function fill(path: string): Promise<void> {
   const file = await open(path, 'w')
   try {
     for (let i = 0; i < MOST_CHUNKS; i++) await file.appendFile(CHUNK)
-    throw new Error('The disk is not small.')
+    throw new Error('The disk of this fault is larger than it should be.')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   } finally {

@@ -14,6 +14,6 @@ export function identityOf(
 ): string | undefined {
   const list = [keys].flat() as KeyFunction[]
   const identity = identityReader(list, sourceOf, secret)(subject)
-  if (identity instanceof Promise) throw new Error('the identity has to be waited for')
+  if (identity instanceof Promise) throw new Error('the identity is a promise')
   return identity
 }

@@ -42,7 +42,7 @@ function openForMs({ admits }: { admits(): boolean }): number {
     if (admits()) return ms
     jest.advanceTimersByTime(1)
   }
-  throw new Error('It stayed open.')
+  throw new Error('The breaker stayed open for 2 seconds.')
 }
 
 beforeEach(() => jest.useFakeTimers())

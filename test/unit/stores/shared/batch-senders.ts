@@ -38,7 +38,7 @@ export function byHand() {
     })
   const at = (i: number) => {
     const found = pending[i]
-    if (found === undefined) throw new Error(`batch ${i} has not left`)
+    if (found === undefined) throw new Error(`batch ${i} was not sent`)
     return found
   }
   return { send: whole(send), batches, at }
