@@ -9,6 +9,8 @@ import { benchFlood } from './flood.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
 import { benchLease } from './lease.js'
+import { benchLive } from './live.js'
+import { benchLiveRedis } from './live-redis.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
 import { benchMemcachedBytes } from './memcached-bytes.js'
@@ -37,6 +39,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   attack: benchAttack,
   'redis-bytes': benchRedisBytes,
   lease: benchLease,
+  live: benchLive,
+  'live-redis': benchLiveRedis,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,
   'memcached-evictions': benchMemcachedEvictions,

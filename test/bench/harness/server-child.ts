@@ -2,8 +2,14 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerQuestions } from './child.js'
 
-/** The parent's questions: the port of the server, or the CPU that this process has used. */
-export type Question = 'port' | 'cpuNs'
+/** The questions of the parent: the port of the server, or the CPU of this process, in all or by kind. */
+export type Question = 'port' | 'cpuNs' | 'cpu'
+
+/** The CPU that a process has used so far. */
+export interface CpuUsage {
+  readonly userNs: number
+  readonly systemNs: number
+}
 
 /** In the child: serves on a free port of this machine until the parent is done. */
 export function serveForParent(server: Server): void {
@@ -14,7 +20,8 @@ export function serveForParent(server: Server): void {
   answerQuestions((question: Question) => {
     if (question === 'port') return listening
     const { user, system } = process.cpuUsage()
-    return (user + system) * 1000
+    if (question === 'cpuNs') return (user + system) * 1000
+    return { userNs: user * 1000, systemNs: system * 1000 } satisfies CpuUsage
   })
   process.once('disconnect', () => process.exit())
 }

@@ -1,0 +1,125 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
+import { rateLimit, redisStore } from 'headgate'
+import { Redis } from 'ioredis'
+import { type RedisReply, RedisStore } from 'rate-limit-redis'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
+
+/** What a contender is made for. */
+export interface Setting {
+  readonly limit: number
+  /** Where the counts are; in memory without it. */
+  readonly redisUrl?: string
+}
+
+type Headers = 'legacy' | 'draft' | 'both' | 'none'
+
+const WINDOW_S = 24 * 60 * 60
+const WINDOW_MS = WINDOW_S * 1000
+const MESSAGE = 'Too many requests, please try again later.'
+const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
+
+let made = 0
+
+function headgate(headers: Headers) {
+  return ({ limit, redisUrl }: Setting): RequestHandler => {
+    const name = `limiter-${made++}`
+    const store = redisUrl === undefined ? {} : { store: redisStore(connect(redisUrl)) }
+    return rateLimit({ limit, window: '24h', headers, name, ...store })
+  }
+}
+
+function expressRateLimit(headers: Headers) {
+  return ({ limit, redisUrl }: Setting): RequestHandler => {
+    const store = redisUrl === undefined ? {} : { store: rateLimitRedis(redisUrl) }
+    return peerRateLimit({
+      limit,
+      windowMs: WINDOW_MS,
+      legacyHeaders: headers === 'legacy' || headers === 'both',
+      standardHeaders: headers === 'draft' || headers === 'both' ? 'draft-8' : false,
+      ...store,
+    })
+  }
+}
+
+function rateLimitRedis(url: string): PeerStore {
+  const client = connect(url)
+  const sendCommand = (...args: string[]) =>
+    client.call(...(args as [string, ...string[]])) as Promise<RedisReply>
+  return new RedisStore({ sendCommand, prefix: `rl-${made++}:` })
+}
+
+/** What users of rate-limiter-flexible write: it has no middleware. */
+function rateLimiterFlexible({ limit, redisUrl }: Setting): RequestHandler {
+  const options = { points: limit, duration: WINDOW_S, keyPrefix: `rlf-${made++}` }
+  const limiter: RateLimiterAbstract =
+    redisUrl === undefined
+      ? new RateLimiterMemory(options)
+      : new RateLimiterRedis({ ...options, storeClient: connect(redisUrl) })
+  const show = (res: Response, { remainingPoints, msBeforeNext }: RateLimiterRes) =>
+    setThree(res, limit, remainingPoints, Date.now() + msBeforeNext)
+  return (req, res, next) => {
+    limiter.consume(req.ip as string).then(
+      (granted) => {
+        show(res, granted)
+        next()
+      },
+      (denial: unknown) => {
+        if (!(denial instanceof RateLimiterRes)) return next(denial)
+        show(res, denial)
+        refuse(res, denial.msBeforeNext)
+      },
+    )
+  }
+}
+
+/** The least that anybody could write. */
+function byHand({ limit }: Setting): RequestHandler {
+  const clients = new Map<string, { count: number; endsAtMs: number }>()
+  return (req, res, next) => {
+    const nowMs = Date.now()
+    const ip = req.ip as string
+    let client = clients.get(ip)
+    if (client === undefined || client.endsAtMs <= nowMs) {
+      client = { count: 0, endsAtMs: nowMs + WINDOW_MS }
+      clients.set(ip, client)
+    }
+    client.count++
+    setThree(res, limit, Math.max(0, limit - client.count), client.endsAtMs)
+    if (client.count > limit) refuse(res, client.endsAtMs - nowMs)
+    else next()
+  }
+}
+
+function setThree(res: Response, limit: number, remaining: number, resetAtMs: number): void {
+  res.setHeader('X-RateLimit-Limit', limit)
+  res.setHeader('X-RateLimit-Remaining', remaining)
+  res.setHeader('X-RateLimit-Reset', Math.ceil(resetAtMs / 1000))
+}
+
+function refuse(res: Response, retryAfterMs: number): void {
+  res.setHeader('Retry-After', Math.ceil(retryAfterMs / 1000))
+  res.status(429).send(MESSAGE)
+}
+
+/** Makers of middleware by name. Each limits every client to `limit` in 24 hours. */
+export const LIVE_LIMITERS = {
+  nothing: () => (_req: Request, _res: Response, next: () => void) => next(),
+  'headgate, legacy': headgate('legacy'),
+  'headgate, draft': headgate('draft'),
+  'headgate, both': headgate('both'),
+  'headgate, none': headgate('none'),
+  'express-rate-limit, legacy': expressRateLimit('legacy'),
+  'express-rate-limit, draft': expressRateLimit('draft'),
+  'express-rate-limit, both': expressRateLimit('both'),
+  'express-rate-limit, none': expressRateLimit('none'),
+  'rate-limiter-flexible, legacy': rateLimiterFlexible,
+  'a Map by hand, legacy': byHand,
+} as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
+
+export type LiveLimiterName = keyof typeof LIVE_LIMITERS
