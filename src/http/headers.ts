@@ -37,6 +37,7 @@ export function rateLimitHeaders(
  * denies, or else is nearest to exhaustion; those of the draft are lists, and are appended.
  */
 function merge(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
+  if (res.headersSent) return []
   const earlier = res.getHeader('X-RateLimit-Remaining')
   const isNearest = earlier === undefined || !allowed || remaining < Number(earlier)
   if (isNearest && headers[0]?.startsWith('X-')) res.removeHeader('X-RateLimit-Reset') // it may have none

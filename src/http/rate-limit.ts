@@ -8,8 +8,9 @@ import { show } from '../util/validate.js'
 import type { DenialFigures } from './denial-body.js'
 import { rateLimitHeaders } from './headers.js'
 import { type Next, type RateLimitOptions, readMiddlewareOptions } from './options.js'
+import { hasPassed, recordPassage } from './passage.js'
 import type { OnAllowed } from './refund-uncounted.js'
-import { abort, refuse, respondLimited, setAll } from './respond.js'
+import { refuse, respondLimited, setUnlessSent } from './respond.js'
 
 declare global {
   namespace Express {
@@ -72,7 +73,6 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = steps
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat)
   const limiter = limiterFrom<Req>(owner, settings.limiter)
-  const seen = new WeakSet<Req>()
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     const passes = checkSkip(req, res, next)
@@ -109,8 +109,7 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   }
 
   function checkInput(req: Req, res: Res, next: Next): MaybePromise<boolean> {
-    if (seen.has(req)) return true // mounted twice on a path, and charged once
-    seen.add(req)
+    if (hasPassed(req, limiter)) return true // mounted twice on a path, and charged once
     if (isMalformed === undefined) return charge(req, res, next)
     return withResult(req, isMalformed(req), (malformed) =>
       malformed && enforce ? refuse(req, res, 'malformed', 400) : charge(req, res, next),
@@ -124,12 +123,9 @@ export function middlewareFrom<Req extends IncomingMessage, Res extends ServerRe
   }
 
   function answer(req: RateLimited<Req>, res: Res, next: Next, decision: Decision): MaybePromise<boolean> {
-    const isFirst = req.rateLimit === undefined
-    req.rateLimit = decision
-    const passes = decision.allowed || !enforce
-    if (!passes && res.headersSent) return abort(res)
-    if (enforce && !res.headersSent) setAll(res, headersOf(res, decision, isFirst))
-    if (passes) {
+    const isFirst = recordPassage(req, limiter, decision)
+    if (enforce) setUnlessSent(res, headersOf(res, decision, isFirst))
+    if (decision.allowed || !enforce) {
       onAllowed?.(limiter, req, res, decision)
       return true
     }

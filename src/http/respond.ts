@@ -7,6 +7,15 @@ import { type DenialBody, type DenialFigures, type DenialReason, denialBody } fr
 import { denialHeaders, type HeaderList } from './headers.js'
 import type { MiddlewareSettings, Next } from './options.js'
 
+/** Sets headers, unless those of the response have been sent. It costs less to try than to look first. */
+export function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
+  try {
+    setAll(res, headers)
+  } catch (error) {
+    if (!res.headersSent) throw error
+  }
+}
+
 /** Sets headers on a response. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
@@ -26,6 +35,7 @@ export function respondLimited<Req extends IncomingMessage, Res extends ServerRe
   decision: Decision,
   figures: DenialFigures,
 ): MaybePromise<false> {
+  if (res.headersSent) return abort(res)
   setAll(res, denialHeaders(figures))
   if (onLimited !== undefined) return thenMaybe(onLimited(req, res, next, decision), () => false as const)
   const body = message ?? denialBody('limited', statusCode, figures, headerOf(req, 'accept'))

@@ -36,13 +36,13 @@ const OPTIONS = {
 } as const
 
 /**
- * Identifies a client by its source address: `req.ip` under Express, which follows `app.set('trust proxy',
- * …)`, else the socket's address; or the one that trusted proxies report (`trustProxy`, read by the package
- * `proxy-addr`), or a header of theirs (`header` and `from`). All spellings of an address are one; IPv4
- * embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ * Identifies a client by its source address: `req.ip` under an Express that trusts a proxy (`app.set('trust
+ * proxy', …)`), else the socket's address; or the one that trusted proxies report (`trustProxy`, read by
+ * the package `proxy-addr`), or a header of theirs (`header` and `from`). All spellings of an address are
+ * one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A process warning reports once a forwarding header where no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`),
- * and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
+ * A process warning reports once a forwarding header where no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`;
+ * one request in 64 is searched), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
  *
  * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
  * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.

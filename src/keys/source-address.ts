@@ -18,7 +18,7 @@ export interface AddressReader {
 /** Creates the reader of source addresses, which `byIp` describes. Warns once where the set-up is wrong. */
 export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
-  const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressAddress
+  const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()
 
   function sourceAddress(subject: unknown): Address | undefined {
     const reported = parseAddress(reportedAddress(subject), embeddings)
@@ -30,11 +30,22 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { embeddings })
 }
 
-function expressAddress(subject: unknown): string | undefined {
-  const { ip, app } = asRequest(subject)
-  const trust = typeof app === 'function' ? proxySetting(app) : ip !== undefined
-  if (!trust) warnIfForwarded(subject)
-  return typeof ip === 'string' ? ip : undefined
+/** One in so many requests is searched for forwarding headers: that takes as long as to decide. */
+const SEARCHED = 64
+
+/** Creates a function that returns the address that Express reports; `undefined` if it is the socket's. */
+function expressReader(): (subject: unknown) => string | undefined {
+  let requests = 0
+  return function expressAddress(subject) {
+    const { app } = asRequest(subject)
+    const trust = typeof app === 'function' ? proxySetting(app) : asRequest(subject).ip !== undefined
+    if (!trust) {
+      if (requests++ % SEARCHED === 0) warnIfForwarded(subject)
+      return undefined
+    }
+    const { ip } = asRequest(subject) // with a trusted proxy only: Express computes it anew each time
+    return typeof ip === 'string' ? ip : undefined
+  }
 }
 
 /** Returns the setting `trust proxy` of an Express application. */

@@ -72,3 +72,14 @@ test('in report mode a response whose headers were sent goes on', async () => {
   }
   expect(warnings()).toEqual([])
 })
+
+test.each(FRAMEWORKS)(
+  'an allowed request whose headers were sent goes on, also at a second limiter, on $name',
+  async ({ app }) => {
+    const roomy = () => limiter({ limit: 5, headers: 'both' })
+    const finish: Handler = (_req, res) => res.end(' and half')
+    const endpoint = await HTTP1.serve(app(roomy(), sendHalf, roomy(), roomy(), finish))
+    expect(await endpoint.send()).toMatchObject({ status: 200, text: 'half and half' })
+    expect(warnings()).toEqual([])
+  },
+)

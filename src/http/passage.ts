@@ -1,0 +1,67 @@
+import { IncomingMessage } from 'node:http'
+
+/** A limiter that a request has passed, its decision, and what the request passed before. */
+interface Passage {
+  readonly limiter: object | undefined
+  readonly decision: unknown
+  readonly previous: Passage | undefined
+}
+
+interface Shared {
+  readonly passages: WeakMap<object, Passage>
+  /** The prototypes of requests that inherit the accessor `rateLimit`. */
+  readonly extended: WeakSet<object>
+}
+
+/** Shared with other copies of this package: a request may pass limiters of several. */
+const SHARED = Symbol.for('headgate.passages')
+const shared = globalThis as { [SHARED]?: Shared }
+shared[SHARED] ??= { passages: new WeakMap(), extended: new WeakSet() }
+const { passages, extended } = shared[SHARED]
+
+/** Returns whether a request has passed a limiter before. */
+export function hasPassed(req: object, limiter: object): boolean {
+  let passage = passages.get(req)
+  while (passage !== undefined && passage.limiter !== limiter) passage = passage.previous
+  return passage !== undefined
+}
+
+/** Sets `req.rateLimit`, and records that a request has passed a limiter. Returns whether it is the first. */
+export function recordPassage(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
+  const previous = passages.get(req)
+  passages.set(req, { limiter, decision, previous })
+  const prototype: object = Object.getPrototypeOf(req)
+  if (extended.has(prototype)) return previous === undefined
+  const isFirst = previous === undefined && req.rateLimit === undefined
+  extendExpress(prototype)
+  req.rateLimit = decision
+  return isFirst
+}
+
+/**
+ * Makes `rateLimit` an accessor of Express' requests, as Express itself does with `req.ip`; other requests
+ * have it as a property of their own. Express 4 and 5 set the prototype of each request, which gives every
+ * request a hidden class of its own in V8: to add a property there costs more than to decide.
+ */
+function extendExpress(prototype: object): void {
+  if (!Object.hasOwn(prototype, 'app')) return // so it is not `app.request`
+  let base = prototype // `express.request` in the end, from which all applications' requests inherit
+  for (let next = prototype; next !== IncomingMessage.prototype; next = Object.getPrototypeOf(base)) {
+    if (next === null || (next !== prototype && Object.hasOwn(base, 'rateLimit'))) return
+    base = next
+  }
+  const isExtended = extended.has(base)
+  if (isExtended || !('rateLimit' in base || !Reflect.defineProperty(base, 'rateLimit', ACCESSOR)))
+    extended.add(base).add(prototype)
+}
+
+const ACCESSOR: PropertyDescriptor & ThisType<object> = {
+  configurable: true,
+  enumerable: true,
+  get() {
+    return passages.get(this)?.decision
+  },
+  set(decision: unknown) {
+    passages.set(this, { limiter: undefined, decision, previous: passages.get(this) })
+  },
+}
