@@ -7,9 +7,14 @@ import { isKey } from './identity.js'
  */
 const INVISIBLE = /\p{C}/u
 
+/** Names that need no Unicode rules: visible ASCII, without white space. Most are such. */
+const PLAIN = /^[!-~]+$/
+
 /** Returns whether a value can be a name: a key that is not empty and holds no invisible character. */
 export function isName(value: unknown): value is string | number | bigint {
-  return isKey(value) && value !== '' && !INVISIBLE.test(String(value))
+  if (!isKey(value) || value === '') return false
+  const text = String(value)
+  return PLAIN.test(text) || !INVISIBLE.test(text)
 }
 
 /**
@@ -43,6 +48,7 @@ export function normalizeName(name: string, normalize: (name: string) => string)
  * (variation selectors, fillers). Letters with two lower cases (`"ς"` and `"σ"`) have one upper case.
  */
 export function fold(name: string): string {
+  if (PLAIN.test(name)) return name.toLowerCase()
   const visible = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   return visible.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim()
 }
