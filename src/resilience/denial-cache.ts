@@ -1,7 +1,7 @@
 import { isBan } from '../policies/ban.js'
 import { isSamePolicy } from '../policies/policy.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 import type { GuardedStore } from './guarded-store.js'
@@ -35,6 +35,7 @@ export class DenialCache {
    * same times. Other parts get the figures of that time, or those of a fresh state.
    */
   find(charge: Charge, maxMs: number): Verdict | undefined {
+    if (this.#denials.isEmpty) return undefined
     for (const { key } of charge) {
       const denial = this.#denials.get(key)
       const verdict = denial && this.#repeat(denial, charge, maxMs)
@@ -49,6 +50,7 @@ export class DenialCache {
    */
   record(charge: Charge, verdict: Verdict, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
+      if (this.#denials.isEmpty) return
       for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
       return
     }
@@ -115,19 +117,13 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
 /**
- * Creates a store that repeats denials: with `source: 'deny-cache'`, without a promise, and also while the
- * store is down. A denial is repeated for `maxMs` at most since its charge was sent (0 = the store decides
- * every denial), and for `minMs` at least since the store answered, even where units are there sooner.
+ * Creates a store that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
+ * also while the store is down. A denial is repeated for `maxMs` at most since its charge was sent.
  *
  * A refund and `forget` invalidate denials, whichever limiter calls them. A refund in another process counts
- * here `maxMs` later at the latest. Denials of a synchronous store are not cached.
+ * here `maxMs` later at the latest.
  */
-export function cacheDenials(
-  store: GuardedStore,
-  cache: DenialCache,
-  maxMs: number,
-  minMs = 0,
-): GuardedStore {
+export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
   /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
   async function invalidateFor(keys: readonly KeyedPolicy[], done: MaybePromise<void>): Promise<void> {
     cache.invalidate(keys)
@@ -140,18 +136,7 @@ export function cacheDenials(
 
   return {
     ...store,
-    charge(charge) {
-      if (maxMs === 0) return store.charge(charge)
-      const denied = cache.find(charge, maxMs)
-      if (denied !== undefined) return denied
-      const sentAtMs = performance.now()
-      const answer = store.charge(charge)
-      if (!isPromise(answer)) return answer
-      return answer.then((verdict) => {
-        cache.record(charge, verdict, sentAtMs, minMs)
-        return verdict
-      })
-    },
+    charge: (charge) => cache.find(charge, maxMs) ?? store.charge(charge),
     refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
     forget: async (keys) => invalidateFor(keys, store.forget(keys)),
   }

@@ -1,14 +1,15 @@
+import { type Submit, submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { TimeoutError, timeout } from '../util/timeout.js'
+import { Deadlines, TimeoutError } from '../util/timeout.js'
 import {
   type BreakerState,
   circuitBreaker,
   type Generation,
   type OnBreakerChange,
 } from './circuit-breaker.js'
-import { validateVerdict } from './validate-verdict.js'
+import { onlyVerdict, validateVerdict } from './validate-verdict.js'
 
 /** A store that decides one charge a call, and throws or rejects with `StoreError` only. */
 export interface GuardedStore {
@@ -39,6 +40,8 @@ interface StoreCall<R> {
 export interface GuardOptions {
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
+  /** Called with each verdict that had to be awaited; `sentAtMs` is by `performance.now()`. */
+  readonly onVerdict?: (charge: Charge, verdict: Verdict, sentAtMs: number) => void
 }
 
 /**
@@ -50,23 +53,20 @@ export interface GuardOptions {
  * charges and peeks, so that the store decides the first burst after an outage; refunds and `forget`, too,
  * since they are not retried.
  */
-export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: GuardOptions): GuardedStore {
+export function guardStore(store: Store, options: GuardOptions): GuardedStore {
+  const { timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
   const breaker = circuitBreaker(onChange)
-  const withTimeout = timeout(timeoutMs)
-  const pending = new Set<Promise<unknown>>()
+  const deadlines = new Deadlines(timeoutMs)
+  const submit = submitOf(store)
 
   function run<R>(call: StoreCall<R>): MaybePromise<R> {
     const generation = breaker.admit()
     if (generation !== undefined) return send(call, generation)
     if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
-    const outcome = withTimeout(sendAfterProbe(call))
-      .catch((cause) => {
-        if (breaker.state === 'closed') throw asStoreError(store.name, cause)
-        throw new CircuitOpenError(store.name, breaker.cause) // the store was not called
-      })
-      .finally(() => pending.delete(outcome))
-    pending.add(outcome)
-    return outcome
+    return deadlines.limit(sendAfterProbe(call)).catch((cause) => {
+      if (breaker.state === 'closed') throw asStoreError(store.name, cause)
+      throw new CircuitOpenError(store.name, breaker.cause) // the store was not called
+    })
   }
 
   /** Sends a call once the probe has succeeded. The probe was sent first, so it also times out first. */
@@ -88,14 +88,53 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   }
 
   async function awaitAnswer<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
-    const timed = withTimeout(answer)
-    pending.add(timed)
     try {
-      return readAnswer(call, await timed, generation)
+      return readAnswer(call, await deadlines.limit(answer), generation)
     } catch (cause) {
       throw recordFailure(cause, generation)
-    } finally {
-      pending.delete(timed)
+    }
+  }
+
+  /** Sends a charge to a store that takes callbacks: one promise for the caller, and none for the store. */
+  function submitGuarded(charge: Charge, submit: Submit, generation: Generation): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      const fail = (cause: unknown) => reject(recordFailure(cause, generation))
+      const deadline = deadlines.start(() => fail(new TimeoutError(timeoutMs)))
+      const settle = (outcome: Verdict | Error) => {
+        if (!deadlines.stop(deadline)) return
+        try {
+          if (outcome instanceof Error) throw outcome
+          const verdict = validateVerdict(store, charge, outcome)
+          breaker.recordSuccess(generation)
+          onVerdict(charge, verdict, deadline.dueAtMs - timeoutMs)
+          resolve(verdict)
+        } catch (cause) {
+          fail(cause)
+        }
+      }
+      try {
+        submit(charge, settle)
+      } catch (cause) {
+        settle(asStoreError(store.name, cause))
+      }
+    })
+  }
+
+  /** Returns the call of a store without callbacks. */
+  function chargeCall(charge: Charge): StoreCall<Verdict> {
+    const sentAtMs = performance.now()
+    let isAwaited = false
+    return {
+      send() {
+        const answer = store.charge([charge])
+        isAwaited = isPromise(answer)
+        return answer
+      },
+      read(answer) {
+        const verdict = onlyVerdict(store, charge, answer)
+        if (isAwaited) onVerdict(charge, verdict, sentAtMs)
+        return verdict
+      },
     }
   }
 
@@ -117,16 +156,16 @@ export function guardStore(store: Store, { timeoutMs, onChange = () => {} }: Gua
   return {
     name: store.name,
     state: () => breaker.state,
-    charge: (charge) =>
-      run({
-        send: () => store.charge([charge]),
-        read: (answer) => validateVerdict(store, charge, answer),
-      }),
+    charge(charge) {
+      const generation = submit && breaker.state === 'closed' ? breaker.admit() : undefined
+      if (submit === undefined || generation === undefined) return run(chargeCall(charge))
+      return submitGuarded(charge, submit, generation)
+    },
     refund: (refunds) => run({ send: () => store.refund(refunds), read: () => {} }),
     forget: (keys) => run({ send: () => store.forget(keys), read: () => {} }),
     async close() {
-      await Promise.allSettled(pending)
-      await withTimeout(Promise.resolve(store.close?.())).catch((error) => {
+      await deadlines.idle()
+      await deadlines.limit(Promise.resolve(store.close?.())).catch((error) => {
         if (!(error instanceof TimeoutError)) throw error
       })
     },

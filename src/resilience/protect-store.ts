@@ -1,7 +1,7 @@
 import { isMemoryStore, type MemoryStore } from '../stores/memory/memory-store.js'
 import type { Store, Verdict } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
-import { cacheDenials, denialCacheOf } from './denial-cache.js'
+import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
 
@@ -27,15 +27,18 @@ export function protectStore(
 ): GuardedStore {
   if (isMemoryStore(store)) return directStore(store)
   const denials = denialCacheOf(store)
-  if (lease === undefined) return cacheDenials(guardStore(store, guardOptions), denials, denyCacheMs)
-  const leasing = leasingStore(store, lease)
-  const maxMs = Math.min(denyCacheMs, lease.holdMs) // unused leased units come back about this often
-  const minMs = Math.min(maxMs, lease.holdMs * MIN_DENIAL_SHARE)
-  const guarded = cacheDenials(guardStore(leasing, guardOptions), denials, maxMs, minMs)
-  return {
-    ...guarded,
-    charge: (charge) => leasing.consume(charge) ?? guarded.charge(charge),
-  }
+  const leasing = lease && leasingStore(store, lease)
+  const maxMs = Math.min(denyCacheMs, lease?.holdMs ?? denyCacheMs) // leased units come back that often
+  const minMs = Math.min(maxMs, (lease?.holdMs ?? 0) * MIN_DENIAL_SHARE)
+  const guard = guardStore(leasing ?? store, {
+    ...guardOptions,
+    onVerdict(charge, verdict, sentAtMs) {
+      if (maxMs > 0) denials.record(charge, verdict, sentAtMs, minMs)
+    },
+  })
+  const guarded = repeatDenials(guard, denials, maxMs)
+  if (leasing === undefined) return guarded
+  return { ...guarded, charge: (charge) => leasing.consume(charge) ?? guarded.charge(charge) }
 }
 
 /** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */

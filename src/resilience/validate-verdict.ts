@@ -2,10 +2,15 @@ import type { Charge, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
 /** Returns the verdict in a store's answer to one charge. Throws a `StoreError` if it is invalid. */
-export function validateVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
-  const verdict: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : undefined
-  if (isVerdict(verdict, charge.length)) return verdict
+export function onlyVerdict(store: Store, charge: Charge, answer: unknown): Verdict {
+  if (Array.isArray(answer) && answer.length === 1 && isVerdict(answer[0], charge.length)) return answer[0]
   throw new StoreError(store.name, 'the answer is not a list of one valid verdict', { cause: answer })
+}
+
+/** Returns a store's verdict on a charge. Throws a `StoreError` if it is invalid. */
+export function validateVerdict(store: Store, charge: Charge, verdict: unknown): Verdict {
+  if (isVerdict(verdict, charge.length)) return verdict
+  throw new StoreError(store.name, 'the answer is not a valid verdict', { cause: verdict })
 }
 
 function isVerdict(value: unknown, partCount: number): value is Verdict {

@@ -12,6 +12,10 @@ export class RecentMap<Value> {
     this.#minKeys = minKeys
   }
 
+  get isEmpty(): boolean {
+    return this.#young.size + this.#old.size === 0
+  }
+
   get(key: string): Value | undefined {
     return this.#young.get(key) ?? this.#old.get(key)
   }

@@ -1,6 +1,6 @@
-import { type Charge, tokenBucket } from 'headgate'
+import { type Charge, tokenBucket, type Verdict } from 'headgate'
 import { LONG, LONG_POLICIES } from './sample-policies.js'
-import { allowedCount, expectTaken, part, remainingOf } from './store-calls.js'
+import { allowedCount, expectTaken, part, remainingOf, submitOne } from './store-calls.js'
 import type { Capabilities, Using } from './store-under-test.js'
 
 /** Batches: order, count, and exactness when many charges come at once. */
@@ -23,6 +23,24 @@ export function testBatches(using: Using, { atomicAcrossKeys }: Capabilities): v
       expect(verdicts.map(({ parts }) => parts.map(({ remaining }) => remaining))).toEqual(
         charges.map((_charge, i) => [300 - i]),
       )
+    }),
+  )
+
+  test(
+    'charges that are submitted one by one are decided as those of a batch',
+    using(async ({ store }) => {
+      const policy = bucket(100)
+      const submitted = Array.from({ length: 150 }, () => submitOne(store, part('submitted', policy)))
+      expect(allowedCount((await Promise.all(submitted)) as Verdict[])).toBe(100)
+      expect(await remainingOf(store, policy, ['submitted'])).toEqual([0])
+      expect(await submitOne(store, part('one', policy, 3), part('other', policy, 4))).toMatchObject({
+        allowed: true,
+        parts: [{ remaining: 97 }, { remaining: 96 }],
+      })
+      expect(await submitOne(store, part('one', policy, 98), part('other', policy, 1))).toMatchObject({
+        allowed: false,
+        parts: [{ allowed: false }, { allowed: true }],
+      })
     }),
   )
 

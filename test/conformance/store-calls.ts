@@ -10,6 +10,7 @@ import type {
   Store,
   Verdict,
 } from 'headgate'
+import { submitOf } from '../../src/stores/shared/submit.js'
 
 /** Keys of one policy, as a store forgets them. */
 export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
@@ -25,6 +26,12 @@ export async function chargeOne(store: Store, ...charge: Part[]): Promise<Verdic
   const verdicts = await store.charge([charge])
   expect(verdicts).toHaveLength(1)
   return verdicts[0] as Verdict
+}
+
+/** Charges once by `submit`, or as `chargeOne` does if a store has none. */
+export function submitOne(store: Store, ...charge: Part[]): Promise<unknown> {
+  const submit = submitOf(store)
+  return submit ? new Promise((resolve) => submit(charge, resolve)) : chargeOne(store, ...charge)
 }
 
 /** The only part of a charge that has one. */

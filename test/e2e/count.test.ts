@@ -153,7 +153,7 @@ describe("a client that hangs up before the answer stays charged with count: 'fa
   test('even if it hung up before the request reached the limiter', async () => {
     const { handler, open } = gate()
     const { limiter, reached, req, res } = await hangUp(handler)
-    Object.defineProperty(req, 'ip', { value: '127.0.0.1' }) // a closed socket has no address
+    Object.defineProperty(req.socket, 'remoteAddress', { value: '127.0.0.1' }) // a closed socket has none
     open()
     expect(reached).toHaveBeenCalledTimes(1)
     res.end('too late')

@@ -1,6 +1,6 @@
 import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { validateVerdict } from '../validate-verdict.js'
+import { onlyVerdict } from '../validate-verdict.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
@@ -91,7 +91,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     const units = blockSize(policy, processes, demand.unitsAt(sinceMs))
     const request: Charge = [{ key, policy, cost: units }]
     try {
-      const verdict = validateVerdict(store, request, await store.charge([request]))
+      const verdict = onlyVerdict(store, request, await store.charge([request]))
       if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
       const { retryAfterMs } = verdict.parts[0] as PartVerdict
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }

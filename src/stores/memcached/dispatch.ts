@@ -20,7 +20,7 @@ export function dispatcher(transport: Transport) {
   const compareAndSwap = casStrategy(transport)
   const strategyFor = (policy: Policy) => (countersOf(policy) ? counters : compareAndSwap)
 
-  const charge = batcher<Charge, Verdict>(
+  const charges = batcher<Charge, Verdict>(
     async (charges, answer) => {
       const decideTogether = async ([key, entries]: [string, [number, Charge][]]) => {
         const own = entries.map(([, charge]) => charge)
@@ -38,7 +38,7 @@ export function dispatcher(transport: Transport) {
 
   return {
     /** Decides charges of one key each. Charges of the same key in a batch are decided together. */
-    charge,
+    charges,
     refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
     forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
   }

@@ -1,6 +1,7 @@
 import { crossShardCharge } from '../shared/cross-shard.js'
-import { checkCharges, checkRefunds } from '../shared/validate.js'
-import type { KeyedPolicy, Refund, Store } from '../store.js'
+import { withSubmit } from '../shared/submit.js'
+import { checkCosts, checkRefunds } from '../shared/validate.js'
+import type { KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
@@ -30,12 +31,12 @@ export function memcachedStore(client: MemcachedClient): Store {
     await Promise.all(refunds.map(keys.refund))
   }
 
-  const chargeAcrossKeys = crossShardCharge({ shardOf: (key) => key, charge: keys.charge, refund })
+  const chargeAcrossKeys = crossShardCharge({ shardOf: (key) => key, charge: keys.charges.submitAll, refund })
 
-  return {
+  const store: Store = {
     name: 'memcached',
     async charge(charges) {
-      checkCharges('memcachedStore', charges)
+      for (const charge of charges) checkCosts('memcachedStore', charge)
       losses.poll()
       return chargeAcrossKeys(charges)
     },
@@ -45,4 +46,10 @@ export function memcachedStore(client: MemcachedClient): Store {
     },
     onLimitsLost: losses.subscribe,
   }
+  return withSubmit(store, (charge, settle) => {
+    checkCosts('memcachedStore', charge)
+    losses.poll()
+    if (charge.length === 1) keys.charges.submit(charge, settle)
+    else chargeAcrossKeys([charge]).then(([verdict]) => settle(verdict as Verdict), settle)
+  })
 }

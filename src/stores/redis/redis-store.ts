@@ -2,8 +2,9 @@ import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { batcher } from '../shared/batcher.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
-import { checkCharges, checkRefunds } from '../shared/validate.js'
-import type { Charge, KeyedPolicy, Refund, Store } from '../store.js'
+import { withSubmit } from '../shared/submit.js'
+import { checkCosts, checkRefunds } from '../shared/validate.js'
+import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import {
   isClusterClient,
@@ -46,34 +47,39 @@ const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 export function redisStore(client: RedisClient | RedisClusterClient): Store {
   warnOfResends(readClient(client))
   const transport = isClusterClient(client) ? clusterTransport(client) : serverTransport(client)
-  const chargeShards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
+  const shards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
     ...BATCHES,
     weigh: ({ length }: Charge) => length,
   })
-  const refundAll = batcher(scriptRunner(transport, refundCall), BATCHES)
+  const refunder = batcher(scriptRunner(transport, refundCall), BATCHES)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
     checkRefunds('redisStore', refunds)
     checkPolicies(refunds)
-    await refundAll(refunds.map((refund) => [refund] as const))
+    await refunder.submitAll(refunds.map((refund) => [refund] as const))
+  }
+
+  function check(charge: Charge): void {
+    checkCosts('redisStore', charge)
+    checkPolicies(charge)
   }
 
   const { shardOf } = transport
-  const chargeAll = shardOf ? crossShardCharge({ shardOf, charge: chargeShards, refund }) : chargeShards
-  return {
+  const chargeAcross = shardOf && crossShardCharge({ shardOf, charge: shards.submitAll, refund })
+  const store: Store = {
     name: 'redis',
-    charge(charges) {
-      try {
-        checkCharges('redisStore', charges)
-        for (const charge of charges) checkPolicies(charge)
-      } catch (error) {
-        return Promise.reject(error)
-      }
-      return chargeAll(charges) // not async: that would cost one more promise per decision
+    async charge(charges) {
+      charges.forEach(check)
+      return chargeAcross ? chargeAcross(charges) : shards.submitAll(charges)
     },
     refund,
     forget: (keys) => unlink(keys, transport),
   }
+  return withSubmit(store, (charge, settle) => {
+    check(charge)
+    if (chargeAcross === undefined || charge.length === 1) shards.submit(charge, settle)
+    else chargeAcross([charge]).then(([verdict]) => settle(verdict as Verdict), settle)
+  })
 }
 
 /** Removes each key by its own command: keys of a moving slot may be on two nodes. */

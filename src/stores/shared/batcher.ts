@@ -25,21 +25,30 @@ export type Send<Item, Answer> = (
   answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
+/** Called once with the outcome of an item; later, never before `submit` returns. */
+type Settle<Answer> = (outcome: Answer | Error) => void
+
 interface Waiting<Item, Answer> {
   readonly item: Item
-  readonly resolve: (answer: [Answer]) => void
-  readonly reject: (reason: unknown) => void
+  readonly settle: Settle<Answer>
+}
+
+/** Sends items in batches. */
+export interface Batcher<Item, Answer> {
+  /** Sends an item. It takes a callback, since a promise for each would cost as much as to send it. */
+  submit(item: Item, settle: Settle<Answer>): void
+  /** Sends items. Resolves with their answers, in order. */
+  submitAll(items: readonly Item[]): Promise<Answer[]>
 }
 
 /** Fewer items than this are not split into several batches. */
 const MIN_SPLIT = 16
 
 /**
- * Returns a function that sends items in batches and resolves with their answers, in order. Items that
- * arrive within one turn of the event loop, or while `maxInFlight` batches are in flight, go together. With
- * none in flight, a batch leaves as soon as the current code has run, so that a lone caller is not delayed.
- * Many items are split evenly over the batches that may be in flight, so that this process and the server
- * work at the same time.
+ * Creates a batcher. Items that arrive within one turn of the event loop, or while `maxInFlight` batches are
+ * in flight, go together. With none in flight, a batch leaves as soon as the current code has run, so that a
+ * lone caller is not delayed. Many items are split evenly over the batches that may be in flight, so that
+ * this process and the server work at the same time.
  *
  * A batch is in flight until the first of its items has an answer. So where a part of a store hangs (one
  * node of a cluster), other items and later batches are still answered. Nothing is ever sent twice.
@@ -54,7 +63,7 @@ export function batcher<Item, Answer>(
     stallTimeoutMs = 50,
     maxUnanswered = Number.POSITIVE_INFINITY,
   }: BatcherOptions<Item>,
-): (items: readonly Item[]) => Promise<Answer[]> {
+): Batcher<Item, Answer> {
   const { pick, release } = batchPicker<Waiting<Item, Answer>>(
     maxWeight,
     ({ item }) => weigh(item),
@@ -118,29 +127,34 @@ export function batcher<Item, Answer>(
       await send(
         batch.map(({ item }) => item),
         (index, answer) => {
-          const { resolve, reject } = batch[index] as Waiting<Item, Answer>
-          if (answer instanceof Error) reject(answer)
-          else resolve([answer])
+          batch[index]?.settle(answer)
           markAnswered()
         },
       )
     } catch (reason) {
-      for (const { reject } of batch) reject(reason)
+      for (const { settle } of batch) settle(reason as Error)
     }
     release(batch)
     markAnswered()
     schedule() // for items that waited for its locks
   }
 
-  function enqueue(item: Item): Promise<[Answer]> {
-    return new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      schedule()
-    })
+  function submit(item: Item, settle: Settle<Answer>): void {
+    waiting.push({ item, settle })
+    schedule()
   }
 
-  return (items) => {
-    if (items.length === 1) return enqueue(items[0] as Item)
-    return Promise.all(items.map(enqueue)).then((answers) => answers.flat() as Answer[])
+  /** Resolves with the answer in a list: one promise, also for the only item of a call. */
+  const answerTo = (item: Item): Promise<[Answer]> =>
+    new Promise((resolve, reject) => {
+      submit(item, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve([outcome])))
+    })
+
+  return {
+    submit,
+    submitAll(items) {
+      if (items.length === 1) return answerTo(items[0] as Item)
+      return Promise.all(items.map(answerTo)).then((answers) => answers.flat() as Answer[])
+    },
   }
 }

@@ -2,8 +2,8 @@ import { show } from '../../util/validate.js'
 import type { Charge, Part, Refund } from '../store.js'
 
 /** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
-export function checkCharges(owner: string, charges: readonly Charge[]): void {
-  for (const charge of charges) for (const part of charge) checkCost(owner, part)
+export function checkCosts(owner: string, charge: Charge): void {
+  for (const part of charge) checkCost(owner, part)
 }
 
 /** Throws a `TypeError` for a refund with an invalid cost or time. */

@@ -1,7 +1,8 @@
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../shared/apply-operations.js'
 import { batcher } from '../shared/batcher.js'
-import { checkCharges, checkRefunds } from '../shared/validate.js'
+import { withSubmit } from '../shared/submit.js'
+import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
@@ -64,7 +65,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     throw failure(cause)
   }
 
-  const submit = batcher<Operation, Result>(
+  const operations = batcher<Operation, Result>(
     async (operations, answer) => {
       purge.runIfDue()
       const results = await decide(operations).catch(fail)
@@ -81,22 +82,26 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     },
   )
 
-  return {
+  const store: SqlStore = {
     name: dialect.name,
     async charge(charges: readonly Charge[]) {
-      checkCharges(owner, charges)
-      return (await submit(charges)) as Verdict[]
+      for (const charge of charges) checkCosts(owner, charge)
+      return (await operations.submitAll(charges)) as Verdict[]
     },
     async refund(refunds: readonly Refund[]) {
       checkRefunds(owner, refunds)
-      await submit(refunds.map((refund) => ({ refund })))
+      await operations.submitAll(refunds.map((refund) => ({ refund })))
     },
     async forget(keys) {
-      await submit(keys.map((forget) => ({ forget })))
+      await operations.submitAll(keys.map((forget) => ({ forget })))
     },
     prepare: () => withRetry(dialect.prepare).catch(fail), // other processes may prepare at the same time
     close: purge.close,
   }
+  return withSubmit(store, (charge, settle) => {
+    checkCosts(owner, charge)
+    operations.submit(charge, settle as (outcome: Result | Error) => void)
+  })
 }
 
 /** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */

@@ -1,5 +1,6 @@
 import { type Charge, type Store, StoreError, tokenBucket } from 'headgate'
 import { guardStore } from '../../../src/resilience/guarded-store.js'
+import { type Submit, withSubmit } from '../../../src/stores/shared/submit.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [
@@ -9,6 +10,15 @@ const charge: Charge = [
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
 const denying = { ...part, allowed: false, remaining: 0, retryAfterMs: 100 }
 const verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part, part] }
+
+const fake: Store = { name: 'fake', charge: () => [], refund() {}, forget() {} }
+
+/** Charges a store that submits charges one by one, and settles them with an outcome. */
+function submitWith(outcome: unknown) {
+  const submit = (_charge: Charge, settle: (outcome: unknown) => void) =>
+    queueMicrotask(() => settle(outcome))
+  return guardStore(withSubmit({ ...fake }, submit as Submit), { timeoutMs: 100 }).charge(charge)
+}
 
 function chargeWith(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
@@ -88,6 +98,17 @@ describe.each(invalid)('%s as the answer of a store', (_what, answer) => {
   })
 })
 
+const invalidVerdicts = invalid
+  .filter(([what]) => what !== 'a bare verdict')
+  .map(([what, answer]) => [what, Array.isArray(answer) && answer.length === 1 ? answer[0] : answer] as const)
+
+test.each(invalidVerdicts)(
+  '%s as the outcome of a submitted charge is a StoreError',
+  async (_what, outcome) => {
+    await expect(submitWith(outcome)).rejects.toThrow('fake: the answer is not a valid verdict')
+  },
+)
+
 test.each([
   ['a denial', [{ ...verdict, allowed: false, parts: [part, denying] }]],
   [
@@ -101,4 +122,27 @@ test.each([
 ])('%s is a valid answer', async (_what, answer) => {
   expect(chargeWith(answer)).toBe(answer[0])
   expect(await chargeWith(Promise.resolve(answer))).toBe(answer[0])
+})
+
+test('a valid verdict on a submitted charge is returned, and its error rejects', async () => {
+  expect(await submitWith(verdict)).toBe(verdict)
+  const error = new StoreError('fake', 'no such table', { answered: true })
+  await expect(submitWith(error)).rejects.toBe(error)
+})
+
+test('a submit that throws rejects the charge with a StoreError', async () => {
+  const submit = () => {
+    throw new TypeError('a cost must be whole')
+  }
+  const guarded = guardStore(withSubmit({ ...fake }, submit), { timeoutMs: 100 })
+  await expect(guarded.charge(charge)).rejects.toThrow('fake: a cost must be whole')
+})
+
+test('an object that wraps a store or inherits from it is charged by its own charge', async () => {
+  const submit = jest.fn()
+  const store = withSubmit({ ...fake }, submit)
+  const own = async () => [verdict]
+  for (const wrapped of [{ ...store, charge: own }, Object.assign(Object.create(store), { charge: own })])
+    expect(await guardStore(wrapped, { timeoutMs: 100 }).charge(charge)).toBe(verdict)
+  expect(submit).not.toHaveBeenCalled()
 })

@@ -19,9 +19,9 @@ export function singleItemBatcher<Item, Answer>(
   send: Send<Item, Answer>,
   options: BatcherOptions<Item>,
 ): (item: Item) => Promise<Answer> {
-  const ask = batcher(send, options)
+  const { submitAll } = batcher(send, options)
   return async (item) => {
-    const answers = await ask([item])
+    const answers = await submitAll([item])
     expect(answers).toHaveLength(1)
     return answers[0] as Answer
   }

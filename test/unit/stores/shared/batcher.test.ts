@@ -36,7 +36,7 @@ test('later items of the same turn leave together when the turn ends', async () 
 
 test('many items are split evenly over the batches that may be in flight; few are not split', async () => {
   const { send, batches, at } = byHand()
-  const add = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
+  const { submitAll: add } = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
   add(Array.from({ length: 101 }, (_, i) => i))
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50])
@@ -47,7 +47,7 @@ test('many items are split evenly over the batches that may be in flight; few ar
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50, 60])
   const few = byHand()
-  batcher(few.send, { maxWeight: 1000, maxInFlight: 2 })([1, 2, 3])
+  batcher(few.send, { maxWeight: 1000, maxInFlight: 2 }).submitAll([1, 2, 3])
   await turn()
   expect(few.batches).toEqual([[1, 2, 3]])
 })
@@ -173,7 +173,7 @@ test('each of 20,000 items in one tick is sent once and answered once', async ()
 
 test('a call resolves with the answers of its items in order, whatever batches they left in', async () => {
   const { send, batches, at } = byHand()
-  const add = batcher(send, { maxWeight: 2, maxInFlight: 100 })
+  const { submitAll: add } = batcher(send, { maxWeight: 2, maxInFlight: 100 })
   const answers = add([1, 2, 3])
   await turn()
   expect(batches).toEqual([[1, 2], [3]])
@@ -185,7 +185,7 @@ test('a call resolves with the answers of its items in order, whatever batches t
 
 test('a call rejects when one of its items does', async () => {
   const { send, at } = byHand()
-  const answers = batcher(send, WIDE)([1, 2])
+  const answers = batcher(send, WIDE).submitAll([1, 2])
   await turn()
   const reason = new RangeError('two')
   at(0).answer(['one', reason])
@@ -194,7 +194,7 @@ test('a call rejects when one of its items does', async () => {
 
 test('batches are bounded by weight, and an item that weighs more leaves alone', async () => {
   const { send, batches } = byHand()
-  const add = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
+  const { submitAll: add } = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
   add([4, 6, 1, 9, 1, 30, 2, 2])
   await turn()
   expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
