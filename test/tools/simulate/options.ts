@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util'
+import { optional, type ReadOption, readOptions, withDefault } from '../../../src/options/option-table.js'
+import { durationMs, windowMs } from '../../../src/util/durations.js'
+import { choice, whole, wrongOption } from '../../../src/util/validate.js'
+import { DEFAULTS, policyOf, type Scenario } from './scenario.js'
+
+const MAX_REQUESTS = 5_000_000
+
+/** What the command line asks for. */
+export interface Command {
+  /** Measure this machine's costs first, and simulate with them. */
+  readonly calibrate: boolean
+  /** Compare the simulation with real runs instead. */
+  readonly validate: boolean
+  /** One scenario instead of the default ones. */
+  readonly scenario: Scenario | undefined
+}
+
+const OPTIONS = {
+  rows: {
+    calibrate: withDefault(false, flag),
+    validate: withDefault(false, flag),
+    processes: optional(whole(1, 1000, 10)),
+    rate: optional(whole(1, 5_000_000, 20_000)),
+    seconds: optional(number(0.01, 3600, 5)),
+    keys: optional(whole(1, 1_000_000, 10_000)),
+    zipf: optional(number(0, 5, 1)),
+    policy: optional(choice('token-bucket', 'fixed-window')),
+    limit: optional(whole(1)),
+    window: optional(windowMs),
+    store: optional(choice('redis', 'memcached', 'postgres')),
+    nodes: optional(whole(1, 1000, 3)),
+    latency: optional(number(0.001, 1000, 0.2)),
+    p99: optional(number(0.001, 10_000, 1)),
+    skew: optional(durationMs),
+    slow: optional(number(1, 100_000, 10)),
+    lost: optional(flag),
+    'deny-cache': optional(whole(0, 60_000, 1000)),
+    lease: optional(flag),
+    'on-store-error': optional(choice('allow', 'deny', 'local')),
+    seed: optional(whole(0, 2 ** 31, 1)),
+  },
+} as const
+
+/** Reads the command line. Throws a `TypeError` that names each wrong option and its fix. */
+export function readCommand(args: readonly string[]): Command {
+  const known = Object.entries(DEFAULTS).map(([name, value]) => {
+    return [name, { type: typeof value === 'boolean' ? 'boolean' : 'string' }] as const
+  })
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(known),
+    strict: false, // the table says more about an unknown option
+    allowPositionals: true,
+  })
+  if (positionals[0] !== undefined) {
+    throw new TypeError(`simulate: got the word "${positionals[0]}". Use options, such as --processes=100.`)
+  }
+  const given = Object.entries(values).map(([name, value]) => [name, numberIn(value)])
+  const { calibrate, validate, ...scenario } = readOptions('simulate', Object.fromEntries(given), OPTIONS)
+  const changes = Object.entries(scenario).filter(([, value]) => value !== undefined)
+  if (changes.length === 0) return { calibrate, validate, scenario: undefined }
+  return { calibrate, validate, scenario: checked({ ...DEFAULTS, ...Object.fromEntries(changes) }) }
+}
+
+/** Returns a scenario whose options fit together. */
+function checked(scenario: Scenario): Scenario {
+  const { rate, seconds, latency, p99, store, policy } = scenario
+  if (rate * seconds > MAX_REQUESTS) {
+    const must = `at most ${MAX_REQUESTS / rate} at this rate (${MAX_REQUESTS} requests)`
+    throw wrongOption('simulate', 'seconds', must, seconds, 'Simulate a shorter time.')
+  }
+  if (p99 < latency) throw wrongOption('simulate', 'p99', `at least the latency (${latency})`, p99)
+  if (store === 'memcached' && policy !== 'fixed-window') {
+    throw wrongOption('simulate', 'policy', 'fixed-window on memcached', policy, 'Use --policy=fixed-window.')
+  }
+  policyOf(scenario) // throws for a rate that the policy cannot keep
+  return scenario
+}
+
+function numberIn(value: unknown): unknown {
+  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+function flag(owner: string, option: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrongOption(owner, option, 'an option without a value', value, `Write --${option}.`)
+}
+
+/** Creates a row for a number from `min` to `max`. */
+function number(min: number, max: number, example: number): ReadOption<number> {
+  return (owner, option, value) => {
+    if (typeof value === 'number' && value >= min && value <= max) return value
+    const fix = `Did you mean ${option}: ${example}?`
+    throw wrongOption(owner, option, `a number from ${min} to ${max}`, value, fix)
+  }
+}

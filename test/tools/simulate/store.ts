@@ -1,0 +1,111 @@
+import slotOf from 'cluster-key-slot'
+import type { Policy, State, Store, Verdict } from 'headgate'
+import { applyOperations, type Operation, type Result } from '../../../src/stores/shared/apply-operations.js'
+import { type BatcherOptions, batcher } from '../../../src/stores/shared/batcher.js'
+import { withSubmit } from '../../../src/stores/shared/submit.js'
+import { groupBy } from '../../../src/util/group-by.js'
+import type { StoreKind, Work } from './costs.js'
+import type { Node } from './node.js'
+import type { VirtualTime } from './virtual-time.js'
+
+const SLOTS = 16_384
+
+/** How the stores of `src/stores` batch. */
+const BATCHES: Readonly<Record<StoreKind, BatcherOptions<Operation>>> = {
+  redis: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
+  memcached: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
+  postgres: { maxWeight: 256, maxInFlight: 2, maxUnanswered: 3, lockKeys: (operation) => [keyOf(operation)] },
+}
+
+/** The servers that all processes share. */
+export interface Servers {
+  readonly kind: StoreKind
+  readonly nodes: readonly Node[]
+  /** Of all keys. */
+  readonly states: Map<string, State | undefined>
+  readonly latency: () => number
+  readonly time: VirtualTime
+}
+
+/** A connection delivers in order, each way. */
+interface Connection {
+  requestsAtMs: number
+  repliesAtMs: number
+}
+
+/**
+ * Creates the store of one process. It batches as headgate's own does, and decides by the same policies, on
+ * nodes that are simulated. A batch is one request for each node: one script call on a single Redis, one for
+ * each slot in a Cluster, one transaction in a database.
+ *
+ * memcached has no clock: there the process decides by its own, which is `skewMs` ahead, and each window
+ * has a counter of its own.
+ */
+export function simulatedStore({ kind, nodes, states, latency, time }: Servers, skewMs: number): Store {
+  const connections = nodes.map((): Connection => ({ requestsAtMs: 0, repliesAtMs: 0 }))
+  const hasOwnClock = kind === 'memcached'
+  const isCluster = kind === 'redis' && nodes.length > 1
+  const nodeOf = (key: string) => Math.floor((slotOf(key) * nodes.length) / SLOTS)
+  const itemOf = (key: string, { windowMs }: Policy, nowMs: number) =>
+    hasOwnClock ? `${key}@${Math.floor(nowMs / windowMs)}` : key
+
+  function decide(operations: readonly Operation[], nowMs: number): readonly Result[] {
+    const read = (key: string, policy: Policy) => states.get(itemOf(key, policy, nowMs))
+    const { results, writes } = applyOperations(operations, read, nowMs)
+    for (const [key, { policy, state }] of writes) states.set(itemOf(key, policy, nowMs), state)
+    return results
+  }
+
+  function workOf(operations: readonly Operation[]): Work {
+    const keys = new Set(operations.map(keyOf))
+    const charges = operations.length
+    if (kind === 'postgres') return { calls: charges > 1 ? 1 : 0, keys: keys.size, charges }
+    return { calls: isCluster ? new Set(Array.from(keys, slotOf)).size : 1, keys: keys.size, charges }
+  }
+
+  /** Sends one node its operations. Never resolves if the node is lost. */
+  function request(at: number, operations: readonly Operation[]): Promise<readonly Result[]> {
+    const [node, connection] = [nodes[at] as Node, connections[at] as Connection]
+    const sentAtMs = time.now()
+    connection.requestsAtMs = Math.max(connection.requestsAtMs, sentAtMs + latency())
+    return new Promise((resolve) => {
+      const arrive = () => {
+        const servedAtMs = node.serve(time.now(), workOf(operations))
+        if (servedAtMs === undefined) return
+        const results = decide(operations, hasOwnClock ? sentAtMs + skewMs : servedAtMs)
+        connection.repliesAtMs = Math.max(connection.repliesAtMs, servedAtMs + latency())
+        time.at(connection.repliesAtMs, () => resolve(results))
+      }
+      time.at(connection.requestsAtMs, arrive, false)
+    })
+  }
+
+  const operations = batcher<Operation, Result>(async (batch, answer) => {
+    const byNode = groupBy(batch.keys(), (i) => nodeOf(keyOf(batch[i] as Operation)))
+    const requests = Array.from(byNode, async ([at, indexes]) => {
+      const results = await request(
+        at,
+        indexes.map((i) => batch[i] as Operation),
+      )
+      for (const [i, result] of results.entries()) answer(indexes[i] as number, result)
+    })
+    await Promise.all(requests)
+  }, BATCHES[kind])
+
+  const store: Store = {
+    name: kind,
+    charge: (charges) => operations.submitAll(charges) as Promise<Verdict[]>,
+    refund: async (refunds) => void (await operations.submitAll(refunds.map((refund) => ({ refund })))),
+    forget: async (keys) => void (await operations.submitAll(keys.map((forget) => ({ forget })))),
+  }
+  return withSubmit(store, (charge, settle) => {
+    operations.submit(charge, settle as (outcome: Result | Error) => void)
+  })
+}
+
+/** Returns the key of an operation: a simulated charge has one part. */
+function keyOf(operation: Operation): string {
+  if ('refund' in operation) return operation.refund.key
+  if ('forget' in operation) return operation.forget.key
+  return operation[0]?.key ?? ''
+}
