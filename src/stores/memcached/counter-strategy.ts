@@ -45,7 +45,7 @@ export function counterStrategy(transport: Transport) {
         slices.invalidate(key)
         verdicts = evaluate(charges, policy, before, await slices.read(key, counters, nowMs), nowMs)
       }
-      refundUnits(added - unitsOf(charges.filter((_, i) => verdicts[i]?.allowed)))
+      refundUnits(added - unitsOf(charges, (i) => verdicts[i]?.allowed === true))
       return verdicts
     } catch (error) {
       adding.then(() => refundUnits(added)).catch(() => undefined)
@@ -82,11 +82,21 @@ export function counterStrategy(transport: Transport) {
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
 function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
-  return Math.min(limit, unitsOf(charges.filter((charge) => unitsOf([charge]) <= limit)))
+  return Math.min(
+    limit,
+    unitsOf(charges, (_, units) => units <= limit),
+  )
 }
 
-function unitsOf(charges: readonly Charge[]): number {
-  return charges.flat().reduce((sum, { cost }) => sum + cost, 0)
+/** Returns the units of the charges that `counts` selects, by index and units. */
+function unitsOf(charges: readonly Charge[], counts: (index: number, units: number) => boolean): number {
+  let sum = 0
+  for (let i = 0; i < charges.length; i++) {
+    let units = 0
+    for (const { cost } of charges[i] as Charge) units += cost
+    if (counts(i, units)) sum += units
+  }
+  return sum
 }
 
 const isDenial = ({ allowed }: Verdict) => allowed === false
