@@ -4,7 +4,8 @@ import type { LiveLimiterName } from './contenders/live-limiters.js'
 import { readRedisUsage } from './harness/redis-usage.js'
 import { medians } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
-import { type LiveServer, type Served, serveInTurns, startLiveServer } from './live-server.js'
+import { limiterSetups } from './live.js'
+import { type Served, serveInTurns } from './live-server.js'
 
 const NAMES = [
   'nothing',
@@ -29,7 +30,7 @@ interface Figures {
 export async function benchLiveRedis(): Promise<void> {
   const redis = await startRedis({ own: true })
   const watcher = new Redis(redis.url)
-  const all = new Map<LiveLimiterName, Figures[]>(NAMES.map((name) => [name, []]))
+  const all = new Map<string, Figures[]>(NAMES.map((name) => [name, []]))
   try {
     for (let i = 0; i < PROCESSES; i++) {
       await watcher.flushall()
@@ -45,25 +46,18 @@ export async function benchLiveRedis(): Promise<void> {
 async function runProcesses(
   redisUrl: string,
   watcher: Redis,
-  use: (name: LiveLimiterName, figures: Figures) => void,
+  use: (name: string, figures: Figures) => void,
 ): Promise<void> {
-  const servers: LiveServer[] = []
   const redisCpuNs = async () => (await readRedisUsage(watcher)).serverCpuNs
-  try {
-    for (const name of NAMES)
-      servers.push(await startLiveServer(name, 'allowed, 10,000 clients', { atATime: AT_A_TIME, redisUrl }))
-    let before = 0
-    await serveInTurns(
-      servers,
-      TURNS,
-      async (name, served) => use(name, figuresOf(served, (await redisCpuNs()) - before)),
-      async () => {
-        before = await redisCpuNs()
-      },
-    )
-  } finally {
-    await Promise.all(servers.map((server) => server.end()))
-  }
+  let before = 0
+  await serveInTurns(
+    limiterSetups('allowed, 10,000 clients', NAMES, { atATime: AT_A_TIME, redisUrl }),
+    TURNS,
+    async (name, served) => use(name, figuresOf(served, (await redisCpuNs()) - before)),
+    async () => {
+      before = await redisCpuNs()
+    },
+  )
 }
 
 function figuresOf({ cpuNs, wallNs, latenciesMs }: Served, redisCpuNs: number): Figures {
@@ -78,7 +72,7 @@ function figuresOf({ cpuNs, wallNs, latenciesMs }: Served, redisCpuNs: number): 
   }
 }
 
-function print(figures: ReadonlyMap<LiveLimiterName, Figures>): void {
+function print(figures: ReadonlyMap<string, Figures>): void {
   const nothing = figures.get('nothing') as Figures
   const rows = Array.from(figures, ([name, { perSecond, serverCpuUs, redisCpuUs, p50Ms, p99Ms }]) => [
     name,

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { SCENARIOS, type ScenarioName } from './contenders/live-apps.js'
-import type { LiveLimiterName } from './contenders/live-limiters.js'
 import { startChild } from './harness/child.js'
 import { sendPipelined } from './harness/pipelined-load.js'
 import type { CpuUsage } from './harness/server-child.js'
@@ -8,6 +6,19 @@ import type { CpuUsage } from './harness/server-child.js'
 const WARM_UP = 20_000
 const CONNECTIONS = 8
 const HEAP_MB = 500
+
+/** A contender's Express server, and what it is sent. */
+export interface LiveSetup {
+  readonly name: string
+  /** What the child is started with: see `live-child.ts`. */
+  readonly args: readonly string[]
+  /** Returns the requests, which are sent in turn. */
+  readonly requests: (port: number) => readonly string[] | Promise<readonly string[]>
+  /** The status of all responses after the warm-up. */
+  readonly status: number
+  /** How many requests are on their way together. */
+  readonly atATime: number
+}
 
 /** What some requests took of a server's process, and how long each of them waited. */
 export interface Served {
@@ -17,30 +28,25 @@ export interface Served {
   readonly latenciesMs: Float64Array
 }
 
-/** A contender's Express server, in a process of its own. */
+/** A server in a process of its own. */
 export interface LiveServer {
-  readonly name: LiveLimiterName
+  readonly name: string
   serve(count: number): Promise<Served>
   end(): Promise<void>
 }
 
-/** Starts a contender's server, and warms it up. `atATime` requests are on their way together. */
-export async function startLiveServer(
-  name: LiveLimiterName,
-  scenario: ScenarioName,
-  { atATime, redisUrl }: { readonly atATime: number; readonly redisUrl?: string },
-): Promise<LiveServer> {
-  const { requests, status } = SCENARIOS[scenario]
-  const args = redisUrl === undefined ? [name, scenario] : [name, scenario, redisUrl]
+/** Starts a server, and warms it up. */
+export async function startLiveServer(setup: LiveSetup): Promise<LiveServer> {
+  const { name, args, status, atATime } = setup
   const child = startChild(new URL('./live-child.ts', import.meta.url), args, HEAP_MB)
+  const port = await child.ask<number>('port')
   const load = {
-    requests,
+    port,
     connections: CONNECTIONS,
     depth: atATime / CONNECTIONS,
-    port: await child.ask<number>('port'),
+    requests: await setup.requests(port),
   }
   await sendPipelined({ ...load, count: WARM_UP })
-  const expected = name === 'nothing' ? 200 : status
   return {
     name,
     async serve(count) {
@@ -49,7 +55,7 @@ export async function startLiveServer(
       const { statuses, latenciesMs } = await sendPipelined({ ...load, count })
       const wallNs = Number(process.hrtime.bigint() - start)
       const after = await child.ask<CpuUsage>('cpu')
-      assert.deepEqual(statuses, { [expected]: count }, `${name}: not every request was answered ${expected}`)
+      assert.deepEqual(statuses, { [status]: count }, `${name}: not every request was answered ${status}`)
       const userCpuNs = after.userNs - before.userNs
       return { userCpuNs, cpuNs: userCpuNs + after.systemNs - before.systemNs, wallNs, latenciesMs }
     },
@@ -57,18 +63,24 @@ export async function startLiveServer(
   }
 }
 
-/** Lets the servers serve in turns. Calls `use` with what each turn of a server took. */
+/** Lets servers serve in turns, each `count` requests at a time. Calls `use` with what each turn took. */
 export async function serveInTurns(
-  servers: readonly LiveServer[],
+  setups: readonly LiveSetup[],
   { turns, count }: { readonly turns: number; readonly count: number },
-  use: (name: LiveLimiterName, served: Served) => void | Promise<void>,
+  use: (name: string, served: Served) => void | Promise<void>,
   before: () => void | Promise<void> = () => {},
 ): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
-    const first = turn % servers.length // nobody always goes first
-    for (const server of [...servers.slice(first), ...servers.slice(0, first)]) {
-      await before()
-      await use(server.name, await server.serve(count))
+  const servers: LiveServer[] = []
+  try {
+    for (const setup of setups) servers.push(await startLiveServer(setup))
+    for (let turn = 0; turn < turns; turn++) {
+      const first = turn % servers.length // nobody always goes first
+      for (const server of [...servers.slice(first), ...servers.slice(0, first)]) {
+        await before()
+        await use(server.name, await server.serve(count))
+      }
     }
+  } finally {
+    await Promise.all(servers.map((server) => server.end()))
   }
 }

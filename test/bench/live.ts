@@ -1,9 +1,10 @@
-import { SCENARIOS, type ScenarioName } from './contenders/live-apps.js'
+import { SCENARIOS, type Scenario, type ScenarioName } from './contenders/live-apps.js'
 import { LIVE_LIMITERS, type LiveLimiterName } from './contenders/live-limiters.js'
+import { LIVE_LOGINS, type LoginScenario, loginRequests } from './contenders/live-logins.js'
 import { differenceOfMedians } from './harness/intervals.js'
 import { median } from './harness/rounds.js'
 import { printTable } from './harness/table.js'
-import { type LiveServer, serveInTurns, startLiveServer } from './live-server.js'
+import { type LiveSetup, serveInTurns } from './live-server.js'
 
 const PROCESSES = 15
 /** Servers take turns after so few requests, so that all of them meet whatever else the machine does. */
@@ -18,41 +19,63 @@ const AT_A_TIME = 128
 export async function benchLive(): Promise<void> {
   const names = Object.keys(LIVE_LIMITERS) as LiveLimiterName[]
   for (const scenario of Object.keys(SCENARIOS) as ScenarioName[]) {
-    await compareLive(scenario, names, PROCESSES)
+    await compareLive(scenario, limiterSetups(scenario, names))
   }
 }
 
-/** Compares contenders in one scenario, and prints the table. */
-export async function compareLive(
+/** What a guard costs a live login form, likewise. */
+export async function benchLiveLogin(): Promise<void> {
+  for (const scenario of ['failure', 'success', 'success of a known browser'] as const) {
+    await compareLive(`login, ${scenario}`, loginSetups(scenario))
+  }
+}
+
+/** Returns the servers of a scenario. The first is the one without a limiter. */
+export function limiterSetups(
   scenario: ScenarioName,
   names: readonly LiveLimiterName[],
-  processes: number,
+  { atATime = AT_A_TIME, redisUrl }: { readonly atATime?: number; readonly redisUrl?: string } = {},
+): LiveSetup[] {
+  const { requests, status }: Scenario = SCENARIOS[scenario]
+  return names.map((name) => ({
+    name,
+    args: ['limiter', name, scenario, ...(redisUrl === undefined ? [] : [redisUrl])],
+    requests: () => requests,
+    status: name === 'nothing' ? 200 : status,
+    atATime,
+  }))
+}
+
+function loginSetups(scenario: LoginScenario): LiveSetup[] {
+  return Object.keys(LIVE_LOGINS).map((name) => ({
+    name,
+    args: ['login', name],
+    requests: (port) => loginRequests(scenario, port),
+    status: scenario === 'failure' ? 401 : 200,
+    atATime: AT_A_TIME,
+  }))
+}
+
+/** Compares servers with the first of them, and prints the table. */
+export async function compareLive(
+  what: string,
+  setups: readonly LiveSetup[],
+  processes = PROCESSES,
 ): Promise<void> {
-  const samplesUs = new Map<LiveLimiterName, number[]>(names.map((name) => [name, []]))
+  const samplesUs = new Map<string, number[]>(setups.map(({ name }) => [name, []]))
   for (let i = 0; i < processes; i++) {
-    for (const [name, us] of await runProcesses(scenario, names)) samplesUs.get(name)?.push(us)
+    const usedNs = new Map<string, number>()
+    await serveInTurns(setups, TURNS, (name, { userCpuNs }) => {
+      usedNs.set(name, (usedNs.get(name) ?? 0) + userCpuNs)
+    })
+    for (const [name, ns] of usedNs) samplesUs.get(name)?.push(ns / TURNS.turns / TURNS.count / 1000)
   }
-  const nothing = samplesUs.get('nothing') ?? []
-  const rows = [...samplesUs].map(([name, samples]) => {
-    const above = differenceOfMedians(samples, nothing)
+  const [bare = []] = samplesUs.values()
+  const rows = Array.from(samplesUs, ([name, samples]) => {
+    const above = differenceOfMedians(samples, bare)
     const interval = `${above.low.toFixed(1)} to ${above.high.toFixed(1)}`
     return [name, median(samples).toFixed(1), above.median.toFixed(1), interval]
   })
-  const title = `Live, ${scenario}: user CPU of a request, ${processes} processes each, medians`
-  printTable(title, ['contender', 'µs', 'above nothing', '95 %'], rows)
-}
-
-/** Runs one process of each contender. Returns the user CPU of a request, in microseconds. */
-async function runProcesses(scenario: ScenarioName, names: readonly LiveLimiterName[]) {
-  const servers: LiveServer[] = []
-  const usedNs = new Map<LiveLimiterName, number>()
-  try {
-    for (const name of names) servers.push(await startLiveServer(name, scenario, { atATime: AT_A_TIME }))
-    await serveInTurns(servers, TURNS, (name, { userCpuNs }) => {
-      usedNs.set(name, (usedNs.get(name) ?? 0) + userCpuNs)
-    })
-    return Array.from(usedNs, ([name, ns]) => [name, ns / TURNS.turns / TURNS.count / 1000] as const)
-  } finally {
-    await Promise.all(servers.map((server) => server.end()))
-  }
+  const title = `Live, ${what}: user CPU of a request, ${processes} processes each, medians`
+  printTable(title, ['contender', 'µs', `above ${setups[0]?.name}`, '95 %'], rows)
 }

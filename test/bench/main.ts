@@ -9,7 +9,7 @@ import { benchFlood } from './flood.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
 import { benchLease } from './lease.js'
-import { benchLive } from './live.js'
+import { benchLive, benchLiveLogin } from './live.js'
 import { benchLiveRedis } from './live-redis.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
@@ -40,6 +40,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'redis-bytes': benchRedisBytes,
   lease: benchLease,
   live: benchLive,
+  'live-login': benchLiveLogin,
   'live-redis': benchLiveRedis,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,

@@ -33,9 +33,9 @@ export const SCENARIOS = {
 export type ScenarioName = keyof typeof SCENARIOS
 
 /** Creates the application of a contender in a scenario: one route that says hello behind its limiters. */
-export function liveApp(contender: string, scenario: string, redisUrl?: string): Express {
-  const make = LIVE_LIMITERS[contender as LiveLimiterName] as (setting: Setting) => RequestHandler
-  const { limit, limiters, requests } = SCENARIOS[scenario as ScenarioName]
+export function liveApp(contender: LiveLimiterName, scenario: ScenarioName, redisUrl?: string): Express {
+  const make: (setting: Setting) => RequestHandler = LIVE_LIMITERS[contender]
+  const { limit, limiters, requests } = SCENARIOS[scenario]
   const app = express()
   if (requests.length > 1) app.set('trust proxy', 1)
   for (let i = 0; i < limiters; i++)
