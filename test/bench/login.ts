@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { ban, loginGuard, memoryStore, slidingWindow } from 'headgate'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { BenchRequest, BenchResponse, CLIENTS } from './contenders/bench-request.js'
+import { endlessGuard, MANY } from './contenders/live-logins.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure, type Usage } from './harness/usage.js'
@@ -10,8 +10,6 @@ const ROUNDS = 7
 const ATTEMPTS = 20_000
 /** Accounts that take turns: each address attempts many of them. */
 const ACCOUNTS = 5_000
-/** Never reached. */
-const MANY = 1_000_000
 
 type Outcome = 'success' | 'failure'
 /** An attempt: what goes before the handler, and the handler, which answers. A promise is awaited. */
@@ -27,26 +25,8 @@ class LoginRequest extends BenchRequest {
   }
 }
 
-const endless = ban(slidingWindow({ limit: MANY, window: '1h' }), {
-  after: 50,
-  within: '1h',
-  for: ['1h', '1d'],
-})
-
-function guardedLogin(options: { name?: string; deviceCookie?: { secret: string } }): () => Attempt {
-  return () =>
-    loginGuard({
-      field: 'username',
-      store: memoryStore(),
-      limits: {
-        address: endless,
-        account: slidingWindow({ limit: MANY, window: '30m' }),
-        accountAndAddress: endless,
-      },
-      consecutive: MANY,
-      ...options,
-    })
-}
+const guardedLogin = (options: Parameters<typeof endlessGuard>[0]) => (): Attempt =>
+  endlessGuard(options) as unknown as Attempt
 
 /**
  * Two counters, read before and counted after a failure, or deleted after a success: the order that its

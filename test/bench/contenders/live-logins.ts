@@ -2,8 +2,8 @@ import express, { type Express, type RequestHandler } from 'express'
 import { ban, loginGuard, memoryStore, slidingWindow } from 'headgate'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 
-/** Never reached. */
-const MANY = 1_000_000
+/** Units that are never used up. */
+export const MANY = 1_000_000
 const ACCOUNTS = 1_000
 
 const endless = ban(slidingWindow({ limit: MANY, window: '1h' }), {
@@ -12,7 +12,8 @@ const endless = ban(slidingWindow({ limit: MANY, window: '1h' }), {
   for: ['1h', '1d'],
 })
 
-function guard(options: { name?: string; deviceCookie?: { secret: string } }): RequestHandler {
+/** Creates a guard that never denies. */
+export function endlessGuard(options: { name?: string; deviceCookie?: { secret: string } }): RequestHandler {
   return loginGuard({
     field: 'username',
     store: memoryStore(),
@@ -52,9 +53,9 @@ function twoCounters(): RequestHandler {
 /** Makers of guards by name. None of them ever denies. */
 export const LIVE_LOGINS = {
   'no guard': () => (_req, _res, next) => next(),
-  headgate: () => guard({}),
+  headgate: () => endlessGuard({}),
   'headgate, device cookies': () =>
-    guard({ name: 'login', deviceCookie: { secret: 'only for this benchmark' } }),
+    endlessGuard({ name: 'login', deviceCookie: { secret: 'only for this benchmark' } }),
   'rate-limiter-flexible, two counters': twoCounters,
 } as const satisfies Readonly<Record<string, () => RequestHandler>>
 
