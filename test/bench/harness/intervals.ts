@@ -9,22 +9,10 @@ export interface Estimate {
   readonly high: number
 }
 
-/** Estimates the difference of two medians by the percentile bootstrap (Efron 1979). */
-export function differenceOfMedians(some: readonly number[], others: readonly number[]): Estimate {
-  return estimate(median(some) - median(others), () => median(resampled(some)) - median(resampled(others)))
-}
-
-/** Estimates a median by the percentile bootstrap. */
+/** Estimates a median by the percentile bootstrap (Efron 1979). */
 export function medianOf(values: readonly number[]): Estimate {
-  return estimate(median(values), () => median(resampled(values)))
-}
-
-function estimate(value: number, resample: () => number): Estimate {
-  const sorted = Float64Array.from({ length: RESAMPLES }, resample).sort()
+  const resampled = () => values.map(() => values[Math.floor(Math.random() * values.length)] as number)
+  const sorted = Float64Array.from({ length: RESAMPLES }, () => median(resampled())).sort()
   const at = (share: number) => sorted[Math.floor(share * RESAMPLES)] as number
-  return { median: value, low: at(0.025), high: at(0.975) }
-}
-
-function resampled(values: readonly number[]): number[] {
-  return values.map(() => values[Math.floor(Math.random() * values.length)] as number)
+  return { median: median(values), low: at(0.025), high: at(0.975) }
 }
