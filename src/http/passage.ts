@@ -50,9 +50,11 @@ function extendExpress(prototype: object): void {
     if (next === null || (next !== prototype && Object.hasOwn(base, 'rateLimit'))) return
     base = next
   }
-  const isExtended = extended.has(base)
-  if (isExtended || !('rateLimit' in base || !Reflect.defineProperty(base, 'rateLimit', ACCESSOR)))
-    extended.add(base).add(prototype)
+  if (!extended.has(base)) {
+    if ('rateLimit' in base || !Reflect.defineProperty(base, 'rateLimit', ACCESSOR)) return
+    extended.add(base)
+  }
+  extended.add(prototype)
 }
 
 const ACCESSOR: PropertyDescriptor & ThisType<object> = {

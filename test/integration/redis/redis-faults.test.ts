@@ -1,4 +1,4 @@
-import { fixedWindow, redisStore, StoreError, slidingWindow, type Verdict } from 'headgate'
+import { fixedWindow, redisStore, slidingWindow, type Verdict } from 'headgate'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import {
@@ -13,6 +13,7 @@ import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { connect, dumpAll } from './connect.js'
+import { rejection } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
 
@@ -30,17 +31,6 @@ afterAll(async () => {
 })
 
 beforeEach(() => client.flushdb())
-
-/** What a call was rejected with, which must be a StoreError. */
-async function rejection(call: unknown): Promise<StoreError> {
-  const reason = await Promise.resolve(call).then(
-    () => 'it was not rejected',
-    (error: unknown) => error,
-  )
-  expect(reason).toBeInstanceOf(StoreError)
-  expect(reason).toMatchObject({ name: 'StoreError', store: 'redis' })
-  return reason as StoreError
-}
 
 describe('a script that the server does not know', () => {
   test.each(LONG_POLICIES)('is sent again within the same charge: %s', async (_, policyOf) => {
