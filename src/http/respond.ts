@@ -16,9 +16,11 @@ export function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
   }
 }
 
-/** Sets headers on a response. */
+/** Sets headers on a response. Reads `setHeader` once, since each read of a property is slow in Express. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
-  for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string)
+  const { setHeader } = res
+  for (let i = 0; i < headers.length; i += 2)
+    setHeader.call(res, headers[i] as string, headers[i + 1] as string)
 }
 
 function send(res: ServerResponse, status: number, { contentType, text }: DenialBody): false {

@@ -1,3 +1,4 @@
+import { isDisconnectedError } from '../keys/connection.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Part, PartVerdict, Refund, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -55,6 +56,17 @@ interface Internals {
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
 }
 
+/** What a decision took, and how it is refunded. */
+export interface Taken {
+  readonly charge: readonly NamedPart[]
+  readonly verdict: Verdict
+  /** Refunds units where they were taken. */
+  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
+}
+
+/** The sources of decisions on a charge. */
+type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
+
 /** The decision on a charge. What was charged and its refund are private: a copy has neither. */
 export class ChargeDecision implements Decision, Internals {
   readonly allowed: boolean
@@ -66,23 +78,13 @@ export class ChargeDecision implements Decision, Internals {
   readonly policy: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
-  readonly #charge: readonly NamedPart[]
-  readonly #verdict: Verdict
-  /** Refunds units where they were taken. `undefined` once called, and for a denial. */
-  #refund: ((refunds: readonly Refund[]) => MaybePromise<void>) | undefined
+  readonly #taken: Taken
+  /** Whether units are taken: not for a denial, and not once they were refunded. */
+  #isTaken: boolean
 
-  constructor(
-    charge: readonly NamedPart[],
-    verdict: Verdict,
-    source: 'store' | 'deny-cache' | 'lease' | 'local',
-    refund: (refunds: readonly Refund[]) => MaybePromise<void>,
-  ) {
-    const parts: PartDecision[] = []
-    for (let i = 0; i < charge.length; i++) {
-      parts.push(partDecision(charge[i] as NamedPart, verdict.parts[i] as PartVerdict))
-    }
-    const binding = bindingLimit(parts, verdict.allowed)
-    this.allowed = verdict.allowed
+  constructor(parts: readonly PartDecision[], allowed: boolean, source: ChargeSource, taken: Taken) {
+    const binding = bindingLimit(parts, allowed)
+    this.allowed = allowed
     this.limit = binding.limit
     this.remaining = binding.remaining
     this.resetAfterMs = binding.resetAfterMs
@@ -91,27 +93,38 @@ export class ChargeDecision implements Decision, Internals {
     this.policy = binding.name
     this.parts = parts
     this.source = source
-    this.#charge = charge
-    this.#verdict = verdict
-    this.#refund = verdict.allowed ? refund : undefined
+    this.#taken = taken
+    this.#isTaken = allowed
   }
 
   [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#refund in this)) return
-    const refund = this.#refund
-    this.#refund = undefined
-    const refunds = refundsOf(this.#charge, this.#verdict).filter(({ cost }, i) => {
-      return cost > 0 && limits?.includes((this.#charge[i] as NamedPart).name) !== false
+    if (!(#isTaken in this) || !this.#isTaken) return
+    this.#isTaken = false
+    const { charge, verdict, refund } = this.#taken
+    const refunds = refundsOf(charge, verdict).filter(({ cost }, i) => {
+      return cost > 0 && limits?.includes((charge[i] as NamedPart).name) !== false
     })
-    return refunds.length === 0 ? undefined : refund?.(refunds)
+    return refunds.length === 0 ? undefined : refund(refunds)
   }
 
   get [CHARGE](): readonly NamedPart[] | undefined {
-    return #charge in this ? this.#charge : undefined
+    return #taken in this ? this.#taken.charge : undefined
   }
 }
 
-function partDecision({ name, policy, cost }: NamedPart, verdict: PartVerdict): PartDecision {
+/** Returns the decision on a charge. */
+export function decisionOf(source: ChargeSource, taken: Taken): Decision {
+  const { charge, verdict } = taken
+  const parts = charge.map((part, i) => partDecision(part, part.cost, verdict.parts[i] as PartVerdict))
+  return new ChargeDecision(parts, verdict.allowed, source, taken)
+}
+
+/** Returns one limit's part in a decision. */
+export function partDecision(
+  { name, policy }: Pick<NamedPart, 'name' | 'policy'>,
+  cost: number,
+  verdict: PartVerdict,
+): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict
   const { limit, windowMs } = policy
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
@@ -151,6 +164,12 @@ export const OPEN = withoutCharge('open', true)
 
 /** The store could not decide, and the request is denied. */
 export const CLOSED = withoutCharge('closed', false)
+
+/** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
+export function denyDisconnected(error: unknown): Decision {
+  if (isDisconnectedError(error)) return CLOSED
+  throw error
+}
 
 /** Refunds what a decision took, once; with `limits`, what the limits of these names took. */
 export function refundDecision(decision: Decision, limits?: readonly string[]): MaybePromise<void> {

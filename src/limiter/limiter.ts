@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { isDisconnectedError, peerAddress } from '../keys/connection.js'
+import { peerAddress } from '../keys/connection.js'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
@@ -7,20 +7,23 @@ import type { Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
-  ChargeDecision,
   CLOSED,
   chargeOf,
   type Decision,
+  decisionOf,
+  denyDisconnected,
   type NamedPart,
   OPEN,
   refundDecision,
   UNLIMITED,
 } from './decision.js'
+import { directDecider } from './direct-decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
+import { chargeResolver } from './resolve-charge.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> {
@@ -67,7 +70,8 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { resolveCharge, share, lease, healthKey, onStoreError } = settings
+  const { entries, context, share, lease, healthKey, onStoreError } = settings
+  const resolveCharge = chargeResolver(entries, context)
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const fallback = fallbackStoreOf(settings.store)
   const scaled = scalerOf(share)
@@ -79,6 +83,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
+  const decideOn = directDecider(settings, { refund: store.refund, decideWithout }) ?? decideTogether
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -94,18 +99,21 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
-    let parts: MaybePromise<NamedPart[]>
     try {
-      parts = resolveCharge(subject, cost)
+      return decideOn(subject, cost)
     } catch (error) {
       return denyDisconnected(error)
     }
+  }
+
+  function decideTogether(subject: unknown, cost?: number): MaybePromise<Decision> {
+    const parts = resolveCharge(subject, cost)
     if (!isPromise(parts)) return decide(parts, subject)
     peerAddress(subject) // Node.js remembers it now
     return parts.then((resolved) => decide(resolved, subject), denyDisconnected)
   }
 
-  function decide(parts: readonly NamedPart[], subject: Subject): MaybePromise<Decision> {
+  function decide(parts: readonly NamedPart[], subject: unknown): MaybePromise<Decision> {
     if (parts.length === 0) return UNLIMITED
     let verdict: MaybePromise<Verdict>
     try {
@@ -120,14 +128,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     )
   }
 
-  function decisionBy(verdict: Verdict, parts: readonly NamedPart[]): Decision {
-    return new ChargeDecision(parts, verdict, verdict.source ?? 'store', store.refund)
+  function decisionBy(verdict: Verdict, charge: readonly NamedPart[]): Decision {
+    return decisionOf(verdict.source ?? 'store', { charge, verdict, refund: store.refund })
   }
 
   function decideWithout(
     error: StoreError,
     parts: readonly NamedPart[],
-    subject: Subject,
+    subject: unknown,
   ): MaybePromise<Decision> {
     if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was
     const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
@@ -135,7 +143,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
       const [verdict] = fallback.charge([shares]) as [Verdict]
-      return new ChargeDecision(shares, verdict, 'local', fallback.refund)
+      return decisionOf('local', { charge: shares, verdict, refund: fallback.refund })
     })
   }
 
@@ -160,10 +168,4 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     events,
   }
-}
-
-/** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
-export function denyDisconnected(error: unknown): Decision {
-  if (isDisconnectedError(error)) return CLOSED
-  throw error
 }

@@ -1,7 +1,9 @@
+import { addressReaderAmong } from '../keys/address-use.js'
+import { addressKey } from '../keys/by-ip.js'
 import { FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS, placementFixes } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../resilience/lease/options.js'
-import { isMemoryStore } from '../stores/memory/memory-store.js'
+import { isMemoryStore } from '../stores/memory/contract.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -9,7 +11,7 @@ import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
-import { chargeResolver } from './resolve-charge.js'
+import type { LimitContext } from './read-limit.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
@@ -64,8 +66,10 @@ export function limiterSettings(
 ) {
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
+  const readAddress = addressKey(addressReaderAmong(entries))
   return {
-    resolveCharge: chargeResolver(entries, { keyHead, name, secret }),
+    entries,
+    context: { keyHead, name, secret, readAddress } satisfies LimitContext,
     timeoutMs,
     share,
     /** 0 = none. */

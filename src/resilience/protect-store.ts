@@ -1,4 +1,4 @@
-import { isMemoryStore, type MemoryStore } from '../stores/memory/memory-store.js'
+import { isMemoryStore, type MemoryStore } from '../stores/memory/contract.js'
 import type { Store, Verdict } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'

@@ -1,8 +1,14 @@
 import { getRandomValues } from 'node:crypto'
 
-interface Secret {
-  readonly k0: number
-  readonly k1: number
+/** Where the hashes of keys with a common beginning start: after the whole words of that beginning. */
+export interface HashStart {
+  readonly beginning: string
+  readonly v0: number
+  readonly v1: number
+  readonly v2: number
+  readonly v3: number
+  /** The bytes of the beginning that do not fill a word. */
+  readonly word: number
 }
 
 /**
@@ -17,46 +23,56 @@ interface Secret {
 export class KeyHash {
   high = 0
   low = 0
-  readonly #bytes: Secret
-  readonly #wide: Secret
+  readonly #bytes: HashStart
+  readonly #wide: HashStart
+  /** The state after the last round. */
+  readonly #state = new Int32Array(4)
 
   /** Takes a secret of four 32-bit numbers, two for bytes and two for UTF-16. Default: random. */
   constructor([a = 0, b = 0, c = 0, d = 0]: Int32Array = getRandomValues(new Int32Array(4))) {
-    this.#bytes = { k0: a, k1: b }
-    this.#wide = { k0: c, k1: d }
+    this.#bytes = startOf(a, b)
+    this.#wide = startOf(c, d)
   }
 
-  /** Hashes a key. Returns `low`. */
-  hash(key: string): number {
-    if (this.#hash(key, this.#bytes) >= 256)
-      this.#hash(Buffer.from(key, 'utf16le').toString('latin1'), this.#wide)
+  /** Hashes a key: the beginning that is hashed already, `text` and `end`. Returns `low`. */
+  hash(text: string, start = this.#bytes, end = ''): number {
+    const length = start.beginning.length + text.length + end.length
+    // The last, partial word, and six rounds without one.
+    if (this.#round(text, end, start, length, (length >> 2) + 7) < 256) return this.low
+    const bytes = Buffer.from(start.beginning + text + end, 'utf16le').toString('latin1')
+    this.#round(bytes, '', this.#wide, bytes.length, (bytes.length >> 2) + 7)
     return this.low
   }
 
-  /** Returns a number below 256 if all characters are. One loop, so that the round is written once. */
-  #hash(key: string, { k0, k1 }: Secret): number {
-    let v0 = k0
-    let v1 = k1 ^ 0xee
-    let v2 = k0 ^ 0x6c796765
-    let v3 = k1 ^ 0x74656462
+  /** Returns where keys with this beginning, of characters below 256, start. */
+  startAfter(beginning: string): HashStart {
+    const words = beginning.length >> 2
+    this.#round(beginning, '', this.#bytes, beginning.length, words)
+    const [v0 = 0, v1 = 0, v2 = 0, v3 = 0] = this.#state
+    let word = 0
+    for (let at = 4 * words; at < beginning.length; at++) word |= beginning.charCodeAt(at) << (8 * (at & 3))
+    return { beginning, v0, v1, v2, v3, word }
+  }
+
+  /**
+   * Runs the rounds up to number `rounds` of a key of `length` characters. Returns a number below 256 if
+   * all characters of `text` and `end` are. One loop, so that the round is written once.
+   */
+  #round(text: string, end: string, start: HashStart, length: number, rounds: number): number {
+    let { v0, v1, v2, v3, word } = start
+    let shift = 8 * (start.beginning.length & 3)
+    let at = 0
     let seen = 0
-    const words = key.length >> 2 // then the last, partial word, and six rounds without one
-    for (let i = 0; i < words + 7; i++) {
-      let word = 0
-      if (i < words) {
-        const c0 = key.charCodeAt(4 * i)
-        const c1 = key.charCodeAt(4 * i + 1)
-        const c2 = key.charCodeAt(4 * i + 2)
-        const c3 = key.charCodeAt(4 * i + 3)
-        seen |= c0 | c1 | c2 | c3
-        word = c0 | (c1 << 8) | (c2 << 16) | (c3 << 24)
-      } else if (i === words) {
-        word = key.length << 24
-        for (let at = 4 * words; at < key.length; at++) {
-          const char = key.charCodeAt(at)
+    const words = length >> 2
+    for (let i = start.beginning.length >> 2; i < rounds; i++) {
+      if (i <= words) {
+        for (const bits = i < words ? 32 : 8 * (length & 3); shift < bits; shift += 8) {
+          const char = at < text.length ? text.charCodeAt(at) : end.charCodeAt(at - text.length)
           seen |= char
-          word |= char << (8 * (at & 3))
+          word |= char << shift
+          at++
         }
+        if (i === words) word |= length << 24
       } else if (i === words + 1) {
         v2 ^= 0xee
       } else if (i === words + 4) {
@@ -75,8 +91,18 @@ export class KeyHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
       v0 ^= word
+      word = 0
+      shift = 0
     }
     this.high = v1 ^ v3
+    this.#state[0] = v0
+    this.#state[1] = v1
+    this.#state[2] = v2
+    this.#state[3] = v3
     return seen
   }
+}
+
+function startOf(k0: number, k1: number): HashStart {
+  return { beginning: '', v0: k0, v1: k1 ^ 0xee, v2: k0 ^ 0x6c796765, v3: k1 ^ 0x74656462, word: 0 }
 }

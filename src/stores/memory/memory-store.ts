@@ -1,11 +1,12 @@
-import { performance } from 'node:perf_hooks' // the global one is a getter, as slow as the clock itself
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
-import { type Policy, type State, signatureOf } from '../../policies/policy.js'
-import { RecentMap } from '../../util/recent-map.js'
-import { show, whole } from '../../util/validate.js'
-import { warnOnce } from '../../util/warn-once.js'
+import type { Policy, State, Step } from '../../policies/policy.js'
+import { whole } from '../../util/validate.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
-import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../store.js'
+import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
+import { monotonicNow, validateClock } from './clock.js'
+import { type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
+import type { HashStart } from './key-hash.js'
+import { isOverflowKey, overflowBuckets, overflowKey, redirectToOverflow } from './overflow.js'
 import { StateTable } from './state-table.js'
 
 /** Options of `memoryStore`. */
@@ -16,56 +17,9 @@ export interface MemoryStoreOptions {
   clock?: () => number
 }
 
-/** A store in this process: synchronous, exact, bounded. */
-export interface MemoryStore extends Store {
-  readonly name: 'memory'
-  charge(charges: readonly Charge[]): readonly Verdict[]
-  refund(refunds: readonly Refund[]): void
-  forget(keys: readonly KeyedPolicy[]): void
-  /** How many keys are stored. */
-  readonly size: number
-}
-
 const OPTIONS = {
   rows: { maxKeys: withDefault(1_000_000, whole(1, 100_000_000)), clock: callback<() => number> },
   fixes: { max: 'maxKeys', size: 'maxKeys' },
-}
-
-const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
-
-/** Returns the system clock at process start plus the monotonic time since: it never steps. */
-function monotonicNow(): number {
-  return ORIGIN_MS + performance.now()
-}
-
-/** Throws where a user's clock returns nonsense, which would leave states that deny forever. */
-function validateClock(clock: () => number): () => number {
-  return () => {
-    const nowMs = clock()
-    if (Number.isFinite(nowMs)) return nowMs
-    throw new TypeError(`memoryStore: clock must return milliseconds, got ${show(nowMs)}.`)
-  }
-}
-
-/** Marks memory stores, including those of another copy of this package. Its value is the store itself. */
-const MEMORY_STORE = Symbol.for('headgate.memoryStore')
-
-/**
- * Returns whether this is a memory store: synchronous, and unable to fail, so that it needs no protection.
- * An object that inherits from one or wraps one is not.
- */
-export function isMemoryStore(store: Store): store is MemoryStore {
-  return (store as { [MEMORY_STORE]?: Store })[MEMORY_STORE] === store
-}
-
-/** The prefix of an overflow bucket's key. No client's key begins with NUL. */
-const OVERFLOW = '\0overflow:'
-/** How many overflow buckets are kept at least. Only policies created per request need more. */
-const OVERFLOW_BUCKETS = 1000
-
-/** Returns the key of the overflow bucket of a limit, whose keys are all equal up to the brace. */
-function overflowKey({ key, policy }: KeyedPolicy): string {
-  return `${OVERFLOW}${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
 }
 
 /** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
@@ -89,25 +43,57 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
   const now = clock === undefined ? monotonicNow : validateClock(clock)
   const table = new StateTable(maxKeys)
-  const overflow = new RecentMap<State>(OVERFLOW_BUCKETS)
+  const overflow = overflowBuckets()
   let charged = 0
 
   function decide(charge: Charge, nowMs: number): Verdict {
-    if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
     const only = charge[0]
-    return charge.length === 1 && only !== undefined ? decideOne(only, nowMs) : decideMany(charge, nowMs)
+    if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
+    countCharge(nowMs)
+    return decideMany(charge, nowMs)
+  }
+
+  function countCharge(nowMs: number): void {
+    if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
   }
 
   function decideOne(part: Part, nowMs: number): Verdict {
-    const { key, policy, cost } = part
-    const isStored = table.seek(key, policy)
-    const step = policy.take(isStored ? table.read() : undefined, nowMs, cost)
-    if (step.next !== undefined) {
-      if (isStored) table.write(step.next)
-      else if (table.makeRoom(nowMs, 1)) table.add(policy, step.next)
-      else return decideInOverflow([part], new Set([key]), nowMs)
-    }
+    const step = take(part.policy, part.key, nowMs, part.cost)
+    if (step === undefined) return decideInOverflow([part], new Set([part.key]), nowMs)
     return { allowed: step.allowed, atMs: nowMs, parts: [step] }
+  }
+
+  /** Returns the step of a key, which is `key` whole or between `start` and `end`; none without room. */
+  function take(
+    policy: Policy,
+    key: string,
+    nowMs: number,
+    cost: number,
+    start?: HashStart,
+    end?: string,
+  ): Step | undefined {
+    countCharge(nowMs)
+    const isStored = table.seek(key, policy, start, end)
+    const step = policy.take(isStored ? table.read() : undefined, nowMs, cost)
+    if (step.next === undefined) return step
+    if (isStored) table.write(step.next)
+    else if (table.makeRoom(nowMs, 1)) table.add(policy, step.next)
+    else return undefined
+    return step
+  }
+
+  function limitOf(policy: Policy, beginning: string, end: string): MemoryLimit {
+    const start = table.startAfter(beginning)
+    return {
+      now,
+      take(identity, nowMs, cost) {
+        const step = take(policy, identity, nowMs, cost, start, end)
+        if (step !== undefined) return step
+        const key = beginning + identity + end
+        const { parts } = decideInOverflow([{ key, policy, cost }], new Set([key]), nowMs)
+        return parts[0] as PartVerdict
+      },
+    }
   }
 
   function decideMany(charge: Charge, nowMs: number): Verdict {
@@ -127,24 +113,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return verdict
   }
 
-  /** Decides a charge whose new keys have no room, and share the overflow buckets of their limits. */
+  /** Decides a charge whose new keys have no room. */
   function decideInOverflow(charge: Charge, newKeys: ReadonlySet<string>, nowMs: number): Verdict {
-    const redirected = charge.map((part) => {
-      return newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part
-    })
+    const redirected = redirectToOverflow(charge, newKeys, maxKeys)
     const { verdict, writes } = evaluateCharge(redirected, read, nowMs)
     write(writes)
-    warnOnce(
-      'HEADGATE_MEMORY_FULL',
-      `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
-        'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
-    )
     return verdict
   }
 
   /** Returns the state of a key; that of an overflow bucket is then the most recently used one. */
   function read(key: string, policy: Policy): State | undefined {
-    if (!key.startsWith(OVERFLOW)) return table.seek(key, policy) ? table.read().slice() : undefined
+    if (!isOverflowKey(key)) return table.seek(key, policy) ? table.read().slice() : undefined
     const state = overflow.get(key)
     if (state !== undefined) overflow.set(key, state)
     return state
@@ -152,7 +131,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   function write(writes: Outcome['writes']): void {
     for (const [key, { policy, state }] of writes) {
-      if (key.startsWith(OVERFLOW)) overflow.set(key, state)
+      if (isOverflowKey(key)) overflow.set(key, state)
       else if (table.seek(key, policy)) table.write(state)
       else table.add(policy, state)
     }
@@ -189,5 +168,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       return table.size
     },
   }
-  return Object.defineProperty(store, MEMORY_STORE, { value: store })
+  return markMemoryStore(store, limitOf)
 }

@@ -1,6 +1,6 @@
 import { isBan } from '../../policies/ban.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
-import { KeyHash } from './key-hash.js'
+import { type HashStart, KeyHash } from './key-hash.js'
 import type { Page } from './page.js'
 import { PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
@@ -43,9 +43,14 @@ export class StateTable {
     return this.#size
   }
 
-  /** Selects a key. Returns whether it has a state. */
-  seek(key: string, { width }: Policy): boolean {
-    this.#hash.hash(key)
+  /** Returns where the hashes of keys with this beginning start, for `seek`. */
+  startAfter(beginning: string): HashStart {
+    return this.#hash.startAfter(beginning)
+  }
+
+  /** Selects a key: `key` whole, or what stands between `start` and `end`. Returns whether it has a state. */
+  seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
+    this.#hash.hash(key, start, end)
     const { high, low } = this.#hash
     this.#page = this.#tableOf(width).pageOf(high)
     this.#slot = this.#page.find(high, low)

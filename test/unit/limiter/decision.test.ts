@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 import { type PartVerdict, tokenBucket } from 'headgate'
 import {
-  ChargeDecision,
   CLOSED,
   chargeOf,
+  decisionOf,
   OPEN,
   refundDecision,
   UNLIMITED,
@@ -16,12 +16,8 @@ const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVer
 }
 const decide = (...parts: PartVerdict[]) => {
   const allowed = parts.every((each) => each.allowed)
-  return new ChargeDecision(
-    parts.map((_, i) => part(`n${i}`)),
-    { allowed, atMs: 5, parts },
-    'store',
-    () => {},
-  )
+  const charge = parts.map((_, i) => part(`n${i}`))
+  return decisionOf('store', { charge, verdict: { allowed, atMs: 5, parts }, refund: () => {} })
 }
 
 test.each<[string, PartVerdict[], string]>([
@@ -78,9 +74,10 @@ test('a decision refunds once, with the time of the charge, and without parts of
   const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
   const charge = [part('a', 2), part('b', 0)]
   const given: unknown[] = []
-  const decision = new ChargeDecision(charge, verdict, 'local', (refunds) => {
+  const refund = (refunds: unknown) => {
     given.push(refunds)
-  })
+  }
+  const decision = decisionOf('local', { charge, verdict, refund })
   refundDecision(decision)
   refundDecision(decision)
   expect(given).toEqual([[{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }]])

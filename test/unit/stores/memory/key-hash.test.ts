@@ -92,6 +92,20 @@ test('concatenated and sliced strings have the hash of flat ones', () => {
   expect([hashOf(rope), hashOf(`>>${flat}<<`.slice(2, -2))]).toEqual([hashOf(flat), hashOf(flat)])
 })
 
+test('a key hashed in pieces has the hash of the whole key', () => {
+  const bytes = fc.uint8Array({ maxLength: 30 }).map((some) => Buffer.from(some).toString('latin1'))
+  const text = fc.oneof(bytes, fc.string({ unit: 'binary', maxLength: 30 }))
+  const hash = new KeyHash(SECRET)
+  fc.assert(
+    fc.property(bytes, text, text, (beginning, middle, end) => {
+      hash.hash(middle, hash.startAfter(beginning), end)
+      const pieces = [hash.low, hash.high]
+      expect(pieces).toEqual(hashOf(beginning + middle + end))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('each KeyHash has a random secret of its own by default', () => {
   const key = '10.0.0.1'
   const hashes = Array.from({ length: 1000 }, () => hashOf(key, new KeyHash()).join())

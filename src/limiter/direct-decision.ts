@@ -1,0 +1,83 @@
+import { peerAddress } from '../keys/connection.js'
+import { memoryLimitsOf } from '../stores/memory/contract.js'
+import type { PartVerdict, Refund, Verdict } from '../stores/store.js'
+import { asStoreError, type StoreError } from '../stores/store-error.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import {
+  ChargeDecision,
+  type Decision,
+  denyDisconnected,
+  type NamedPart,
+  partDecision,
+  type Taken,
+  UNLIMITED,
+} from './decision.js'
+import type { LimiterSettings } from './parse-options.js'
+import { KEY_END, type Limit, limitReader, partOf } from './read-limit.js'
+
+/** What a limiter does with a direct decision's refund and failure. */
+interface DirectOptions {
+  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
+  readonly decideWithout: (
+    error: StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+  ) => MaybePromise<Decision>
+}
+
+/**
+ * Creates the function that decides for a limiter of one limit in memory, the most common one: it passes the
+ * identity and the cost straight to the policy, and makes no charge, no verdict and no key of them. Returns
+ * `undefined` for other limiters.
+ */
+export function directDecider(
+  { entries, context, store }: LimiterSettings,
+  { refund, decideWithout }: DirectOptions,
+): ((subject: unknown, cost?: number) => MaybePromise<Decision>) | undefined {
+  const limitIn = memoryLimitsOf(store)
+  const [entry, ...others] = entries
+  if (limitIn === undefined || entry === undefined || others.length > 0) return undefined
+
+  const decide = limitReader<Decision>(entry, context, (limit) => {
+    const { policy, beginning } = limit
+    const { now, take } = limitIn(policy, beginning, KEY_END)
+    return function decideDirectly(identity, cost, subject) {
+      let nowMs: number
+      let verdict: PartVerdict
+      try {
+        nowMs = now()
+        verdict = take(identity, nowMs, cost)
+      } catch (cause) {
+        return decideWithout(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
+      }
+      const taken = new DirectCharge(limit, identity, cost, nowMs, verdict, refund)
+      return new ChargeDecision([partDecision(limit, cost, verdict)], verdict.allowed, 'store', taken)
+    }
+  })
+  return function decideFor(subject, cost) {
+    const decision = decide(subject, cost)
+    if (!isPromise(decision)) return decision ?? UNLIMITED
+    peerAddress(subject) // Node.js remembers it now
+    return decision.then((known) => known ?? UNLIMITED, denyDisconnected)
+  }
+}
+
+/** What a direct decision took. Its charge and verdict are made where somebody needs them: for a refund. */
+class DirectCharge implements Taken {
+  constructor(
+    readonly limit: Limit,
+    readonly identity: string,
+    readonly cost: number,
+    readonly atMs: number,
+    readonly part: PartVerdict,
+    readonly refund: DirectOptions['refund'],
+  ) {}
+
+  get charge(): readonly NamedPart[] {
+    return [partOf(this.limit, this.identity, this.cost)]
+  }
+
+  get verdict(): Verdict {
+    return { allowed: this.part.allowed, atMs: this.atMs, parts: [this.part] }
+  }
+}

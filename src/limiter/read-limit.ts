@@ -1,0 +1,86 @@
+import { defaultKey } from '../keys/by-ip.js'
+import { identityReader } from '../keys/identity.js'
+import { type Policy, signatureOf } from '../policies/policy.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
+import { keyName } from '../util/validate.js'
+import type { NamedPart } from './decision.js'
+import { checkPolicy, type Entry } from './parse-limits.js'
+
+/** A limit: a policy with its name. Its keys are `beginning`, an identity, and `KEY_END`. */
+export interface Limit {
+  readonly name: string
+  readonly policy: Policy
+  readonly beginning: string
+}
+
+/** The braces around an identity are a Redis Cluster hash tag. */
+export const KEY_END = '}'
+
+/** Returns what a limit takes from the key of an identity. */
+export function partOf({ name, policy, beginning }: Limit, identity: string, cost: number): NamedPart {
+  return { key: beginning + identity + KEY_END, policy, cost, name }
+}
+
+/** What limits get from the limiter that they belong to. */
+export interface LimitContext {
+  readonly keyHead: string
+  readonly name: string | undefined
+  readonly secret: string | undefined
+  /** Returns the source address of malformed keys. */
+  readonly readAddress: (subject: unknown) => string
+}
+
+/** Uses what was read of a subject for one limit. */
+type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
+
+/**
+ * Creates the function that reads a subject for one limit, and passes what it read to the function that
+ * `prepare` has returned for that limit. It returns `undefined` where the limit does not apply; with
+ * `names`, where the limit's is not among them, and then reads no key. `cost` replaces the limit's own.
+ */
+export function limitReader<T>(
+  entry: Entry,
+  context: LimitContext,
+  prepare: (limit: Limit) => Use<T>,
+): (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T | undefined> {
+  const { policy, key = [defaultKey()], cost: readCost = () => 1 } = entry
+  const readIdentity = identityReader(key, context.readAddress, context.secret)
+  const bind = weakMemo((given: object) => {
+    const limit = limitOf(entry, context, given)
+    return { name: limit.name, use: prepare(limit) }
+  })
+  type Bound = ReturnType<typeof bind>
+
+  function read(bound: Bound, subject: unknown, cost?: number, names?: readonly string[]) {
+    if (names?.includes(bound.name) === false) return undefined
+    const identity = readIdentity(subject)
+    if (isPromise(identity)) return identity.then((known) => withCost(bound, subject, known, cost))
+    return withCost(bound, subject, identity, cost)
+  }
+
+  function withCost({ use }: Bound, subject: unknown, identity?: string, cost?: number) {
+    if (identity === undefined) return undefined
+    const units = cost ?? readCost(subject)
+    if (isPromise(units)) return units.then((known) => use(identity, known, subject))
+    return use(identity, units, subject)
+  }
+
+  if (typeof policy === 'function')
+    return (subject, cost, names) =>
+      thenMaybe(policy(subject), (given) =>
+        given === undefined ? undefined : read(bind(given as object), subject, cost, names),
+      )
+  const only = bind(policy)
+  return (subject, cost, names) => read(only, subject, cost, names)
+}
+
+function limitOf({ owner, entryName }: Entry, { keyHead, name }: LimitContext, given: object): Limit {
+  const policy = checkPolicy(owner, given)
+  const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
+  return {
+    name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
+    policy,
+    beginning: `${head}:${signatureOf(policy)}:{`,
+  }
+}

@@ -1,0 +1,32 @@
+import { type State, signatureOf } from '../../policies/policy.js'
+import { RecentMap } from '../../util/recent-map.js'
+import { warnOnce } from '../../util/warn-once.js'
+import type { Charge, KeyedPolicy } from '../store.js'
+
+/** The prefix of an overflow bucket's key. No client's key begins with NUL. */
+const PREFIX = '\0overflow:'
+/** How many overflow buckets are kept at least. Only policies created per request need more. */
+const MIN_BUCKETS = 1000
+
+/** The states of overflow buckets: one for each limit, which keys without room share. */
+export const overflowBuckets = () => new RecentMap<State>(MIN_BUCKETS)
+
+/** Returns the key of the overflow bucket of a limit, whose keys are all equal up to the brace. */
+export function overflowKey({ key, policy }: KeyedPolicy): string {
+  return `${PREFIX}${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
+}
+
+/** Returns whether a key is that of an overflow bucket. */
+export function isOverflowKey(key: string): boolean {
+  return key.startsWith(PREFIX)
+}
+
+/** Returns a charge whose new keys share the overflow buckets of their limits. Warns the operator, once. */
+export function redirectToOverflow(charge: Charge, newKeys: ReadonlySet<string>, maxKeys: number): Charge {
+  warnOnce(
+    'HEADGATE_MEMORY_FULL',
+    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
+      'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
+  )
+  return charge.map((part) => (newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part))
+}

@@ -1,0 +1,102 @@
+import { createLimiter, type LimiterOptions, memoryStore, type Policy, tokenBucket } from 'headgate'
+
+const START_MS = 1_790_000_000_000
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+const key = ({ id }: { id: string }) => id
+
+/** Creates a limiter of one limit in memory, and one whose limits are two, of which one never applies. */
+function bothLimiters(options: Partial<LimiterOptions<{ id: string }>> = {}, maxKeys = 1000) {
+  const clock = { nowMs: START_MS }
+  const make = (limits: LimiterOptions<{ id: string }>) =>
+    createLimiter({
+      ...limits,
+      ...options,
+      name: 'api',
+      store: memoryStore({ maxKeys, clock: () => clock.nowMs }),
+    })
+  const other = { name: 'other', policy, key: () => undefined }
+  return {
+    clock,
+    direct: make({ policy, key }),
+    general: make({ limits: [{ name: 'api', policy, key }, other] }),
+  }
+}
+
+test('a limiter of one limit decides as one that resolves several', async () => {
+  const { clock, direct, general } = bothLimiters()
+  for (let i = 0; i < 40; i++) {
+    clock.nowMs += (i % 7) * 1000
+    const subject = { id: `client-${i % 3}` }
+    const cost = { cost: i % 4 }
+    const decisions = await Promise.all([direct.charge(subject, cost), general.charge(subject, cost)])
+    expect(decisions[0]).toEqual(decisions[1])
+    if (i % 5 === 0)
+      for (const limiter of [direct, general]) await limiter.refund(await limiter.charge(subject))
+    if (i % 11 === 0) for (const limiter of [direct, general]) await limiter.forget(subject)
+    expect(await direct.peek(subject)).toEqual(await general.peek(subject))
+  }
+})
+
+test('its keys are the keys of the store', async () => {
+  const store = memoryStore()
+  const limiter = createLimiter<{ ip: string }>({ policy, name: 'api', store })
+  await limiter.charge({ ip: '203.0.113.7' }, { cost: 2 })
+  const stored = (identity: string, of: Policy = policy) => {
+    const [verdict] = store.charge([
+      [{ key: `hg:1:api:token-bucket-5-12000:{${identity}}`, policy: of, cost: 0 }],
+    ])
+    return verdict?.parts[0]?.remaining
+  }
+  expect(stored('203.0.113.7')).toBe(3)
+  expect(stored('203.0.113.8')).toBe(5)
+  store.forget([{ key: 'hg:1:api:token-bucket-5-12000:{203.0.113.7}', policy }])
+  expect((await limiter.peek({ ip: '203.0.113.7' })).remaining).toBe(5)
+})
+
+test('new keys share a bucket where the store is full of limited clients', async () => {
+  const { direct } = bothLimiters({}, 2)
+  for (const id of ['a', 'b']) await direct.charge({ id }, { cost: 5 })
+  const remaining = []
+  for (const id of ['c', 'd', 'e']) remaining.push((await direct.charge({ id })).remaining)
+  expect(remaining).toEqual([4, 3, 2])
+  expect((await direct.charge({ id: 'a' })).allowed).toBe(false)
+})
+
+test('async keys and costs, and a limit that does not apply', async () => {
+  const limiter = createLimiter<{ id?: string }>({
+    policy,
+    key: async ({ id }) => id,
+    cost: async () => 2,
+  })
+  expect((await limiter.charge({ id: 'a' })).remaining).toBe(3)
+  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'none', parts: [] })
+})
+
+test('a clock that fails is a failure of the store', async () => {
+  const errors: unknown[] = []
+  const store = memoryStore({ clock: () => Number.NaN })
+  const make = (onStoreError: 'allow' | 'deny' | 'local') =>
+    createLimiter({ policy, key, store, onStoreError, name: onStoreError })
+  for (const [choice, source] of [
+    ['allow', 'open'],
+    ['deny', 'closed'],
+    ['local', 'local'],
+  ] as const) {
+    const limiter = make(choice)
+    limiter.events.on('storeError', (error) => errors.push(error))
+    expect((await limiter.charge({ id: 'a' })).source).toBe(source)
+  }
+  expect(errors).toHaveLength(3)
+  expect(String(errors[0])).toContain('clock must return milliseconds')
+})
+
+test('each function of a policy has a limit of its own', async () => {
+  const small = tokenBucket({ capacity: 1, refill: 1, every: '1m' })
+  const limiter = createLimiter<{ id: string; paid: boolean }>({
+    policy: ({ paid }) => (paid ? policy : small),
+    key: ({ id }) => id,
+  })
+  expect((await limiter.charge({ id: 'a', paid: true })).remaining).toBe(4)
+  expect((await limiter.charge({ id: 'a', paid: false })).remaining).toBe(0)
+  expect((await limiter.charge({ id: 'a', paid: true })).remaining).toBe(3)
+})
