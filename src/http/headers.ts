@@ -28,27 +28,30 @@ export function rateLimitHeaders(
   const write = { legacy, draft, both }[style]
   return function headersOf(res, decision, isFirst) {
     if (decision.parts.length === 0) return []
-    return isFirst ? write(decision) : merge(res, decision, write(decision))
+    if (isFirst) return write(decision)
+    if (res.headersSent) return []
+    const shown = style !== 'draft' && replacesEarlier(res, decision) ? legacy(decision) : []
+    return style === 'legacy' ? shown : shown.concat(appended(res, draft(decision)))
   }
 }
 
 /**
- * Merges headers with those of earlier limiters on a route: the legacy ones describe the limiter that
- * denies, or else is nearest to exhaustion; those of the draft are lists, and are appended.
+ * Returns whether the legacy headers describe this decision and not that of an earlier limiter on the route:
+ * it denies, or is nearer to exhaustion. Removes what this decision might not replace.
  */
-function merge(res: ServerResponse, { allowed, remaining }: Decision, headers: HeaderList): HeaderList {
-  if (res.headersSent) return []
+function replacesEarlier(res: ServerResponse, { allowed, remaining }: Decision): boolean {
   const earlier = res.getHeader('X-RateLimit-Remaining')
-  const isNearest = earlier === undefined || !allowed || remaining < Number(earlier)
-  if (isNearest && headers[0]?.startsWith('X-')) res.removeHeader('X-RateLimit-Reset') // it may have none
-  const merged: HeaderList = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i] as string, headers[i + 1] as string]
-    const list = name.startsWith('X-') ? undefined : res.getHeader(name)
-    if (list !== undefined) merged.push(name, `${list}, ${value}`)
-    else if (isNearest || !name.startsWith('X-')) merged.push(name, value)
-  }
-  return merged
+  if (earlier !== undefined && allowed && remaining >= Number(earlier)) return false
+  res.removeHeader('X-RateLimit-Reset')
+  return true
+}
+
+/** Returns the draft's headers, which are lists, appended to those of earlier limiters. */
+function appended(res: ServerResponse, headers: HeaderList): HeaderList {
+  return headers.map((text, i) => {
+    const list = i % 2 === 1 ? res.getHeader(headers[i - 1] as string) : undefined
+    return list === undefined ? text : `${list}, ${text}`
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { startChild } from './harness/child.js'
 import { sendPipelined } from './harness/pipelined-load.js'
+import type { Self } from './harness/profile.js'
 import type { CpuUsage } from './harness/server-child.js'
 
 const WARM_UP = 20_000
@@ -28,10 +29,18 @@ export interface Served {
   readonly latenciesMs: Float64Array
 }
 
+/** What a limiter's own functions took, and what they called. */
+export interface Profiled {
+  readonly cpuUs: Self
+  readonly bytes: Self
+}
+
 /** A server in a process of its own. */
 export interface LiveServer {
   readonly name: string
   serve(count: number): Promise<Served>
+  /** Serves twice, and samples the functions of some files: the CPU of the first time, the bytes of the second. */
+  profile(count: number, files: string): Promise<Profiled>
   end(): Promise<void>
 }
 
@@ -58,6 +67,14 @@ export async function startLiveServer(setup: LiveSetup): Promise<LiveServer> {
       assert.deepEqual(statuses, { [status]: count }, `${name}: not every request was answered ${status}`)
       const userCpuNs = after.userNs - before.userNs
       return { userCpuNs, cpuNs: userCpuNs + after.systemNs - before.systemNs, wallNs, latenciesMs }
+    },
+    async profile(count, files) {
+      const sample = async (what: 'cpu' | 'bytes'): Promise<Self> => {
+        await child.ask({ start: what })
+        await sendPipelined({ ...load, count })
+        return child.ask({ stop: what, files })
+      }
+      return { cpuUs: await sample('cpu'), bytes: await sample('bytes') }
     },
     end: () => child.end(),
   }

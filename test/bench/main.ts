@@ -10,6 +10,7 @@ import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
 import { benchLease } from './lease.js'
 import { benchLive, benchLiveLogin } from './live.js'
+import { benchLiveProfile } from './live-profile.js'
 import { benchLiveRedis } from './live-redis.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   lease: benchLease,
   live: benchLive,
   'live-login': benchLiveLogin,
+  'live-profile': benchLiveProfile,
   'live-redis': benchLiveRedis,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,

@@ -1,9 +1,18 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerQuestions } from './child.js'
+import { sampler, selfUnder } from './profile.js'
 
-/** The questions of the parent: the port of the server, or the CPU of this process, in all or by kind. */
-export type Question = 'port' | 'cpuNs' | 'cpu'
+/**
+ * The questions of the parent: the port of the server; the CPU of this process, in all or by kind; and to
+ * sample it until the functions of some files are asked for, which the text names as a regular expression.
+ */
+export type Question =
+  | 'port'
+  | 'cpuNs'
+  | 'cpu'
+  | { readonly start: 'cpu' | 'bytes' }
+  | { readonly stop: 'cpu' | 'bytes'; readonly files: string }
 
 /** The CPU that a process has used so far. */
 export interface CpuUsage {
@@ -17,8 +26,13 @@ export function serveForParent(server: Server): void {
   const listening = new Promise<number>((resolve) => {
     server.once('listening', () => resolve((server.address() as AddressInfo).port))
   })
-  answerQuestions((question: Question) => {
+  const samples = sampler()
+  answerQuestions(async (question: Question) => {
     if (question === 'port') return listening
+    if (typeof question === 'object') {
+      if ('start' in question) return question.start === 'cpu' ? samples.startCpu() : samples.startBytes()
+      return selfUnder(await samples[question.stop](), new RegExp(question.files))
+    }
     const { user, system } = process.cpuUsage()
     if (question === 'cpuNs') return (user + system) * 1000
     return { userNs: user * 1000, systemNs: system * 1000 } satisfies CpuUsage
