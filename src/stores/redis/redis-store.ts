@@ -25,7 +25,7 @@ import { type Command, serverTransport, type Transport } from './transport.js'
  * one batch while the next one travels, in order, over one connection. With a distant server, more batches
  * travel: none delays the next one for longer than the stall timeout.
  */
-const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 }
+const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 }
 
 /**
  * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent charges go

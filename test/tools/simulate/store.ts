@@ -12,7 +12,7 @@ const SLOTS = 16_384
 
 /** How the stores of `src/stores` batch. */
 const BATCHES: Readonly<Record<StoreKind, BatcherOptions<Operation>>> = {
-  redis: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
+  redis: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 },
   memcached: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
   postgres: { maxWeight: 256, maxInFlight: 2, maxUnanswered: 3, lockKeys: (operation) => [keyOf(operation)] },
 }

@@ -1,0 +1,59 @@
+import { redisStore, tokenBucket } from 'headgate'
+import type { Redis } from 'ioredis'
+import { chargeOne, part } from '../../conformance/store-calls.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { connect } from './connect.js'
+
+const REPLY_DELAY_MS = 60
+const DURATION_MS = 600
+const PER_MS = 5
+const policy = tokenBucket({ capacity: 10, refill: 10, every: '1d' })
+
+let server: RedisServer
+let proxy: FaultyProxy
+let client: Redis
+let watcher: Redis
+
+beforeAll(async () => {
+  server = await startRedis({ own: true })
+  const { hostname, port } = new URL(server.url)
+  proxy = await startProxy({ host: hostname, port: Number(port) })
+  client = await connect(`redis://${proxy.url}`)
+  watcher = await connect(server.url)
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(async () => {
+  client?.disconnect()
+  watcher?.disconnect()
+  await proxy?.stop()
+  await server?.stop()
+})
+
+async function scriptCalls(): Promise<number> {
+  const stats = await watcher.info('commandstats')
+  return Array.from(stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)).reduce(
+    (sum, [, n]) => sum + Number(n),
+    0,
+  )
+}
+
+test('batches grow with the time that Redis takes, so that a busy server gets fewer of them', async () => {
+  const store = redisStore(client)
+  await chargeOne(store, part('first', policy))
+  proxy.behave({ replyDelayMs: REPLY_DELAY_MS })
+  const before = await scriptCalls()
+  const startMs = performance.now()
+  const verdicts: Promise<unknown>[] = []
+  // Requests arrive evenly, whatever the server does.
+  for (let dueMs = 0; dueMs < DURATION_MS; dueMs = performance.now() - startMs) {
+    while (verdicts.length < PER_MS * dueMs)
+      verdicts.push(chargeOne(store, part(`key-${verdicts.length}`, policy)))
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(verdicts)
+  const calls = (await scriptCalls()) - before
+  expect(verdicts.length).toBeGreaterThan(100)
+  expect(calls).toBeLessThan(110) // 200 if one left every 3 ms
+})
