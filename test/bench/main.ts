@@ -8,6 +8,7 @@ import { benchDenied } from './denied.js'
 import { benchFlood } from './flood.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
+import { benchImport } from './import.js'
 import { benchLease } from './lease.js'
 import { benchLive, benchLiveLogin } from './live.js'
 import { benchLiveProfile } from './live-profile.js'
@@ -36,6 +37,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'hostile-headers': benchHostileHeaders,
   breaker: benchBreaker,
   login: benchLogin,
+  import: benchImport,
   redis: benchRedis,
   attack: benchAttack,
   'redis-bytes': benchRedisBytes,
