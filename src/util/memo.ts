@@ -11,3 +11,12 @@ export function weakMemo<Key extends object, Value extends NonNullable<unknown>>
     return value
   }
 }
+
+/** Returns `make` memoized: it runs at the first call. */
+export function once<Value extends NonNullable<unknown>>(make: () => Value): () => Value {
+  let value: Value | undefined
+  return () => {
+    value ??= make()
+    return value
+  }
+}

@@ -3,7 +3,7 @@ import { evaluateCharge } from '../shared/evaluate-charge.js'
 import type { Charge, Part, Refund, Verdict } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { foreignKeyError } from './errors.js'
-import { CHARGE_SCRIPT, REFUND_SCRIPT } from './lua/multi-policy.js'
+import { chargeScript, refundScript } from './lua/multi-policy.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 
@@ -23,7 +23,7 @@ export function multiPolicyCall(charges: readonly Charge[]): ScriptCall<Verdict>
   }
 
   return {
-    script: CHARGE_SCRIPT,
+    script: chargeScript(),
     keys,
     args: [...args, JSON.stringify(items)],
     widths,
@@ -41,7 +41,7 @@ export function refundCall(items: readonly (readonly [Refund])[]): ScriptCall<tr
     return [1 + indexOf(key), cost, takenAtMs, ...resetAt]
   })
   return {
-    script: REFUND_SCRIPT,
+    script: refundScript(),
     keys,
     args: [...args, JSON.stringify(encoded)],
     widths,

@@ -1,4 +1,4 @@
-import { weakMemo } from '../../../src/util/memo.js'
+import { once, weakMemo } from '../../../src/util/memo.js'
 
 test('a memo makes one value for each key, and forgets a failure', () => {
   const made: object[] = []
@@ -12,4 +12,16 @@ test('a memo makes one value for each key, and forgets a failure', () => {
   expect(memo(b)).not.toBe(memo(a))
   for (let i = 0; i < 2; i++) expect(() => memo(failing)).toThrow('no value')
   expect(made).toEqual([a, b, failing, failing])
+})
+
+test('once makes its value at the first call, and again only after a failure', () => {
+  const make = jest.fn(() => ({}))
+  make.mockImplementationOnce(() => {
+    throw new Error('no value')
+  })
+  const value = once(make)
+  expect(make).not.toHaveBeenCalled()
+  expect(value).toThrow('no value')
+  expect(value()).toBe(value())
+  expect(make).toHaveBeenCalledTimes(2)
 })

@@ -1,3 +1,4 @@
+import { once } from '../../../util/memo.js'
 import { LUA_POLICIES } from './policies.js'
 import { script, WRITE } from './prelude.js'
 
@@ -61,10 +62,11 @@ for k in pairs(changed) do
 end
 `
 
-export const CHARGE_SCRIPT = script(
-  `  Decides charges in order, each all or nothing.${POLICIES_HEAD}
+export const chargeScript = once(() =>
+  script(
+    `  Decides charges in order, each all or nothing.${POLICIES_HEAD}
   ARGV[3]  JSON: for each charge a flat list of its parts, each key, cost (units).`,
-  `${POLICIES}
+    `${POLICIES}
 local function decide(charge)
   local after, touched, wanted, denied = {}, {}, {}, {} -- by number of the key
   for i = 1, #charge, 2 do
@@ -90,13 +92,15 @@ end
 
 for _, charge in ipairs(cjson.decode(ARGV[3])) do decide(charge) end
 ${WRITE_CHANGED}`,
+  ),
 )
 
-export const REFUND_SCRIPT = script(
-  `  Refunds units. Missing keys stay missing.${POLICIES_HEAD}
+export const refundScript = once(() =>
+  script(
+    `  Refunds units. Missing keys stay missing.${POLICIES_HEAD}
   ARGV[3]  JSON: a list of refunds, each key, cost (units), when it was taken (ms), and, where it is known,
            when the key would have been fresh again (ms).`,
-  `${POLICIES}
+    `${POLICIES}
 for _, item in ipairs(cjson.decode(ARGV[3])) do
   local k, cost, taken_at, reset_at = unpack(item)
   local p, state = policy_of[k], states[k]
@@ -106,4 +110,5 @@ for _, item in ipairs(cjson.decode(ARGV[3])) do
   end
 end
 ${WRITE_CHANGED}`,
+  ),
 )
