@@ -1,5 +1,3 @@
-import { stringifySetCookie } from 'cookie'
-
 /**
  * The prefix of every device cookie's name. Browsers accept it only from the host itself, over TLS
  * (RFC 6265bis §4.1.3.2).
@@ -46,6 +44,7 @@ export function secondsOf(expires = ''): number {
   return Number.parseInt(expires, 36) || 0
 }
 
+/** Returns the `Set-Cookie` header of a name and value that need no escaping. */
 function setCookie(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
+  return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; Secure; SameSite=Lax`
 }

@@ -1,5 +1,3 @@
-import { distance } from 'fastest-levenshtein'
-
 /** Returns whether a text looks like `scheme://…` or `user:password@…`. */
 function looksLikeCredential(text: string): boolean {
   const colonAt = text.indexOf(':')
@@ -84,6 +82,20 @@ export function findNearest<T extends string>(word: string, candidates: readonly
   }))
   const best = scored.reduce((a, b) => (b.edits < a.edits ? b : a))
   return best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+}
+
+/** Returns how many characters have to be added, removed or replaced (Levenshtein's distance). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i) // from '' to each beginning of `to`
+  for (let i = 0; i < from.length; i++) {
+    const next = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] as number) + (from[i] === to[j] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1))
+    }
+    row = next
+  }
+  return row[to.length] as number
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/

@@ -28,15 +28,7 @@ type G = import('g').G
   expect(importsOf(source)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
 })
 
-const EXPECTED = [
-  'cluster-key-slot',
-  'cookie',
-  'fastest-levenshtein',
-  'ipaddr.js',
-  'ms',
-  'negotiator',
-  'proxy-addr',
-]
+const EXPECTED = ['cluster-key-slot', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
 
 test('the sources import Node.js and the runtime dependencies, each of them, and nothing else', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

@@ -1,5 +1,13 @@
 import { optional, readOptions } from '../../../src/options/option-table.js'
-import { choice, keyName, show, whole, wholeNumber, wrongOption } from '../../../src/util/validate.js'
+import {
+  choice,
+  findNearest,
+  keyName,
+  show,
+  whole,
+  wholeNumber,
+  wrongOption,
+} from '../../../src/util/validate.js'
 
 test.each<[unknown, string]>([
   ['10', '"10"'],
@@ -114,4 +122,22 @@ test.each<[unknown, string]>([
 ])('%p is no name, and %p is suggested, which is one', (name, suggested) => {
   expect(() => keyName('someone', 'name', name)).toThrow(`Did you mean name: '${suggested}'?`)
   expect(keyName('someone', 'name', suggested)).toBe(suggested)
+})
+
+test.each<[string, string | undefined]>([
+  ['limit', 'limit'],
+  ['LIMIT', 'limit'],
+  ['limt', 'limit'], // a letter missing
+  ['limiit', 'limit'], // one too many
+  ['linit', 'limit'], // a wrong one
+  ['ilmit', 'limit'], // two swapped, which is two edits
+  ['windwo', 'window'],
+  ['lmt', 'limit'],
+  ['kye', 'key'],
+  ['xyz', undefined],
+  ['', undefined],
+  ['colour', undefined],
+  ['somethingElse', undefined],
+])('the nearest to %j is %j', (word, nearest) => {
+  expect(findNearest(word, ['limit', 'window', 'cost', 'key'])).toBe(nearest)
 })
