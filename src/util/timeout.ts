@@ -9,15 +9,22 @@ export class TimeoutError extends Error {
 export interface Deadline {
   readonly dueAtMs: number
   readonly onExpired: () => void
+  /** Its neighbours among the running ones; `undefined` once it is stopped. */
+  earlier: Deadline | undefined
+  later: Deadline | undefined
 }
 
 /**
  * Deadlines that all come after the same time, so that the next one is the first that was started. One timer
  * serves all of them; it does not keep the process running.
+ *
+ * They are a linked list. Of a `Set`, V8 would keep the tables that were replaced while it was added to and
+ * deleted from, with all that they held, until the next full collection.
  */
 export class Deadlines {
   readonly #timeoutMs: number
-  readonly #running = new Set<Deadline>() // in the order of their ends
+  #first: Deadline | undefined
+  #last: Deadline | undefined
   #hasTimer = false
   #whenIdle: (() => void)[] = []
 
@@ -27,18 +34,28 @@ export class Deadlines {
 
   /** Calls `onExpired` after the time, unless stopped. Results that arrived by then are read first. */
   start(onExpired: () => void): Deadline {
-    const deadline = { dueAtMs: performance.now() + this.#timeoutMs, onExpired }
-    this.#running.add(deadline)
+    const earlier = this.#last
+    const dueAtMs = performance.now() + this.#timeoutMs
+    const deadline: Deadline = { dueAtMs, onExpired, earlier, later: undefined }
+    if (earlier === undefined) this.#first = deadline
+    else earlier.later = deadline
+    this.#last = deadline
     if (!this.#hasTimer) this.#startTimer(this.#timeoutMs)
     return deadline
   }
 
   /** Returns false if the deadline has expired before. */
   stop(deadline: Deadline): boolean {
-    const isRunning = this.#running.delete(deadline)
-    if (this.#running.size === 0 && this.#whenIdle.length > 0)
-      for (const resolve of this.#whenIdle.splice(0)) resolve()
-    return isRunning
+    const { earlier, later } = deadline
+    if (earlier === undefined && this.#first !== deadline) return false
+    if (earlier === undefined) this.#first = later
+    else earlier.later = later
+    if (later === undefined) this.#last = earlier
+    else later.earlier = earlier
+    deadline.earlier = undefined
+    deadline.later = undefined
+    if (this.#first === undefined) for (const resolve of this.#whenIdle.splice(0)) resolve()
+    return true
   }
 
   /** Returns a promise of the result of `work`, which rejects with `TimeoutError` when it takes longer. */
@@ -52,7 +69,7 @@ export class Deadlines {
 
   /** Resolves once no deadline is running. */
   async idle(): Promise<void> {
-    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
+    if (this.#first !== undefined) await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
   }
 
   #startTimer(delayMs: number): void {
@@ -63,13 +80,13 @@ export class Deadlines {
   #expireDue(): void {
     this.#hasTimer = false
     const nowMs = performance.now()
-    for (const deadline of this.#running) {
-      if (deadline.dueAtMs > nowMs) {
-        this.#startTimer(deadline.dueAtMs - nowMs)
+    for (let first = this.#first; first !== undefined; first = this.#first) {
+      if (first.dueAtMs > nowMs) {
+        this.#startTimer(first.dueAtMs - nowMs)
         return
       }
-      this.stop(deadline)
-      deadline.onExpired()
+      this.stop(first)
+      first.onExpired()
     }
   }
 }
