@@ -57,12 +57,13 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
 
 /**
  * Runs the benchmarks named on the command line, or all. With `--plots`, those that draw their results
- * write them to docs/plots. A wrong count ends it with a message and code 1.
+ * write them to docs/plots. With `--short`, those of servers
+ * take fewer rounds. A wrong count ends it with a message and code 1.
  */
 async function main(): Promise<void> {
   const { positionals: names, values } = parseArgs({
     allowPositionals: true,
-    options: { plots: { type: 'boolean' } },
+    options: { plots: { type: 'boolean' }, short: { type: 'boolean' } },
   })
   const chosen = names.length > 0 ? names : Object.keys(BENCHMARKS)
   const unknown = chosen.find((name) => !Object.hasOwn(BENCHMARKS, name))

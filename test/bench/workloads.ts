@@ -14,16 +14,54 @@ export type Workloads = Readonly<
   Record<WorkloadName, Workload & { readonly warmUps: number; readonly rounds: number }>
 >
 
+/** With `--short` on the command line: a first look, in a third of the time. */
+const isShort = process.argv.includes('--short')
+
 /** For caches. Rounds are short, so that a noisy machine hits all alike. */
 export const CACHE_WORKLOADS: Workloads = {
-  'many keys': { callers: 200, keys: 10_000, decisions: 50_000, limit: 1_000, warmUps: 3, rounds: 15 },
-  'one key': { callers: 200, keys: 1, decisions: 50_000, limit: 1_000_000, warmUps: 3, rounds: 15 },
-  'one caller': { callers: 1, keys: 10_000, decisions: 1_000, limit: 1_000, warmUps: 10, rounds: 50 },
+  'many keys': {
+    callers: 200,
+    keys: 10_000,
+    decisions: 50_000,
+    limit: 1_000,
+    warmUps: 3,
+    rounds: isShort ? 5 : 15,
+  },
+  'one key': {
+    callers: 200,
+    keys: 1,
+    decisions: 50_000,
+    limit: 1_000_000,
+    warmUps: 3,
+    rounds: isShort ? 5 : 15,
+  },
+  'one caller': {
+    callers: 1,
+    keys: 10_000,
+    decisions: 1_000,
+    limit: 1_000,
+    warmUps: 10,
+    rounds: isShort ? 20 : 50,
+  },
 }
 
 /** For databases, where a peer's round takes ten times longer for each decision. */
 export const SQL_WORKLOADS: Workloads = {
-  'many keys': { callers: 200, keys: 10_000, decisions: 10_000, limit: 1_000, warmUps: 2, rounds: 9 },
-  'one key': { callers: 200, keys: 1, decisions: 10_000, limit: 1_000_000, warmUps: 2, rounds: 9 },
+  'many keys': {
+    callers: 200,
+    keys: 10_000,
+    decisions: 10_000,
+    limit: 1_000,
+    warmUps: 2,
+    rounds: isShort ? 3 : 9,
+  },
+  'one key': {
+    callers: 200,
+    keys: 1,
+    decisions: 10_000,
+    limit: 1_000_000,
+    warmUps: 2,
+    rounds: isShort ? 3 : 9,
+  },
   'one caller': { callers: 1, keys: 10_000, decisions: 500, limit: 1_000, warmUps: 20, rounds: 20 },
 }

@@ -5,7 +5,15 @@ import Memcached from 'memcached'
 import { Client } from 'memjs'
 import { MemcachedStore } from 'rate-limit-memcached'
 import { RateLimiterMemcache } from 'rate-limiter-flexible'
-import { expressStore, flexibleLimiter, headgateOn, type MakeContender, ours } from './server-contender.js'
+import {
+  expressStore,
+  flexibleLimiter,
+  headgateLimiterOn,
+  headgateOn,
+  longWindow,
+  type MakeContender,
+  ours,
+} from './server-contender.js'
 
 /**
  * The peers hand memcached their window as it is, and above 30 days memcached takes it for a date in 1970.
@@ -30,6 +38,8 @@ function rateLimiterFlexible(url: string, limit: number) {
 /** Makers by name. */
 export const MEMCACHED_STORES = {
   ...ours(headgate),
+  'headgate, limiter': (url, limit) =>
+    headgateLimiterOn(memcachedStore(Client.create(url)), longWindow(limit)),
   'rate-limit-memcached': rateLimitMemcached,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

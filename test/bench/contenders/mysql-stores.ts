@@ -2,16 +2,24 @@ import { mysqlStore, type Policy } from 'headgate'
 import mysql from 'mysql2'
 import { createPool } from 'mysql2/promise'
 import { RateLimiterMySQL } from 'rate-limiter-flexible'
-import { flexibleLimiter, headgateOn, longWindow, type MakeContender, ours } from './server-contender.js'
+import {
+  flexibleLimiter,
+  headgateLimiterOn,
+  headgateOn,
+  longWindow,
+  type MakeContender,
+  ours,
+  slowBucket,
+} from './server-contender.js'
 
 const CONNECTIONS = 10
 
 /** On a table of its own, as the peer. */
-async function headgate(url: string, policy: Policy) {
+async function headgate(url: string, policy: Policy, table: string = policy.kind, on = headgateOn) {
   const pool = createPool({ uri: url, connectionLimit: CONNECTIONS })
-  const store = mysqlStore(pool, { table: `headgate_${policy.kind.replace('-', '_')}` })
+  const store = mysqlStore(pool, { table: `headgate_${table.replace('-', '_')}` })
   await store.prepare()
-  return headgateOn(store, policy)
+  return on(store, policy)
 }
 
 /** With a pool that answers by callbacks, which is the one that it takes. */
@@ -31,6 +39,7 @@ async function rateLimiterFlexible(url: string, limit: number) {
 /** Makers by name. */
 export const MYSQL_STORES = {
   ...ours(headgate),
+  'headgate, limiter': (url, limit) => headgate(url, slowBucket(limit), 'limiter', headgateLimiterOn),
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>
 

@@ -1,16 +1,24 @@
 import { type Policy, postgresStore } from 'headgate'
 import { Pool } from 'pg'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
-import { flexibleLimiter, headgateOn, longWindow, type MakeContender, ours } from './server-contender.js'
+import {
+  flexibleLimiter,
+  headgateLimiterOn,
+  headgateOn,
+  longWindow,
+  type MakeContender,
+  ours,
+  slowBucket,
+} from './server-contender.js'
 
 /** Connections stay open while others take their turns. */
 const connect = (url: string) => new Pool({ connectionString: url, max: 10, idleTimeoutMillis: 0 })
 
 /** On a table of its own, as the peer. */
-async function headgate(url: string, policy: Policy) {
-  const store = postgresStore(connect(url), { table: `headgate_${policy.kind.replace('-', '_')}` })
+async function headgate(url: string, policy: Policy, table: string = policy.kind, on = headgateOn) {
+  const store = postgresStore(connect(url), { table: `headgate_${table.replace('-', '_')}` })
   await store.prepare()
-  return headgateOn(store, policy)
+  return on(store, policy)
 }
 
 async function rateLimiterFlexible(url: string, limit: number) {
@@ -28,6 +36,7 @@ async function rateLimiterFlexible(url: string, limit: number) {
 /** Makers by name. */
 export const POSTGRES_STORES = {
   ...ours(headgate),
+  'headgate, limiter': (url, limit) => headgate(url, slowBucket(limit), 'limiter', headgateLimiterOn),
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>
 

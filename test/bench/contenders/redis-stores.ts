@@ -6,6 +6,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import {
   expressStore,
   flexibleLimiter,
+  headgateLimiterOn,
   headgateOn,
   longWindow,
   type MakeContender,
@@ -34,6 +35,7 @@ function rateLimiterFlexible(url: string, limit: number, windowMs = WINDOW_MS) {
 export const REDIS_STORES = {
   'headgate, token bucket': (url, limit) => headgateOn(redisStore(connect(url)), slowBucket(limit)),
   'headgate, fixed window': (url, limit) => headgateOn(redisStore(connect(url)), longWindow(limit)),
+  'headgate, limiter': (url, limit) => headgateLimiterOn(redisStore(connect(url)), slowBucket(limit)),
   'rate-limit-redis': rateLimitRedis,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

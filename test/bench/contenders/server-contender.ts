@@ -1,5 +1,14 @@
+import assert from 'node:assert/strict'
 import type { Store as ExpressStore } from 'express-rate-limit'
-import { fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
+import {
+  byIp,
+  createLimiter,
+  fixedWindow,
+  type Policy,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 
 /**
@@ -37,6 +46,29 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {
       await take(key, (await remaining(key)) - units)
+    },
+  }
+}
+
+/** A store behind a limiter, with all that protects it. It gets time to decide: nothing is decided elsewhere. */
+export function headgateLimiterOn(store: Store, policy: Policy): ServerContender {
+  const limiter = createLimiter<{ ip: string }>({
+    name: 'limiter',
+    policy,
+    key: byIp(),
+    store,
+    timeoutMs: 5_000,
+  })
+  return {
+    keyOf: (address) => address,
+    async decide(ip) {
+      const { allowed, source } = await limiter.charge({ ip })
+      assert.ok(source === 'store' || source === 'deny-cache', `The store did not decide, but ${source}.`)
+      return allowed
+    },
+    used: async (ip) => policy.limit - (await limiter.peek({ ip })).remaining,
+    async leave(ip, units) {
+      await limiter.charge({ ip }, { cost: (await limiter.peek({ ip })).remaining - units })
     },
   }
 }
