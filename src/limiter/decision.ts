@@ -64,6 +64,9 @@ export interface Taken {
   readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
 }
 
+/** Reports a decision to those who listen, and returns it. */
+export type Report = (decision: Decision, subject: unknown) => Decision
+
 /** The sources of decisions on a charge. */
 type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 

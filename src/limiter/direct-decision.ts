@@ -9,6 +9,7 @@ import {
   denyDisconnected,
   type NamedPart,
   partDecision,
+  type Report,
   type Taken,
   UNLIMITED,
 } from './decision.js'
@@ -33,7 +34,7 @@ interface DirectOptions {
 export function directDecider(
   { entries, context, store }: LimiterSettings,
   { refund, decideWithout }: DirectOptions,
-): ((subject: unknown, cost?: number) => MaybePromise<Decision>) | undefined {
+): ((subject: unknown, cost: number | undefined, report: Report) => MaybePromise<Decision>) | undefined {
   const limitIn = memoryLimitsOf(store)
   const [entry, ...others] = entries
   if (limitIn === undefined || entry === undefined || others.length > 0) return undefined
@@ -54,11 +55,14 @@ export function directDecider(
       return new ChargeDecision([partDecision(limit, cost, verdict)], verdict.allowed, 'store', taken)
     }
   })
-  return function decideFor(subject, cost) {
+  return function decideFor(subject, cost, report) {
     const decision = decide(subject, cost)
-    if (!isPromise(decision)) return decision ?? UNLIMITED
+    if (!isPromise(decision)) return report(decision ?? UNLIMITED, subject)
     peerAddress(subject) // Node.js remembers it now
-    return decision.then((known) => known ?? UNLIMITED, denyDisconnected)
+    return decision.then(
+      (known) => report(known ?? UNLIMITED, subject),
+      (error) => report(denyDisconnected(error), subject),
+    )
   }
 }
 

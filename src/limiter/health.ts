@@ -1,8 +1,9 @@
 import { consecutive } from '../policies/consecutive.js'
 import type { BreakerState } from '../resilience/circuit-breaker.js'
 import type { GuardedStore } from '../resilience/guarded-store.js'
-import type { Part } from '../stores/store.js'
+import type { Part, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
+import { fromCallback } from '../util/maybe-promise.js'
 
 /** The health of a limiter's store. */
 export interface Health {
@@ -24,9 +25,9 @@ export async function healthOf(store: GuardedStore, key: string): Promise<Health
   const sinceMs = performance.now()
   let cause: StoreError | undefined
   try {
-    await store.charge([peek])
+    await fromCallback<Verdict>((settle) => store.charge([peek], settle))
   } catch (error) {
-    cause = error as StoreError // a guarded store throws nothing else
+    cause = error as StoreError // a guarded store fails with nothing else
   }
   const tookMs = performance.now() - sinceMs
   return { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs, cause }

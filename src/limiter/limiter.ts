@@ -14,6 +14,7 @@ import {
   denyDisconnected,
   type NamedPart,
   OPEN,
+  type Report,
   refundDecision,
   UNLIMITED,
 } from './decision.js'
@@ -88,48 +89,65 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
     const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
-    const decision = decideFor(subject, cost)
-    if (isPromise(decision)) return decision.then((made) => emitDenial(made, subject))
-    return emitDenial(decision, subject)
+    return decideFor(subject, cost, emitDenial)
   }
 
-  function emitDenial(decision: Decision, subject: Subject): Decision {
-    if (!decision.allowed) emit(events, 'limited', [decision, subject])
+  function emitDenial(decision: Decision, subject: unknown): Decision {
+    if (!decision.allowed) emit(events, 'limited', [decision, subject as Subject])
     return decision
   }
 
-  function decideFor(subject: Subject, cost: number | undefined): MaybePromise<Decision> {
+  function decideFor(subject: Subject, cost: number | undefined, report: Report): MaybePromise<Decision> {
     try {
-      return decideOn(subject, cost)
+      return decideOn(subject, cost, report)
     } catch (error) {
-      return denyDisconnected(error)
+      return report(denyDisconnected(error), subject)
     }
   }
 
-  function decideTogether(subject: unknown, cost?: number): MaybePromise<Decision> {
+  function decideTogether(
+    subject: unknown,
+    cost: number | undefined,
+    report: Report,
+  ): MaybePromise<Decision> {
     const parts = resolveCharge(subject, cost)
-    if (!isPromise(parts)) return decide(parts, subject)
+    if (!isPromise(parts)) return decide(parts, subject, report)
     peerAddress(subject) // Node.js remembers it now
-    return parts.then((resolved) => decide(resolved, subject), denyDisconnected)
-  }
-
-  function decide(parts: readonly NamedPart[], subject: unknown): MaybePromise<Decision> {
-    if (parts.length === 0) return UNLIMITED
-    let verdict: MaybePromise<Verdict>
-    try {
-      verdict = store.charge(parts)
-    } catch (error) {
-      return decideWithout(error as StoreError, parts, subject) // a protected store throws nothing else
-    }
-    if (!isPromise(verdict)) return decisionBy(verdict, parts)
-    return verdict.then(
-      (made) => decisionBy(made, parts),
-      (error: StoreError) => decideWithout(error, parts, subject),
+    return parts.then(
+      (resolved) => decide(resolved, subject, report),
+      (error) => report(denyDisconnected(error), subject),
     )
   }
 
-  function decisionBy(verdict: Verdict, charge: readonly NamedPart[]): Decision {
-    return decisionOf(verdict.source ?? 'store', { charge, verdict, refund: store.refund })
+  /** A decision that has to be awaited takes one promise, which the store's reply resolves. */
+  function decide(parts: readonly NamedPart[], subject: unknown, report: Report): MaybePromise<Decision> {
+    if (parts.length === 0) return report(UNLIMITED, subject)
+    let resolve: (decision: MaybePromise<Decision>) => void
+    let reject: (error: unknown) => void
+    const known = store.charge(parts, (outcome) => {
+      try {
+        resolve(decisionBy(outcome, parts, subject, report))
+      } catch (error) {
+        reject(error) // of `onStoreError`
+      }
+    })
+    if (known !== undefined) return decisionBy(known, parts, subject, report)
+    return new Promise((resolveLater, rejectLater) => {
+      resolve = resolveLater
+      reject = rejectLater
+    })
+  }
+
+  function decisionBy(
+    outcome: Verdict | StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+    report: Report,
+  ): MaybePromise<Decision> {
+    if (outcome instanceof Error)
+      return thenMaybe(decideWithout(outcome, parts, subject), (decision) => report(decision, subject))
+    const taken = { charge: parts, verdict: outcome, refund: store.refund }
+    return report(decisionOf(outcome.source ?? 'store', taken), subject)
   }
 
   function decideWithout(
@@ -158,7 +176,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   return {
     charge,
-    peek: (subject) => decideFor(subject, 0),
+    peek: (subject) => decideFor(subject, 0, (decision) => decision),
     refund: (decision, options) => refundDecision(decision, options?.limits),
     forget,
     health: () => healthOf(store, healthKey),

@@ -136,7 +136,7 @@ export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: nu
 
   return {
     ...store,
-    charge: (charge) => cache.find(charge, maxMs) ?? store.charge(charge),
+    charge: (charge, settle) => cache.find(charge, maxMs) ?? store.charge(charge, settle),
     refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
     forget: async (keys) => invalidateFor(keys, store.forget(keys)),
   }

@@ -1,7 +1,7 @@
-import { type Submit, submitOf } from '../stores/shared/submit.js'
+import { submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import {
   type BreakerState,
@@ -11,12 +11,19 @@ import {
 } from './circuit-breaker.js'
 import { onlyVerdict, validateVerdict } from './validate-verdict.js'
 
-/** A store that decides one charge a call, and throws or rejects with `StoreError` only. */
+/** Takes the result of a call, or why there is none. */
+export type Settle<Result> = (outcome: Result | StoreError) => void
+
+/** A store that decides one charge a call, and fails with `StoreError` only. */
 export interface GuardedStore {
   readonly name: string
   /** The state of its circuit breaker. */
   state(): BreakerState
-  charge(charge: Charge): MaybePromise<Verdict>
+  /**
+   * Decides a charge. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
+   * once, later. Never throws: a promise here would be one more than the caller's own.
+   */
+  charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
@@ -30,10 +37,12 @@ export class CircuitOpenError extends StoreError {
   }
 }
 
-/** One call of the store. `read` validates its answer. */
-interface StoreCall<R> {
-  readonly send: () => MaybePromise<unknown>
-  readonly read: (answer: unknown) => R
+/** What the guard does with the store. */
+interface Operation<Item, Result> {
+  /** Returns the answer if it is known at once; else `undefined`, and calls `settle` with it later. */
+  readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
+  /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
+  readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
 }
 
 /** How a store is guarded. */
@@ -58,91 +67,93 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const breaker = circuitBreaker(onChange)
   const deadlines = new Deadlines(timeoutMs)
   const submit = submitOf(store)
+  const validate = submit ? validateVerdict : onlyVerdict
 
-  function run<R>(call: StoreCall<R>): MaybePromise<R> {
-    const generation = breaker.admit()
-    if (generation !== undefined) return send(call, generation)
-    if (breaker.state !== 'half-open') throw new CircuitOpenError(store.name, breaker.cause)
-    return deadlines.limit(sendAfterProbe(call)).catch((cause) => {
-      if (breaker.state === 'closed') throw asStoreError(store.name, cause)
-      throw new CircuitOpenError(store.name, breaker.cause) // the store was not called
-    })
+  const charging: Operation<Charge, Verdict> = {
+    send: submit ?? callbackOf((charge) => store.charge([charge])),
+    read(charge, answer, sentAtMs) {
+      const verdict = validate(store, charge, answer)
+      if (sentAtMs !== undefined) onVerdict(charge, verdict, sentAtMs)
+      return verdict
+    },
+  }
+  const done = () => true as const
+  const refunding = { send: callbackOf((refunds: readonly Refund[]) => store.refund(refunds)), read: done }
+  const forgetting = { send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)), read: done }
+
+  /** Makes a callback of the promise that a call may return. */
+  function callbackOf<Item>(call: (item: Item) => unknown): Operation<Item, unknown>['send'] {
+    return (item, settle) => {
+      const answer = call(item)
+      if (!isPromise(answer)) return answer ?? null
+      Promise.resolve(answer).then(settle, (cause) => settle(asStoreError(store.name, cause)))
+      return undefined
+    }
   }
 
-  /** Sends a call once the probe has succeeded. The probe was sent first, so it also times out first. */
-  async function sendAfterProbe<R>(call: StoreCall<R>): Promise<R> {
+  function run<Item, Result>(operation: Operation<Item, Result>, item: Item, settle: Settle<Result>) {
+    const generation = breaker.admit()
+    if (generation !== undefined) return send(operation, item, settle, generation)
+    if (breaker.state !== 'half-open') return circuitOpen()
+    sendAfterProbe(operation, item, settle)
+    return undefined
+  }
+
+  function send<Item, Result>(
+    operation: Operation<Item, Result>,
+    item: Item,
+    settle: Settle<Result>,
+    generation: Generation,
+  ): Result | StoreError | undefined {
+    const sentAtMs = performance.now()
+    let answer: unknown
+    try {
+      answer = operation.send(item, (later) => {
+        if (deadlines.stop(deadline)) settle(outcomeOf(operation, item, generation, later, sentAtMs))
+      })
+    } catch (cause) {
+      return recordFailure(cause, generation)
+    }
+    if (answer !== undefined) return outcomeOf(operation, item, generation, answer)
+    const expire = () => settle(recordFailure(new TimeoutError(timeoutMs), generation))
+    const deadline = deadlines.start(expire, sentAtMs)
+    return undefined
+  }
+
+  /** Sends an item once the probe has succeeded. The probe was sent first, so it also times out first. */
+  async function sendAfterProbe<Item, Result>(
+    operation: Operation<Item, Result>,
+    item: Item,
+    settle: Settle<Result>,
+  ): Promise<void> {
+    const failure = () =>
+      breaker.state === 'closed' ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen()
+    const deadline = deadlines.start(() => settle(failure()))
+    const settleInTime: Settle<Result> = (outcome) => {
+      if (deadlines.stop(deadline)) settle(outcome)
+    }
     await breaker.nextChange()
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
-    if (generation === undefined) throw new CircuitOpenError(store.name, breaker.cause)
-    return send(call, generation)
+    const known = generation ? send(operation, item, settleInTime, generation) : circuitOpen()
+    if (known !== undefined) settleInTime(known)
   }
 
-  function send<R>(call: StoreCall<R>, generation: Generation): MaybePromise<R> {
+  /** Returns the result read from an answer, or the error that it is; records which. */
+  function outcomeOf<Item, Result>(
+    { read }: Operation<Item, Result>,
+    item: Item,
+    generation: Generation,
+    answer: unknown,
+    sentAtMs?: number,
+  ): Result | StoreError {
     try {
-      const answer = call.send()
-      if (!isPromise(answer)) return readAnswer(call, answer, generation)
-      return awaitAnswer(call, Promise.resolve(answer), generation)
+      if (answer instanceof Error) throw answer
+      const result = read(item, answer, sentAtMs)
+      breaker.recordSuccess(generation)
+      return result
     } catch (cause) {
-      throw recordFailure(cause, generation)
+      return recordFailure(cause, generation)
     }
-  }
-
-  async function awaitAnswer<R>(call: StoreCall<R>, answer: Promise<unknown>, generation: Generation) {
-    try {
-      return readAnswer(call, await deadlines.limit(answer), generation)
-    } catch (cause) {
-      throw recordFailure(cause, generation)
-    }
-  }
-
-  /** Sends a charge to a store that takes callbacks: one promise for the caller, and none for the store. */
-  function submitGuarded(charge: Charge, submit: Submit, generation: Generation): Promise<Verdict> {
-    return new Promise((resolve, reject) => {
-      const fail = (cause: unknown) => reject(recordFailure(cause, generation))
-      const deadline = deadlines.start(() => fail(new TimeoutError(timeoutMs)))
-      const settle = (outcome: Verdict | Error) => {
-        if (!deadlines.stop(deadline)) return
-        try {
-          if (outcome instanceof Error) throw outcome
-          const verdict = validateVerdict(store, charge, outcome)
-          breaker.recordSuccess(generation)
-          onVerdict(charge, verdict, deadline.dueAtMs - timeoutMs)
-          resolve(verdict)
-        } catch (cause) {
-          fail(cause)
-        }
-      }
-      try {
-        submit(charge, settle)
-      } catch (cause) {
-        settle(asStoreError(store.name, cause))
-      }
-    })
-  }
-
-  /** Returns the call of a store without callbacks. */
-  function chargeCall(charge: Charge): StoreCall<Verdict> {
-    const sentAtMs = performance.now()
-    let isAwaited = false
-    return {
-      send() {
-        const answer = store.charge([charge])
-        isAwaited = isPromise(answer)
-        return answer
-      },
-      read(answer) {
-        const verdict = onlyVerdict(store, charge, answer)
-        if (isAwaited) onVerdict(charge, verdict, sentAtMs)
-        return verdict
-      },
-    }
-  }
-
-  /** Returns the result read from an answer, and records a success. */
-  function readAnswer<R>(call: StoreCall<R>, answer: unknown, generation: Generation): R {
-    const result = call.read(answer)
-    breaker.recordSuccess(generation)
-    return result
   }
 
   /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
@@ -153,16 +164,24 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     return error
   }
 
+  /** The store is not called. */
+  function circuitOpen(): StoreError {
+    return new CircuitOpenError(store.name, breaker.cause)
+  }
+
+  function perform<Item>(operation: Operation<Item, true>, item: Item): MaybePromise<void> {
+    return thenMaybe(
+      fromCallback<true>((settle) => run(operation, item, settle)),
+      () => {},
+    )
+  }
+
   return {
     name: store.name,
     state: () => breaker.state,
-    charge(charge) {
-      const generation = submit && breaker.state === 'closed' ? breaker.admit() : undefined
-      if (submit === undefined || generation === undefined) return run(chargeCall(charge))
-      return submitGuarded(charge, submit, generation)
-    },
-    refund: (refunds) => run({ send: () => store.refund(refunds), read: () => {} }),
-    forget: (keys) => run({ send: () => store.forget(keys), read: () => {} }),
+    charge: (charge, settle) => run(charging, charge, settle),
+    refund: (refunds) => perform(refunding, refunds),
+    forget: (keys) => perform(forgetting, keys),
     async close() {
       await deadlines.idle()
       await deadlines.limit(Promise.resolve(store.close?.())).catch((error) => {

@@ -38,7 +38,10 @@ export function protectStore(
   })
   const guarded = repeatDenials(guard, denials, maxMs)
   if (leasing === undefined) return guarded
-  return { ...guarded, charge: (charge) => leasing.consume(charge) ?? guarded.charge(charge) }
+  return {
+    ...guarded,
+    charge: (charge, settle) => leasing.consume(charge) ?? guarded.charge(charge, settle),
+  }
 }
 
 /** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */
@@ -50,7 +53,7 @@ function directStore(store: MemoryStore): GuardedStore {
       try {
         return store.charge([charge])[0] as Verdict
       } catch (cause) {
-        throw asStoreError(store.name, cause)
+        return asStoreError(store.name, cause)
       }
     },
     refund(refunds) {

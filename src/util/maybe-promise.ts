@@ -15,6 +15,22 @@ export function thenMaybe<T, R>(
 }
 
 /**
+ * Returns what `start` returns, or a promise of what it passes to `settle` later if it returns `undefined`.
+ * Throws or rejects with an `Error` in its place.
+ */
+export function fromCallback<T>(
+  start: (settle: (outcome: T | Error) => void) => T | Error | undefined,
+): MaybePromise<T> {
+  let settle: (outcome: T | Error) => void
+  const known = start((outcome) => settle(outcome))
+  if (known instanceof Error) throw known
+  if (known !== undefined) return known
+  return new Promise((resolve, reject) => {
+    settle = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+  })
+}
+
+/**
  * Reads every item; returns a promise where one of them is a promise. Throws what a read throws: the
  * rejections of the promises made before it are handled, so that they do not end the process.
  */

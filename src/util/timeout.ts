@@ -32,10 +32,13 @@ export class Deadlines {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Calls `onExpired` after the time, unless stopped. Results that arrived by then are read first. */
-  start(onExpired: () => void): Deadline {
+  /**
+   * Calls `onExpired` when the time since `sinceMs` is over, unless stopped. Results that arrived by then are
+   * read first.
+   */
+  start(onExpired: () => void, sinceMs = performance.now()): Deadline {
     const earlier = this.#last
-    const dueAtMs = performance.now() + this.#timeoutMs
+    const dueAtMs = sinceMs + this.#timeoutMs
     const deadline: Deadline = { dueAtMs, onExpired, earlier, later: undefined }
     if (earlier === undefined) this.#first = deadline
     else earlier.later = deadline

@@ -100,7 +100,10 @@ function withBreaker(): () => Promise<Verdict> {
 
 function withGuard(): () => Promise<Verdict> {
   const guarded = guardStore(store, { timeoutMs: TIMEOUT_MS })
-  return async () => guarded.charge(parts)
+  return () =>
+    new Promise((resolve, reject) => {
+      guarded.charge(parts, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
+    })
 }
 
 function withCockatiel(): () => Promise<Verdict> {

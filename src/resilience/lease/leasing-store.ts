@@ -1,3 +1,4 @@
+import { submitOf, withSubmit } from '../../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
@@ -61,10 +62,16 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   }
 
   function charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]> {
-    const first = charges[0]
-    const part = first && charges.length === 1 ? leasablePart(first) : undefined
+    const [charge, ...others] = charges
+    const leased = charge && others.length === 0 ? chargeLeased(charge) : undefined
+    return leased ?? store.charge(charges)
+  }
+
+  /** Decides a charge by the lease of its key; returns `undefined` where there is none. */
+  function chargeLeased(charge: Charge): MaybePromise<readonly Verdict[]> | undefined {
+    const part = leasablePart(charge)
     const lease = part && (leases.get(part.key) ?? leaseIfHot(part))
-    return lease && part ? lease.charge(part) : store.charge(charges)
+    return lease?.charge(part as Part)
   }
 
   /** Returns the only part of a charge, if it takes units. */
@@ -112,7 +119,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     await Promise.all(returning)
   }
 
-  return {
+  const leasing = {
     name: store.name,
     consume,
     charge,
@@ -132,4 +139,11 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       await store.close?.()
     },
   }
+  const submit = submitOf(store)
+  if (submit === undefined) return leasing
+  return withSubmit(leasing, (charge, settle) => {
+    const leased = chargeLeased(charge)
+    if (leased === undefined) submit(charge, settle)
+    else Promise.resolve(leased).then(([verdict]) => settle(verdict as Verdict), settle)
+  })
 }

@@ -1,6 +1,7 @@
 import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import type { BreakerState } from '../../../src/resilience/circuit-breaker.js'
 import { guardStore } from '../../../src/resilience/guarded-store.js'
+import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [{ key: 'key', policy, cost: 1 }]
@@ -34,10 +35,10 @@ const fails = () => Promise.reject(new Error('connection refused'))
 
 test('a store that fails five times gets no more calls, and the error has the cause', async () => {
   const { store, calls, states } = guardedStoreOf(fails)
-  for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
+  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
   expect(calls).toHaveBeenCalledTimes(5)
   expect(states).toEqual(['open'])
-  const error = (await outcomeOf(() => store.charge(charge))) as StoreError
+  const error = (await outcomeOf(() => chargeGuarded(store, charge))) as StoreError
   expect(error).toBeInstanceOf(StoreError)
   expect(error.message).toBe(
     'fake: the circuit breaker is open after repeated failures (fake: connection refused)',
@@ -46,12 +47,12 @@ test('a store that fails five times gets no more calls, and the error has the ca
 })
 
 test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
-  ['charges', (store) => store.charge(charge)],
+  ['charges', (store) => chargeGuarded(store, charge)],
   ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
   ['forgets', (store) => store.forget(charge)],
 ])('%s fail at once while the breaker is open', async (_what, call) => {
   const { store, calls } = guardedStoreOf(fails)
-  for (let i = 0; i < 5; i++) await outcomeOf(() => store.charge(charge))
+  for (let i = 0; i < 5; i++) await outcomeOf(() => chargeGuarded(store, charge))
   calls.mockClear()
   expect(await outcomeOf(() => call(store))).toBeInstanceOf(StoreError)
   expect(calls).not.toHaveBeenCalled()
@@ -68,7 +69,7 @@ test.each<[string, () => unknown]>([
   ['answers nonsense by a promise', () => Promise.resolve(undefined)],
 ])('a store that %s opens the breaker', async (_what, answer) => {
   const { store, calls } = guardedStoreOf(answer)
-  for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
+  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
   expect(calls).toHaveBeenCalledTimes(5)
 })
 
@@ -76,7 +77,7 @@ test('an answered error does not open the breaker', async () => {
   const { store, calls } = guardedStoreOf(() =>
     Promise.reject(new StoreError('fake', 'not ours', { answered: true })),
   )
-  for (let i = 0; i < 20; i++) await outcomeOf(() => store.charge(charge))
+  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
   expect(calls).toHaveBeenCalledTimes(20)
 })
 
@@ -87,32 +88,32 @@ describe('as time passes,', () => {
   test('one charge probes a store that failed, and its success closes the breaker', async () => {
     let isUp = false
     const { store, calls, states } = guardedStoreOf(() => (isUp ? Promise.resolve([verdict]) : fails()))
-    for (let i = 0; i < 5; i++) await outcomeOf(() => store.charge(charge))
+    for (let i = 0; i < 5; i++) await outcomeOf(() => chargeGuarded(store, charge))
     await jest.advanceTimersByTimeAsync(1001)
-    await outcomeOf(() => store.charge(charge))
+    await outcomeOf(() => chargeGuarded(store, charge))
     expect(calls).toHaveBeenCalledTimes(6)
     isUp = true
     await jest.advanceTimersByTimeAsync(1001)
-    expect(await outcomeOf(() => store.charge(charge))).toBe(verdict)
-    expect(await outcomeOf(() => store.charge(charge))).toBe(verdict)
+    expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
+    expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
     expect(calls).toHaveBeenCalledTimes(8)
     expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed'])
   })
 
   test('charges that hang time out, and open the breaker', async () => {
     const { store, calls } = guardedStoreOf(() => new Promise(() => {}))
-    const answers = Array.from({ length: 200 }, () => outcomeOf(() => store.charge(charge)))
+    const answers = Array.from({ length: 200 }, () => outcomeOf(() => chargeGuarded(store, charge)))
     await jest.advanceTimersByTimeAsync(105)
     expect(await Promise.all(answers)).toHaveLength(200)
     calls.mockClear()
-    await outcomeOf(() => store.charge(charge))
+    await outcomeOf(() => chargeGuarded(store, charge))
     expect(calls).not.toHaveBeenCalled()
   })
 
   test('close waits for pending calls until they time out', async () => {
     const { store } = guardedStoreOf(() => new Promise(() => {}))
     const ended = jest.fn()
-    const outcome = outcomeOf(() => store.charge(charge))
+    const outcome = outcomeOf(() => chargeGuarded(store, charge))
     store.close().then(ended)
     await jest.advanceTimersByTimeAsync(95)
     expect(ended).not.toHaveBeenCalled()

@@ -1,5 +1,6 @@
 import { type Charge, createLimiter, type Store, type StoreError, tokenBucket, type Verdict } from 'headgate'
 import { CircuitOpenError, type GuardedStore, guardStore } from '../../../src/resilience/guarded-store.js'
+import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -11,7 +12,7 @@ const TIMEOUT_MS = 100
 const TIMED_OUT = { name: 'StoreError', message: expect.stringContaining('no answer within') }
 
 type Request = (store: GuardedStore) => unknown
-const chargeIt: Request = (store) => store.charge(charge)
+const chargeIt: Request = (store) => chargeGuarded(store, charge)
 
 /** A request, what it ended in, and after how many milliseconds. */
 interface Outcome {
@@ -36,7 +37,7 @@ async function recovering(...latencies: (number | 'fails')[]) {
   const states: string[] = []
   const fake = { name: 'fake', charge: requests, refund: requests, forget: requests } as unknown as Store
   const store = guardStore(fake, { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) })
-  for (let i = 0; i < 5; i++) await Promise.resolve(store.charge(charge)).catch(() => undefined)
+  for (let i = 0; i < 5; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
   await jest.advanceTimersByTimeAsync(1001)
   left = [...latencies]
   requests.mockClear()
@@ -76,7 +77,7 @@ test.each([40, 200])(
 )
 
 test.each<[string, Request, unknown]>([
-  ['a peek', (store) => store.charge(peek), verdict],
+  ['a peek', (store) => chargeGuarded(store, peek), verdict],
   ['a refund', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }]), undefined],
   ['a forget', (store) => store.forget(charge), undefined],
 ])('%s waits for the probe as a charge does', async (_what, request, expected) => {

@@ -1,5 +1,6 @@
 import { type Charge, memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import { guardStore } from '../../../src/resilience/guarded-store.js'
+import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [{ key: 'key', policy, cost: 1 }]
@@ -12,7 +13,7 @@ function storeThat(answer: () => unknown): Store {
 }
 
 const chargeWith = (answer: () => unknown, timeoutMs = 100) =>
-  guardStore(storeThat(answer), { timeoutMs }).charge(charge)
+  chargeGuarded(guardStore(storeThat(answer), { timeoutMs }), charge)
 
 /** What a charge throws or rejects with. */
 async function failureOf(answer: () => unknown): Promise<unknown> {
@@ -32,7 +33,7 @@ test('a synchronous answer is returned without a promise or a timer', () => {
 })
 
 test('the memory store needs no promise', () => {
-  expect(guardStore(memoryStore(), { timeoutMs: 100 }).charge(charge)).toMatchObject({
+  expect(chargeGuarded(guardStore(memoryStore(), { timeoutMs: 100 }), charge)).toMatchObject({
     allowed: true,
     parts: [{ remaining: 4 }],
   })
@@ -40,7 +41,7 @@ test('the memory store needs no promise', () => {
 
 test('the store gets the charge in a batch of one', () => {
   const calls = jest.fn(() => [verdict])
-  guardStore({ ...storeThat(calls) }, { timeoutMs: 100 }).charge(charge)
+  chargeGuarded(guardStore({ ...storeThat(calls) }, { timeoutMs: 100 }), charge)
   expect(calls.mock.calls).toEqual([[[charge]]])
 })
 

@@ -1,6 +1,7 @@
 import { type Charge, type Store, StoreError, tokenBucket } from 'headgate'
 import { guardStore } from '../../../src/resilience/guarded-store.js'
 import { type Submit, withSubmit } from '../../../src/stores/shared/submit.js'
+import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Charge = [
@@ -17,12 +18,12 @@ const fake: Store = { name: 'fake', charge: () => [], refund() {}, forget() {} }
 function submitWith(outcome: unknown) {
   const submit = (_charge: Charge, settle: (outcome: unknown) => void) =>
     queueMicrotask(() => settle(outcome))
-  return guardStore(withSubmit({ ...fake }, submit as Submit), { timeoutMs: 100 }).charge(charge)
+  return chargeGuarded(guardStore(withSubmit({ ...fake }, submit as Submit), { timeoutMs: 100 }), charge)
 }
 
 function chargeWith(answer: unknown) {
   const store = { name: 'fake', charge: () => answer, refund() {}, forget() {} }
-  return guardStore(store as unknown as Store, { timeoutMs: 100 }).charge(charge)
+  return chargeGuarded(guardStore(store as unknown as Store, { timeoutMs: 100 }), charge)
 }
 
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
@@ -135,7 +136,7 @@ test('a submit that throws rejects the charge with a StoreError', async () => {
     throw new TypeError('a cost must be whole')
   }
   const guarded = guardStore(withSubmit({ ...fake }, submit), { timeoutMs: 100 })
-  await expect(guarded.charge(charge)).rejects.toThrow('fake: a cost must be whole')
+  await expect((async () => chargeGuarded(guarded, charge))()).rejects.toThrow('fake: a cost must be whole')
 })
 
 test('an object that wraps a store or inherits from it is charged by its own charge', async () => {
@@ -143,6 +144,6 @@ test('an object that wraps a store or inherits from it is charged by its own cha
   const store = withSubmit({ ...fake }, submit)
   const own = async () => [verdict]
   for (const wrapped of [{ ...store, charge: own }, Object.assign(Object.create(store), { charge: own })])
-    expect(await guardStore(wrapped, { timeoutMs: 100 }).charge(charge)).toBe(verdict)
+    expect(await chargeGuarded(guardStore(wrapped, { timeoutMs: 100 }), charge)).toBe(verdict)
   expect(submit).not.toHaveBeenCalled()
 })

@@ -92,7 +92,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
   })
   const states: string[] = []
   limiter.events.on('storeState', (state) => states.push(state)).on('storeError', () => {})
-  for (let i = 0; i < 9; i++) await limiter.charge('hot')
+  for (let i = 0; i < 10; i++) await limiter.charge('hot')
   remote.before = () => new Promise(() => {})
   for (let i = 0; i < 6; i++) {
     const fresh = limiter.charge(`fresh ${i}`)
