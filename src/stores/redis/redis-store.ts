@@ -16,7 +16,7 @@ import {
 import { clusterTransport } from './cluster-transport.js'
 import { multiPolicyCall, refundCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
-import { scriptRunner } from './script-runner.js'
+import { indexesOf, scriptRunner } from './script-runner.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import { type Command, serverTransport, type Transport } from './transport.js'
 
@@ -107,7 +107,7 @@ const chargeCall = (charges: readonly Charge[]) => singlePolicyCall(charges) ?? 
 function splitByPolicy(charges: readonly Charge[]): Iterable<readonly number[]> {
   const policy = charges[0]?.[0]?.policy
   if (charges.every((charge) => charge.length === 1 && charge[0]?.policy === policy))
-    return [[...charges.keys()]]
+    return [indexesOf(charges)]
   const shared = new Set(
     charges.filter(({ length }) => length > 1).flatMap((charge) => charge.map(({ key }) => key)),
   )

@@ -1,6 +1,7 @@
 import { groupBy } from '../../util/group-by.js'
 import type { Send } from '../shared/batcher.js'
 import type { Charge } from '../store.js'
+import type { StoreError } from '../store-error.js'
 import { asStoreError } from '../store-error.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
@@ -8,10 +9,12 @@ import type { Command, Transport } from './transport.js'
 /** Errors of a call for several keys whose slot is migrating: each key may be on either node. */
 const MIGRATING = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
 
-interface GroupCall<Result> extends ScriptCall<Result> {
+/** A call for some items of a batch. */
+interface GroupCall<Result> {
   readonly shard: number
-  /** The indexes of its items in the batch. */
+  /** The indexes of the items in the batch. */
   readonly indexes: readonly number[]
+  readonly call: ScriptCall<Result>
 }
 
 /**
@@ -22,39 +25,42 @@ interface GroupCall<Result> extends ScriptCall<Result> {
 export function scriptRunner<Item extends Charge, Result>(
   { shardOf, send }: Transport,
   callFor: (items: readonly Item[]) => ScriptCall<Result>,
-  split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [[...items.keys()]],
+  split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [indexesOf(items)],
 ): Send<Item, Result> {
   function callsFor(items: readonly Item[]): GroupCall<Result>[] {
-    const groups: Iterable<readonly [number, readonly number[]]> = shardOf
-      ? groupBy(items.keys(), (i) => shardOf(items[i]?.[0]?.key ?? ''))
-      : Array.from(split(items), (indexes) => [0, indexes])
-    return Array.from(groups, ([shard, indexes]) => {
-      return { shard, indexes, ...callFor(indexes.map((i) => items[i] as Item)) }
-    })
+    const calls: GroupCall<Result>[] = []
+    const add = (shard: number, indexes: readonly number[]) =>
+      calls.push({ shard, indexes, call: callFor(indexes.map((i) => items[i] as Item)) })
+    if (shardOf === undefined) for (const indexes of split(items)) add(0, indexes)
+    else {
+      const byShard = groupBy(items.keys(), (i) => shardOf(items[i]?.[0]?.key ?? ''))
+      for (const [shard, indexes] of byShard) add(shard, indexes)
+    }
+    return calls
   }
 
   /**
-   * Returns the results in a reply. A server that does not know the script (after a restart, a failover or
-   * SCRIPT FLUSH) has not run it, so the call is sent once more with the script's text.
+   * Sends a call once more, with the script's text, to a server that does not know the script (after a
+   * restart, a failover or SCRIPT FLUSH), and so has not run it. Throws any other error.
    */
-  async function resultsOf(call: GroupCall<Result>, reply: Promise<unknown> | undefined) {
-    try {
-      return readReply(call, await reply)
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-    }
-    const [again] = send([commandFor('eval', call.script.text, call)])
-    return readReply(call, await again)
+  async function runAgain({ shard, call }: GroupCall<Result>, error: unknown) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+    const [reply] = send([commandFor('eval', call.script.text, call, shard)])
+    return reply
   }
 
   return async function run(items, answer) {
-    const calls = callsFor(items)
-    const replies = send(calls.map((call) => commandFor('evalsha', call.script.sha1, call)))
-    const answered = calls.map(async (call, i) => {
-      const { indexes } = call
+    const groups = callsFor(items)
+    const replies = send(
+      groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
+    )
+    const answered = groups.map(async (group, i) => {
+      const { call, indexes } = group
       try {
-        for (const [j, result] of (await resultsOf(call, replies[i])).entries())
-          answer(indexes[j] as number, result)
+        const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
+        const results = readReply(call, reply)
+        for (let j = 0; j < results.length; j++)
+          answer(indexes[j] as number, results[j] as Result | StoreError)
       } catch (cause) {
         const error = asStoreError('redis', cause)
         if (indexes.length > 1 && MIGRATING.test(error.message)) {
@@ -68,6 +74,16 @@ export function scriptRunner<Item extends Charge, Result>(
   }
 }
 
-function commandFor(name: string, script: string, { shard, keys, args }: GroupCall<unknown>): Command {
+/** Returns the indexes of all items. */
+export function indexesOf(items: readonly unknown[]): readonly number[] {
+  return items.map((_, i) => i)
+}
+
+function commandFor(
+  name: string,
+  script: string,
+  { keys, args }: ScriptCall<unknown>,
+  shard: number,
+): Command {
   return { shard, words: [name, script, String(keys.length), ...keys, ...args] }
 }

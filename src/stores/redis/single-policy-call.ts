@@ -13,14 +13,19 @@ import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
   const policy = charges[0]?.[0]?.policy
   if (policy === undefined) return undefined
-  for (const charge of charges)
-    if (charge.length !== 1 || !isSamePolicy((charge[0] as Part).policy, policy)) return undefined
-  const parts = charges.map(([part]) => part as Part)
+  const parts: Part[] = []
   const indexByKey = new Map<string, number>()
-  const indexes = parts.map(({ key }) => indexIn(indexByKey, key))
-  const isPlain = indexByKey.size === parts.length && parts.every(({ cost }) => cost === 1)
-  const costs = isPlain ? '' : JSON.stringify(costsByKey(parts, indexes))
+  const indexes: number[] = []
+  let isPlain = true
+  for (const charge of charges) {
+    const part = charge[0] as Part
+    if (charge.length !== 1 || !isSamePolicy(part.policy, policy)) return undefined
+    parts.push(part)
+    indexes.push(indexIn(indexByKey, part.key))
+    isPlain &&= part.cost === 1
+  }
   const keys = [...indexByKey.keys()]
+  const costs = isPlain && keys.length === parts.length ? '' : JSON.stringify(costsByKey(parts, indexes))
   const { params, script } = encodePolicy(policy)
 
   const resultsFrom = ({ atMs, states, refusal }: Reading) =>

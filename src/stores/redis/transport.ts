@@ -32,11 +32,14 @@ export function serverTransport(client: RedisClient): Transport {
  * Sends one command. With `enableAutoPipelining`, ioredis 5 and 6 lose the name of a command sent by
  * `callBuffer`, so it goes in a pipeline of its own.
  */
-export async function sendOne(
+export function sendOne(client: RedisClient | RedisClusterClient, { words }: Command): Promise<unknown> {
+  return client.options.enableAutoPipelining ? pipelineOne(client, words) : client.callBuffer(...words)
+}
+
+async function pipelineOne(
   client: RedisClient | RedisClusterClient,
-  { words }: Command,
+  words: Command['words'],
 ): Promise<unknown> {
-  if (!client.options.enableAutoPipelining) return client.callBuffer(...words)
   const pipeline = client.pipeline()
   pipeline.callBuffer(...words)
   const [[error, reply] = []] = (await pipeline.exec()) ?? []
@@ -80,6 +83,10 @@ const lossGuard = weakMemo((client: RedisClient) => {
   return (reply: Promise<unknown>): Promise<unknown> =>
     new Promise((resolve, reject) => {
       pending.add(reject)
-      reply.then(resolve, reject).finally(() => pending.delete(reject))
+      const end = (settle: (value: never) => void) => (value: unknown) => {
+        pending.delete(reject)
+        settle(value as never)
+      }
+      reply.then(end(resolve), end(reject))
     })
 })

@@ -1,3 +1,5 @@
+type Picked<Item> = readonly [batch: readonly Item[], rest: Item[]]
+
 /**
  * Creates a picker of batches, which lock keys while they are in flight. `pick` returns the next batch,
  * usually of at most `maxItems`, and the remaining items, both in order; `release` unlocks what a batch has
@@ -15,20 +17,20 @@ export function batchPicker<Item>(
 ) {
   const locked = new Set<string>()
 
-  function pickFirst(waiting: readonly Item[], maxItems: number): [batch: Item[], rest: Item[]] {
+  function pickFirst(waiting: readonly Item[], maxItems: number): Picked<Item> {
     let weight = 0
     const end = waiting.findIndex((item, i) => {
       weight += weigh(item)
       return i > 0 && (i >= maxItems || weight > maxWeight)
     })
-    return end < 0 ? [[...waiting], []] : [waiting.slice(0, end), waiting.slice(end)]
+    return end < 0 ? [waiting, []] : [waiting.slice(0, end), waiting.slice(end)]
   }
 
   function pickUnlocked(
     waiting: readonly Item[],
     maxItems: number,
     keysOf: (item: Item) => readonly string[],
-  ): [batch: Item[], rest: Item[]] {
+  ): Picked<Item> {
     const batch: Item[] = []
     const rest: Item[] = []
     const ownKeys = new Set<string>()

@@ -33,6 +33,14 @@ interface Waiting<Item, Answer> {
   readonly settle: Settle<Answer>
 }
 
+/** A batch that was sent. */
+interface Flight {
+  readonly sentAtMs: number
+  /** Whether it took longer than the stall timeout, so that it no longer delays others. */
+  hasStalled: boolean
+  isAnswered: boolean
+}
+
 /** Sends items in batches. */
 export interface Batcher<Item, Answer> {
   /** Sends an item. It takes a callback, since a promise for each would cost as much as to send it. */
@@ -70,13 +78,13 @@ export function batcher<Item, Answer>(
     lockKeys && (({ item }) => lockKeys(item)),
   )
   let waiting: Waiting<Item, Answer>[] = []
-  const inFlight = new Set<{ readonly sentAtMs: number }>() // the oldest first; without those that stalled
-  const unanswered = new Set<object>()
+  const unanswered: Flight[] = [] // the oldest first
   let isScheduled = false
   let isWatching = false
 
+  const inFlight = () => unanswered.filter(({ hasStalled }) => !hasStalled)
   /** How many batches may leave now. */
-  const room = () => Math.min(maxInFlight - inFlight.size, maxUnanswered - unanswered.size)
+  const room = () => Math.min(maxInFlight - inFlight().length, maxUnanswered - unanswered.length)
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -85,7 +93,7 @@ export function batcher<Item, Answer>(
       return
     }
     isScheduled = true
-    if (inFlight.size === 0) process.nextTick(flush)
+    if (inFlight().length === 0) process.nextTick(flush)
     else setImmediate(flush)
   }
 
@@ -103,24 +111,24 @@ export function batcher<Item, Answer>(
 
   /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
-    const [oldest] = inFlight
+    const [oldest] = inFlight()
     if (isWatching || oldest === undefined) return
     isWatching = true
     const stall = () => {
       isWatching = false
-      inFlight.delete(oldest)
+      oldest.hasStalled = true
       schedule()
     }
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
   async function deliver(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    const flight = { sentAtMs: performance.now() }
-    inFlight.add(flight)
-    unanswered.add(flight)
+    const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
+    unanswered.push(flight)
     const markAnswered = () => {
-      if (!unanswered.delete(flight)) return
-      inFlight.delete(flight)
+      if (flight.isAnswered) return
+      flight.isAnswered = true
+      unanswered.splice(unanswered.indexOf(flight), 1)
       schedule()
     }
     try {
