@@ -65,8 +65,11 @@ export class Deadlines {
   limit<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const deadline = this.start(() => reject(new TimeoutError(this.#timeoutMs)))
-      const end = () => this.stop(deadline)
-      work.finally(end).then(resolve, reject)
+      const stopAnd = (settle: (value: never) => void) => (value: unknown) => {
+        this.stop(deadline)
+        settle(value as never)
+      }
+      work.then(stopAnd(resolve), stopAnd(reject))
     })
   }
 
