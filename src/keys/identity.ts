@@ -1,9 +1,10 @@
-import { createHmac, hash as oneShot } from 'node:crypto'
+import { hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
+import { keyedHash } from './keyed-hash.js'
 
 /**
  * Returns the identity of a subject as it is stored: bounded, printable, without blanks; `undefined` where
@@ -36,21 +37,39 @@ function partReader(
   readAddress: (subject: unknown) => string,
   secret: string | undefined,
 ): IdentityReader {
+  if (identityKeys.has(key)) return key as IdentityReader
   if (addressUseOf(key)?.returnsAddress && secret === undefined) return key as IdentityReader
-  const hashOnce = lastHashOf(key)
-
-  function identify(value: unknown, subject: unknown): string | undefined {
-    if (value === undefined) return undefined
-    if (isKey(value)) return hashOnce(value, secret)
-    warnOfObject(key, value)
-    return hash(`malformed:${readAddress(subject)}`, secret)
-  }
-
+  const identify = identifier(key, readAddress, secret)
   return (subject) => {
     const value = key(subject)
     if (!isPromise(value)) return identify(value, subject)
     return Promise.resolve(value).then((known) => identify(known, subject))
   }
+}
+
+/** Creates the function that makes an identity of what a key function returned for a subject. */
+export function identifier(
+  key: KeyFunction<never>,
+  readAddress: (subject: unknown) => string,
+  secret: string | undefined,
+): (value: unknown, subject: unknown) => string | undefined {
+  const hash = identityHash(secret)
+  const hashOnce = lastHashOf(key)
+
+  return function identify(value, subject) {
+    if (value === undefined) return undefined
+    if (isKey(value)) return hashOnce(value, secret, hash)
+    warnOfObject(key, value)
+    return hash(`malformed:${readAddress(subject)}`)
+  }
+}
+
+const identityKeys = new WeakSet<KeyFunction<never>>()
+
+/** Marks a key function whose results are identities already, made by `identifier`; returns it. */
+export function markIdentities<K extends KeyFunction<never>>(key: K): K {
+  identityKeys.add(key)
+  return key
 }
 
 const MAX_LENGTH = 1024
@@ -76,24 +95,25 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
 }
 
 /** Returns the hash function of a key, which keeps its last hash: limits of one request may share a key. */
-const lastHashOf = weakMemo((_key: KeyFunction<unknown>) => {
+const lastHashOf = weakMemo((_key: KeyFunction<never>) => {
   let last: { value?: Key; secret?: string | undefined; hash: string } = { hash: '' }
-  return (value: Key, secret: string | undefined): string => {
-    if (value !== last.value || secret !== last.secret)
-      last = { value, secret, hash: hashedValue(value, secret) }
+  return (value: Key, secret: string | undefined, hash: (text: string) => string): string => {
+    if (value !== last.value || secret !== last.secret) last = { value, secret, hash: hash(`value:${value}`) }
     return last.hash
   }
 })
 
-/** Returns the hash that storage keys hold in place of a value that a key function returned. */
-export function hashedValue(value: Key, secret: string | undefined): string {
-  return hash(`value:${value}`, secret)
+/** Creates the function that returns what storage keys hold in place of a value of a key function. */
+export function valueHash(secret: string | undefined): (value: Key) => string {
+  const hash = identityHash(secret)
+  return (value) => hash(`value:${value}`)
 }
 
-function hash(text: string, secret: string | undefined): string {
-  const digest =
-    secret === undefined
-      ? oneShot('sha256', text, 'base64url')
-      : createHmac('sha256', secret).update(text).digest('base64url')
-  return digest.slice(0, 22)
+function identityHash(secret: string | undefined): (text: string) => string {
+  const digest = secret === undefined ? plainHash : keyedHash(secret)
+  return (text) => digest(text).slice(0, 22)
+}
+
+function plainHash(text: string): string {
+  return oneShot('sha256', text, 'base64url')
 }

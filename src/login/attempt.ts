@@ -1,49 +1,99 @@
-import { isKey } from '../keys/identity.js'
-import type { KeyValue } from '../keys/key.js'
+import type { IncomingMessage } from 'node:http'
+import { addressUseOf, markAddressUse } from '../keys/address-use.js'
+import { addressKey as sourceKey } from '../keys/by-ip.js'
+import { identifier, identityReader, isKey, markIdentities } from '../keys/identity.js'
+import type { KeyFunction } from '../keys/key.js'
+import { addressReader } from '../keys/source-address.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import type { AccountReader } from './account.js'
-import { type Browser, type RecognizeBrowser, STRANGER } from './device-cookie.js'
-import type { ReportOutcome } from './outcome.js'
+import { type Browser, STRANGER } from './device-cookie.js'
+import type { LoginSettings } from './options.js'
+import type { Ending } from './outcome.js'
 
-/** What a guard knows of an attempt. */
+/**
+ * What a guard knows of an attempt. It refers neither to the request nor to the response: V8 keeps the values
+ * of a weak map alive until it collects the old generation, and whatever they refer to.
+ */
 export interface Attempt extends Browser {
   /** The account's name, `null` for a malformed one, or `undefined` where the account is not limited. */
   readonly name: unknown
+  /** The identities of the account and of the address in keys, once a limit has read them. */
+  account?: string | undefined
+  address?: MaybePromise<string | undefined>
   /** Set once the attempt was charged and allowed. */
-  report?: ReportOutcome
+  ending?: Ending
 }
 
 /** The attempts in progress, and the keys that limits read from them. */
-export type Attempts<Req extends object> = ReturnType<typeof attemptRecord<Req>>
+export type Attempts<Req extends IncomingMessage> = ReturnType<typeof attemptRecord<Req>>
+
+/** How a guard reads attempts. */
+type AttemptSettings<Req extends IncomingMessage> = Pick<
+  LoginSettings<Req, never>,
+  'account' | 'address' | 'cookies' | 'secret'
+>
 
 /** Creates the record of a guard's attempts: one entry for each request, while the request lives. */
-export function attemptRecord<Req extends object>(
-  { read, fieldOf }: AccountReader<Req>,
-  recognize: RecognizeBrowser<Req> | undefined,
-) {
+export function attemptRecord<Req extends IncomingMessage>({
+  account,
+  address,
+  cookies,
+  secret,
+}: AttemptSettings<Req>) {
   const attempts = new WeakMap<object, Attempt | undefined>()
+  const { read, fieldOf } = account
+  const use = addressUseOf(address)
+  const readSource = sourceKey(use?.read ?? addressReader('loginGuard'))
+  const identifyAccount = identifier(read, readSource, secret)
+  const identifyAddress = identityReader([address as KeyFunction], readSource, secret)
 
   /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */
   function of(req: Req): MaybePromise<Attempt> {
     return (
       attempts.get(req) ??
-      thenMaybe(read(req), (name) => {
-        if (recognize === undefined || !isKey(name)) return { name, device: STRANGER }
-        const browser = recognize(req, String(name), String(fieldOf(req) ?? name))
+      thenMaybe(read(req as never), (name) => {
+        if (cookies === undefined || !isKey(name)) return { name, device: STRANGER }
+        const browser = cookies.recognize(req, String(name), String(fieldOf(req as never) ?? name))
         return thenMaybe(browser, (known) => ({ name, ...known }))
       })
     )
   }
 
   /** Returns the name of the account. */
-  function account(req: Req): KeyValue {
+  function name(req: Req): MaybePromise<unknown> {
     const attempt = attempts.get(req)
-    return attempt === undefined ? read(req) : attempt.name
+    return attempt === undefined ? read(req as never) : attempt.name
+  }
+
+  /** Returns the identity of an attempt's account; `undefined` where the account is not limited. */
+  function accountOf(attempt: Attempt, req: Req): string | undefined {
+    attempt.account ??= identifyAccount(attempt.name, req)
+    return attempt.account
+  }
+
+  /** Returns the identity of an attempt's address. */
+  function addressOf(attempt: Attempt, req: Req): MaybePromise<string | undefined> {
+    attempt.address ??= identifyAddress(req)
+    return attempt.address
+  }
+
+  /** Creates a key of attempts that returns an identity. */
+  function keyOf(read: (attempt: Attempt, req: Req) => MaybePromise<string | undefined>): KeyFunction<Req> {
+    return marked((req) => thenMaybe(of(req), (attempt) => read(attempt, req)))
+  }
+
+  /** The key of addresses alone, which needs no account. */
+  const addressKey = marked((req) => {
+    const attempt = attempts.get(req)
+    return attempt === undefined ? identifyAddress(req) : addressOf(attempt, req)
+  })
+
+  function marked(key: KeyFunction<Req>): KeyFunction<Req> {
+    return markIdentities(markAddressUse(key, use && { ...use, returnsAddress: false }))
   }
 
   /**
-   * Makes a request an attempt in progress, whose account and browser are read once: several limits need
-   * them, an account function may query a database, and the handler may change the body.
+   * Makes a request an attempt in progress, whose account, address and browser are read once: several limits
+   * need them, an account function may query a database, and the handler may change the body.
    */
   function begin(req: Req): MaybePromise<Attempt> {
     return thenMaybe(of(req), (attempt) => {
@@ -63,5 +113,5 @@ export function attemptRecord<Req extends object>(
     }
   }
 
-  return { get: (req: Req) => attempts.get(req), of, account, begin, runAs }
+  return { get: (req: Req) => attempts.get(req), name, accountOf, addressOf, keyOf, addressKey, begin, runAs }
 }

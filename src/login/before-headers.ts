@@ -11,10 +11,10 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
 
   function writeHeadAfterListener(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
     if (!isDue || res.headersSent) return writeHead.call(this, status, ...rest)
+    if (res.statusCode !== status) res.statusCode = status
     const message = rest.filter((arg) => typeof arg === 'string').slice(0, 1)
     const headers = rest.find((arg) => typeof arg === 'object' && arg !== null)
-    res.statusCode = status
-    setHeaders(res, headers)
+    if (headers !== undefined) setHeaders(res, headers)
     isDue = false
     listener()
     return writeHead.call(this, res.statusCode, ...message)
@@ -27,7 +27,7 @@ export function beforeHeaders(res: ServerResponse, listener: () => void): void {
  * Sets headers as `writeHead` does: they replace earlier ones, and a list, flat or of pairs, may
  * hold a name several times.
  */
-function setHeaders(res: ServerResponse, headers: object = {}): void {
+function setHeaders(res: ServerResponse, headers: object): void {
   const pairs = Array.isArray(headers) ? pairsIn(headers) : Object.entries(headers)
   for (const [name] of pairs) res.removeHeader(name)
   for (const [name, value] of pairs) res.appendHeader(name, value as string | string[])

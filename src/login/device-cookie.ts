@@ -1,29 +1,42 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
+import { type KeyedHash, keyedHash } from '../keys/keyed-hash.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
-
-/** What a cookie is signed for: an account, its name in the spelling that was typed, and its epoch. */
-type Signed = readonly [account: string, typed: string, epoch: string]
 
 /** The browser of an attempt, by what its cookies prove. */
 export interface Browser {
   /** Which known device of the account it is, or `STRANGER`. */
   readonly device: string
-  /** Makes it a known device. Must be called before the headers of the response are sent. */
-  remember?(res: ServerResponse): void
+  /** What a cookie for it is made from; absent where a guard has no device cookies. */
+  readonly signing?: Signing
+}
+
+/** What the cookie of an attempt is signed for, and the device cookies that its request carries. */
+interface Signing {
+  /** Names the guard, the account, and its name in the spelling that was typed. */
+  readonly login: string
+  readonly epoch: string
+  readonly cookies: ReadonlyMap<string, string>
+  /** The name of the cookie under each secret, once it is computed. */
+  readonly names: string[]
 }
 
 /** What the device of an unknown browser is. */
 export const STRANGER = 'stranger'
 
-/**
- * Returns the browser of an attempt. Reads the cookies and the epoch before the charge: the headers of a
- * response cannot wait for them.
- */
-export type RecognizeBrowser<Req> = (req: Req, account: string, typed: string) => MaybePromise<Browser>
+/** Recognizes browsers, and makes them known. */
+export interface DeviceCookies<Req> {
+  /**
+   * Returns the browser of an attempt. Reads the cookies and the epoch before the charge: the headers of a
+   * response cannot wait for them.
+   */
+  recognize(req: Req, account: string, typed: string): MaybePromise<Browser>
+  /** Makes a browser a known device. Must be called before the headers of the response are sent. */
+  remember(req: Req, res: ServerResponse, browser: Browser): void
+}
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
@@ -40,57 +53,56 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
  * replaced by the response to an attacker's own login in the victim's browser.
  */
-export function deviceCookie<Req extends IncomingMessage>(
+export function deviceCookies<Req extends IncomingMessage>(
   { secret: secrets, epoch: epochOf, lasts: lastsMs }: DeviceSettings,
   prefix: string,
   guard: string,
-): RecognizeBrowser<Req> {
-  function keyedHash(secret: string, ...texts: readonly string[]): string {
-    return createHmac('sha256', secret)
-      .update(JSON.stringify([prefix, guard, ...texts]))
-      .digest('base64url')
+): DeviceCookies<Req> {
+  const hashes = secrets.map(keyedHash)
+
+  function nameBy(hash: KeyedHash, i: number, { login, names }: Signing): string {
+    names[i] ??= DEVICE_COOKIE + hash(`name${login}`).slice(0, 8)
+    return names[i]
   }
 
-  function nameOf(secret: string, [account, typed]: Signed): string {
-    return DEVICE_COOKIE + keyedHash(secret, 'device cookie', account, typed).slice(0, 8)
+  function signatureOf(hash: KeyedHash, { login, epoch }: Signing, device: string, expires: string): string {
+    return hash(`proof${login}${device}.${expires}.${epoch}`)
   }
 
-  function knownDevice(cookies: ReadonlyMap<string, string>, signed: Signed): string | undefined {
-    if (cookies.size === 0) return undefined
-    for (const secret of secrets) {
-      const proof = PROOF.exec(cookies.get(nameOf(secret, signed)) ?? '') ?? []
+  function knownDevice(signing: Signing): string | undefined {
+    if (signing.cookies.size === 0) return undefined
+    for (const [i, hash] of hashes.entries()) {
+      const proof = PROOF.exec(signing.cookies.get(nameBy(hash, i, signing)) ?? '') ?? []
       const [, device = '', expires = '', signature = ''] = proof
       if (secondsOf(expires) * 1000 <= Date.now()) continue // or there is no proof
-      const expected = keyedHash(secret, 'device', ...signed, device, expires)
+      const expected = signatureOf(hash, signing, device, expires)
       if (timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return device
     }
     return undefined
   }
 
-  function sign(signed: Signed, device: string, cookies: ReadonlyMap<string, string>): string[] {
-    const [secret = ''] = secrets
-    const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
-    const proof = `${device}.${expires}.${keyedHash(secret, 'device', ...signed, device, expires)}`
-    return setDeviceCookies(nameOf(secret, signed), proof, lastsMs, cookies)
-  }
-
-  return function recognizeBrowser(req, account, typed) {
-    const cookies = readDeviceCookies(headerOf(req, 'cookie'))
-    return thenMaybe(epochOf?.(account, req as never), (epoch) => {
-      const signed: Signed = [account, typed, epochText(epoch)]
-      const device = knownDevice(cookies, signed)
-      return {
-        device: device ?? STRANGER,
-        remember(res) {
-          // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie,
-          // one from another origin of the same site removes none.
-          const site = headerOf(req, 'sec-fetch-site')
-          if (site === 'cross-site') return
-          const others = site === undefined || site === 'same-origin' ? cookies : new Map()
-          const id = device ?? randomBytes(12).toString('base64url')
-          res.appendHeader('Set-Cookie', sign(signed, id, others))
-        },
-      }
-    })
+  return {
+    recognize(req, account, typed) {
+      const cookies = readDeviceCookies(headerOf(req, 'cookie'))
+      return thenMaybe(epochOf?.(account, req as never), (epoch) => {
+        // JSON shows where each text ends, and where all of them end.
+        const login = JSON.stringify([prefix, guard, account, typed])
+        const signing: Signing = { login, epoch: epochText(epoch), cookies, names: [] }
+        return { device: knownDevice(signing) ?? STRANGER, signing }
+      })
+    },
+    remember(req, res, { device, signing }) {
+      const [hash] = hashes
+      if (signing === undefined || hash === undefined) return
+      // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie, one
+      // from another origin of the same site removes none.
+      const site = headerOf(req, 'sec-fetch-site')
+      if (site === 'cross-site') return
+      const others = site === undefined || site === 'same-origin' ? signing.cookies : new Map()
+      const id = device === STRANGER ? randomBytes(12).toString('base64url') : device
+      const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
+      const proof = `${id}.${expires}.${signatureOf(hash, signing, id, expires)}`
+      res.appendHeader('Set-Cookie', setDeviceCookies(nameBy(hash, 0, signing), proof, lastsMs, others))
+    },
   }
 }

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { isKey } from '../keys/identity.js'
-import type { KeyFunction } from '../keys/key.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'
 import { durationText } from '../util/durations.js'
 import { thenMaybe } from '../util/maybe-promise.js'
-import type { Attempts } from './attempt.js'
+import type { Attempt, Attempts } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import type { LoginSettings } from './options.js'
 
@@ -27,35 +26,35 @@ type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly 
  * could be taken for the last failure in a row.
  */
 export function loginLimits<Req extends IncomingMessage>(
-  { limits: policies, consecutive: most, address, recognize }: LoginSettings<Req, never>,
-  attempts: Attempts<Req>,
+  { limits: policies, consecutive: most, cookies }: LoginSettings<Req, never>,
+  { keyOf, addressKey, accountOf, addressOf }: Attempts<Req>,
 ): LoginLimit<Req>[] {
-  const { account } = attempts
-  const device = (req: Req) => thenMaybe(attempts.of(req), (attempt) => attempt.device)
-  const who = recognize ? [account, device] : [account]
-  const addressOfStranger = (req: Req) =>
-    thenMaybe(device(req), (known) => (known === STRANGER ? address(req) : undefined))
+  const addressOfStranger = keyOf((attempt, req) =>
+    attempt.device === STRANGER ? addressOf(attempt, req) : undefined,
+  )
+  const browserOf = (attempt: Attempt, req: Req) =>
+    cookies === undefined ? accountOf(attempt, req) : join(accountOf(attempt, req), attempt.device)
+  const fromAddress = keyOf((attempt, req) =>
+    thenMaybe(addressOf(attempt, req), (address) => join(browserOf(attempt, req), address)),
+  )
   const limits: LoginLimit<Req>[] = [
-    { name: 'address', policy: policies.address, key: recognize ? addressOfStranger : address },
-    { name: 'account-and-address', policy: policies.accountAndAddress, key: [...who, address] },
-    { name: 'account', policy: policies.account, key: who },
+    { name: 'address', policy: policies.address, key: cookies ? addressOfStranger : addressKey },
+    { name: 'account-and-address', policy: policies.accountAndAddress, key: fromAddress },
+    { name: 'account', policy: policies.account, key: keyOf(browserOf) },
   ]
   if (most === false) return limits
-  const policy = consecutive({ limit: most })
-  return [...limits, { name: 'consecutive', policy, key: [account, consecutiveKey(attempts)] }]
+  // One row for all known devices: else whoever knew a password could log in often, keep the cookies, and
+  // have the whole limit with each of them when the password has changed.
+  const inARow = keyOf((attempt, req) => {
+    if (!isKey(attempt.name)) return undefined // there is no account to lock
+    return join(accountOf(attempt, req), attempt.device === STRANGER ? STRANGER : 'known')
+  })
+  return [...limits, { name: 'consecutive', policy: consecutive({ limit: most }), key: inARow }]
 }
 
-/**
- * Returns a key for failures in a row that distinguishes strangers from known devices, but no known device
- * from another: else whoever knew a password could log in often, keep the cookies, and have the whole limit
- * with each of them when the password has changed. `undefined` without a name: there is no account to lock.
- */
-function consecutiveKey<Req extends object>({ of }: Attempts<Req>): KeyFunction<Req> {
-  return (req) =>
-    thenMaybe(of(req), ({ name, device }) => {
-      if (!isKey(name)) return undefined
-      return device === STRANGER ? STRANGER : 'known'
-    })
+/** Joins two identities, each of which is bounded and holds no bar; `undefined` where one of them is. */
+function join(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || other === undefined ? undefined : `${one}|${other}`
 }
 
 /** By what each limit counts, in words: without device cookies, and with them. */

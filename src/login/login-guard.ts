@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DenialFigures } from '../http/denial-body.js'
 import type { RateLimitOptions } from '../http/options.js'
 import { middlewareFrom, type RateLimitMiddleware } from '../http/rate-limit.js'
-import { hashedValue, isKey } from '../keys/identity.js'
+import { isKey, valueHash } from '../keys/identity.js'
 import { claimStore } from '../limiter/claimed-store.js'
 import { chargeOf, type Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
@@ -12,6 +12,7 @@ import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import { describeLimits, loginLimits } from './limits.js'
 import { type LoginGuardOptions, type LoginSettings, pickShared, readLoginOptions } from './options.js'
+import { report } from './outcome.js'
 import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
@@ -69,8 +70,9 @@ export function loginGuard<
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
   const login = readLoginOptions(options)
-  const { name, secret, prefix } = login
-  const attempts = attemptRecord(login.account, login.recognize)
+  const { name, prefix } = login
+  const hashOf = valueHash(login.secret)
+  const attempts = attemptRecord(login)
   const limits = loginLimits(login, attempts)
   const events = new EventEmitter<LoginEvents<Req>>()
   const shared: RateLimitOptions<Req, Res> = {
@@ -95,12 +97,10 @@ export function loginGuard<
     limiter: { ...middleware.limiter, forget: forgetAccount(middleware.limiter, attempts) },
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
-      thenMaybe(attempts.account(subject as Req), (account) =>
-        isKey(account) ? hashedValue(account, secret) : undefined,
-      ),
-    reportSuccess: (req: Req) => attempts.get(req)?.report?.('success'),
-    reportFailure: (req: Req) => attempts.get(req)?.report?.('failure'),
-    describe: () => describeLimits(limits, login.recognize !== undefined),
+      thenMaybe(attempts.name(subject as Req), (account) => (isKey(account) ? hashOf(account) : undefined)),
+    reportSuccess: (req: Req) => report(attempts.get(req)?.ending, 'success'),
+    reportFailure: (req: Req) => report(attempts.get(req)?.ending, 'failure'),
+    describe: () => describeLimits(limits, login.cookies !== undefined),
   })
 }
 
@@ -122,13 +122,13 @@ function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {
  * Returns a `forget` that releases an account for strangers, and all its known devices from a lock. Only
  * browsers know which devices there are: what one of them has failed within a window ends with the window.
  */
-function forgetAccount<Req extends object>(
+function forgetAccount<Req extends IncomingMessage>(
   limiter: Limiter<Req>,
   attempts: Attempts<Req>,
 ): Limiter<Req>['forget'] {
   return async function forget(subject, options) {
     if (chargeOf(subject) !== undefined) return limiter.forget(subject, options)
-    const name = await attempts.account(subject as Req)
+    const name = await attempts.name(subject as Req)
     const forgetOf = (device: string, of: typeof options) =>
       attempts.runAs(subject as Req, { name, device }, () => limiter.forget(subject, of))
     const row = options?.limits?.filter((limit) => limit === 'consecutive') ?? ['consecutive']

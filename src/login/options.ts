@@ -5,7 +5,7 @@ import type { KeyFunction } from '../keys/key.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { choice, wholeNumber } from '../util/validate.js'
 import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } from './account.js'
-import { deviceCookie } from './device-cookie.js'
+import { deviceCookies } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
 import type { SuccessTest } from './outcome.js'
@@ -135,7 +135,7 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     account: read.reader as AccountReader<Req>,
     address: options.address ?? byIp(),
     onLockout: read.mode === 'enforce' ? options.onLockout : undefined,
-    recognize: cookie && deviceCookie<Req>(cookie, prefix, name),
+    cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
     succeeded: options.succeeded ?? succeededByStatus(read.failureRedirect),
   }
 }

@@ -10,8 +10,12 @@ export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 /** What an attempt came to. `'error'` = the server failed (5xx). */
 export type Outcome = 'success' | 'failure' | 'error'
 
-/** Like `reportSuccess` and `reportFailure` of the guard. Has no effect once the attempt has its outcome. */
-export type ReportOutcome = (outcome: 'success' | 'failure') => void
+/** How an attempt ends. Refers to no response: see `Attempt`. */
+export interface Ending {
+  reported: 'success' | 'failure' | undefined
+  isSettled: boolean
+  areHeadersSent: boolean
+}
 
 /**
  * Calls `settle` once with the outcome of an attempt: the reported one, or else what `readOutcome` returns,
@@ -22,24 +26,34 @@ export function onOutcome(
   res: ServerResponse,
   readOutcome: () => Outcome,
   settle: (outcome: Outcome) => void,
-): ReportOutcome {
-  let isSettled = false
-  let reported: 'success' | 'failure' | undefined
+): Ending {
+  const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: res.headersSent }
 
-  function end(read: () => Outcome): void {
-    if (isSettled) return
-    isSettled = true
-    settle(reported ?? read())
+  function endClosed(): void {
+    if (ending.isSettled) return
+    ending.isSettled = true
+    ending.areHeadersSent = res.headersSent
+    settle(ending.reported ?? 'failure')
   }
 
-  if (isClosed(res)) end(() => 'failure') // while the store decided
-  beforeHeaders(res, () => end(readOutcome))
-  res.once('close', () => end(() => 'failure'))
+  if (isClosed(res)) endClosed() // while the store decided
+  beforeHeaders(res, () => {
+    if (!ending.isSettled) {
+      ending.isSettled = true
+      settle(ending.reported ?? readOutcome())
+    }
+    ending.areHeadersSent = true
+  })
+  res.on('close', endClosed)
+  return ending
+}
 
-  return function report(outcome) {
-    if (!res.headersSent) reported = outcome
-    else throw new Error('loginGuard: the headers were sent before the report. Report before res.send.')
-  }
+/** Reports how an attempt ends, as `reportSuccess` and `reportFailure` of the guard do. */
+export function report(ending: Ending | undefined, outcome: 'success' | 'failure'): void {
+  if (ending === undefined) return
+  if (ending.areHeadersSent)
+    throw new Error('loginGuard: the headers were sent before the report. Report before res.send.')
+  ending.reported = outcome
 }
 
 /** Returns the outcome by `succeeded`. Throws what that throws, or a `TypeError` unless it is a boolean. */

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { hashedValue, isKey } from '../keys/identity.js'
+import { isKey, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
@@ -42,21 +42,28 @@ const DESCRIPTIONS = {
     `Address ${address} has exceeded max:${limit} failed logins`,
 } satisfies Record<string, (subject: string, value: number | string) => string>
 
-/** Logs an event of an attempt. */
-export type LogEvent = (type: keyof typeof DESCRIPTIONS, value: number | string) => void
+/** Logs an event of an attempt at an account. */
+export type LogEvent<Req> = (
+  req: Req,
+  name: unknown,
+  type: keyof typeof DESCRIPTIONS,
+  value: number | string,
+) => void
 
-/** Creates the security log of a guard: a function that returns the log of an attempt at an account. */
+/** Creates the security log of a guard. */
 export function securityLog<Req extends IncomingMessage>(
   events: EventEmitter<LoginEvents<Req>>,
   { name: appid, secret, address: readAddress, accountInEvents }: LoginSettings<Req, never>,
-): (req: Req, name: unknown) => LogEvent {
+): LogEvent<Req> {
+  const hashOf = valueHash(secret)
+
   function accountInLog(name: unknown): string {
     if (!isKey(name)) return 'unknown'
-    if (accountInEvents === 'hashed') return hashedValue(name, secret)
+    if (accountInEvents === 'hashed') return hashOf(name)
     return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line: ASVS 5.0, 16.4.1
   }
 
-  return (req, name) => (type, value) => {
+  return (req, name, type, value) => {
     const address = addressNow(readAddress, req)
     const subject = type === 'excess_rate_limit_exceeded' ? (address ?? 'unknown') : accountInLog(name)
     const event: SecurityEvent = {

@@ -4,11 +4,23 @@ import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { Attempts } from './attempt.js'
+import type { Attempt, Attempts } from './attempt.js'
 import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
-import type { LogEvent, securityLog } from './security-events.js'
+import type { LogEvent } from './security-events.js'
+
+/** An attempt that was charged and allowed. */
+interface Allowed<Req, Res> {
+  readonly limiter: Limiter<Req>
+  readonly req: Req
+  readonly res: Res
+  readonly decision: Decision
+  readonly attempt: Attempt
+  /** How many failures of the account are charged, without attempts in progress. */
+  readonly failures: number
+}
 
 /**
  * Creates the `onAllowed` of a guard: it applies the outcome of each attempt. A success clears the failures
@@ -17,20 +29,42 @@ import type { LogEvent, securityLog } from './security-events.js'
  * and must not lead to a lock that only support can end.
  */
 export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
-  { succeeded, onLockout }: LoginSettings<Req, Res>,
+  { succeeded, onLockout, cookies }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
-  logOf: ReturnType<typeof securityLog<Req>>,
+  log: LogEvent<Req>,
 ): OnAllowed<Req, Res> {
   const countRunning = counter()
+
+  function settle(allowed: Allowed<Req, Res>, outcome: Outcome): MaybePromise<unknown> {
+    const { limiter, req, res, decision, attempt, failures } = allowed
+    if (outcome === 'success') {
+      if (!res.headersSent) cookies?.remember(req, res, attempt)
+      if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
+      return clear(limiter, decision)
+    }
+    const isLastInRow = logExhausted(allowed, log)
+    if (outcome === 'error') return limiter.refund(decision, IN_A_ROW)
+    return isLastInRow ? lockOut(allowed) : undefined
+  }
+
+  async function lockOut({ req, attempt: { name } }: Allowed<Req, Res>): Promise<void> {
+    log(req, name, 'authn_login_lock', 'maxretries')
+    try {
+      await onLockout?.(String(name), req)
+    } catch (error) {
+      const problem = `onLockout threw (${messageOf(error)}). The account is locked all the same.`
+      warnOnce('HEADGATE_LOCKOUT_FAILED', `headgate: ${problem}`)
+    }
+  }
 
   return function followAttempt(limiter, req, res, decision) {
     const attempt = attempts.get(req)
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
-    const { name, remember } = attempt
+    const { name } = attempt
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
-    const failures = failuresOf(decision) - running
-    const log = logOf(req, name)
+    const allowed = { limiter, req, res, decision, attempt, failures: failuresOf(decision) - running }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
+    const end = () => decision.allowed && countRunning(name, -1)
 
     function readOutcome(): Outcome {
       try {
@@ -41,28 +75,15 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
       }
     }
 
-    async function settle(outcome: Outcome): Promise<void> {
-      if (outcome === 'success') {
-        if (!res.headersSent) remember?.(res)
-        if (failures > 0) log('authn_login_successafterfail', failures)
-        return clear(limiter, decision)
-      }
-      const isLastInRow = logExhausted(decision, log)
-      if (outcome === 'error') return limiter.refund(decision, { limits: ['consecutive'] })
-      if (!isLastInRow) return
-      log('authn_login_lock', 'maxretries')
+    attempt.ending = onOutcome(res, readOutcome, (outcome) => {
       try {
-        await onLockout?.(String(name), req)
+        const settled = settle(allowed, outcome)
+        if (isPromise(settled)) settled.then(undefined, emitError).then(end)
+        else end()
       } catch (error) {
-        const problem = `onLockout threw (${messageOf(error)}). The account is locked all the same.`
-        warnOnce('HEADGATE_LOCKOUT_FAILED', `headgate: ${problem}`)
+        emitError(error)
+        end()
       }
-    }
-
-    attempt.report = onOutcome(res, readOutcome, (outcome) => {
-      settle(outcome)
-        .catch(emitError)
-        .finally(() => decision.allowed && countRunning(name, -1))
     })
   }
 }
@@ -71,12 +92,13 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
  * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
  * Returns whether it was the last one in a row that is allowed.
  */
-function logExhausted({ allowed, parts, source }: Decision, log: LogEvent): boolean {
+function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, log: LogEvent<Req>): boolean {
+  const { allowed, parts, source } = decision
   if (!allowed) return false // in report mode
   const exhausted = parts.filter(({ remaining }) => remaining === 0)
   for (const { name, limit } of exhausted) {
-    if (name === 'address') log('excess_rate_limit_exceeded', limit)
-    else if (name !== 'consecutive') log('authn_login_fail_max', limit)
+    if (name === 'address') log(req, attempt.name, 'excess_rate_limit_exceeded', limit)
+    else if (name !== 'consecutive') log(req, attempt.name, 'authn_login_fail_max', limit)
   }
   if (source !== 'store') return false // a share of the limit, in the memory of one process
   return exhausted.some(({ name }) => name === 'consecutive')
@@ -99,14 +121,22 @@ function counter(): (name: unknown, change: 1 | -1) => number {
   }
 }
 
+const IN_A_ROW = { limits: ['consecutive'] }
+const OF_ACCOUNT = { limits: ['account-and-address', 'account', 'consecutive'] }
+const OF_ADDRESS = { limits: ['address'] }
+
 /**
  * Forgets the failures of the account at once, so that those that come after the response are counted. Only
  * the address is refunded, and only this attempt: a slow refund of a limit that is forgotten would take back
  * a later failure.
  */
-async function clear<Req>(limiter: Limiter<Req>, decision: Decision): Promise<void> {
-  const limits = ['account-and-address', 'account', 'consecutive']
-  const forget = async () => limiter.forget(decision, { limits })
-  const refund = async () => limiter.refund(decision, { limits: ['address'] })
-  await Promise.all([forget(), refund()])
+function clear<Req>(limiter: Limiter<Req>, decision: Decision): MaybePromise<unknown> {
+  let forgotten: MaybePromise<void>
+  let refunded: MaybePromise<void>
+  try {
+    forgotten = limiter.forget(decision, OF_ACCOUNT)
+  } finally {
+    refunded = limiter.refund(decision, OF_ADDRESS)
+  }
+  return isPromise(forgotten) || isPromise(refunded) ? Promise.all([forgotten, refunded]) : undefined
 }
