@@ -7,7 +7,7 @@ import { monotonicNow, validateClock } from './clock.js'
 import { type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
 import { isOverflowKey, overflowBuckets, overflowKey, redirectToOverflow } from './overflow.js'
-import { StateTable } from './state-table.js'
+import { type Hash, StateTable } from './state-table.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -96,19 +96,45 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
   }
 
+  /** Decides a charge of several keys, each of which is hashed once where it allows all of them. */
   function decideMany(charge: Charge, nowMs: number): Verdict {
+    const hashes: Hash[] = []
+    const steps: Step[] = []
+    const newKeys: string[] = []
+    for (const { key, policy, cost } of charge) {
+      const isStored = table.seek(key, policy)
+      const hash = table.selected
+      const step = policy.take(isStored ? table.read().slice() : undefined, nowMs, cost)
+      if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideAgain(charge, nowMs)
+      if (!isStored && step.next !== undefined) newKeys.push(key)
+      hashes.push(hash)
+      steps.push(step)
+    }
+    if (newKeys.length > 0 && !table.makeRoom(nowMs, newKeys.length, hashes))
+      return decideInOverflow(charge, new Set(newKeys), nowMs)
+    for (const [i, { next }] of steps.entries()) {
+      const { policy } = charge[i] as Part
+      if (next === undefined) continue
+      if (table.select(hashes[i] as Hash, policy)) table.write(next)
+      else table.add(policy, next)
+    }
+    return { allowed: true, atMs: nowMs, parts: steps }
+  }
+
+  /** Decides a charge that a key may deny, or that names a key several times. */
+  function decideAgain(charge: Charge, nowMs: number): Verdict {
     const newKeys = new Set<string>()
+    const hashes: Hash[] = []
     const readAndNote: Read = (key, policy) => {
       const state = read(key, policy)
+      hashes.push(table.selected)
       if (state === undefined) newKeys.add(key)
       return state
     }
     const { verdict, writes } = evaluateCharge(charge, readAndNote, nowMs)
     for (const key of newKeys) if (!writes.has(key)) newKeys.delete(key)
-    if (newKeys.size > 0) {
-      const keys = charge.map(({ key }) => key)
-      if (!table.makeRoom(nowMs, newKeys.size, keys)) return decideInOverflow(charge, newKeys, nowMs)
-    }
+    if (newKeys.size > 0 && !table.makeRoom(nowMs, newKeys.size, hashes))
+      return decideInOverflow(charge, newKeys, nowMs)
     write(writes)
     return verdict
   }

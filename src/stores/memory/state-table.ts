@@ -13,6 +13,12 @@ const MIN_EXAMINED = 4
 const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
 
+/** The hash under which a key's state lies. */
+export interface Hash {
+  readonly high: number
+  readonly low: number
+}
+
 /**
  * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
  * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
@@ -51,6 +57,22 @@ export class StateTable {
   /** Selects a key: `key` whole, or what stands between `start` and `end`. Returns whether it has a state. */
   seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
     this.#hash.hash(key, start, end)
+    return this.#find(width)
+  }
+
+  /** Returns the hash of the key selected last. */
+  get selected(): Hash {
+    return { high: this.#hash.high, low: this.#hash.low }
+  }
+
+  /** Selects a key by its hash, as `seek` does by the key. */
+  select({ high, low }: Hash, { width }: Policy): boolean {
+    this.#hash.high = high
+    this.#hash.low = low
+    return this.#find(width)
+  }
+
+  #find(width: number): boolean {
     const { high, low } = this.#hash
     this.#page = this.#tableOf(width).pageOf(high)
     this.#slot = this.#page.find(high, low)
@@ -104,11 +126,11 @@ export class StateTable {
   /**
    * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
    * Returns whether there is room for all of them. The states of `sparedKeys` stay. With any, the next call
-   * has to be `seek`.
+   * has to be `seek` or `select`.
    */
-  makeRoom(nowMs: number, wanted: number, sparedKeys?: readonly string[]): boolean {
+  makeRoom(nowMs: number, wanted: number, sparedKeys?: readonly Hash[]): boolean {
     // Another key whose hash has the same `low` is spared too, which is harmless.
-    const spared = sparedKeys === undefined ? NONE : new Set(sparedKeys.map((key) => this.#hash.hash(key)))
+    const spared = sparedKeys === undefined ? NONE : new Set(sparedKeys.map(({ low }) => low))
     for (let i = 0; i < wanted; i++) {
       this.sweep(nowMs, spared)
       if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)
