@@ -26,6 +26,7 @@ interface BanRecord {
 }
 
 const RECORD_WIDTH = 4
+const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 /** In `params`, the inner policy's come first, padded to this length; the ban's own follow. */
 const INNER_PARAMS = 3
 const MAX_BANS = 16
@@ -145,6 +146,7 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    if (state === undefined) return undefined
     const { own, record } = split(state)
     const clampedOwn = inner.clampToNow(own, nowMs)
     const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + withinMs)
@@ -163,8 +165,15 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
 
   /** Returns the state of the inner policy, and the ban's record. */
   function split(state: State | undefined): { own: State | undefined; record: BanRecord } {
-    const [strikes = 0, strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state?.slice(inner.width) ?? []
-    return { own: state?.slice(0, inner.width), record: { strikes, strikesUntilMs, level, bannedUntilMs } }
+    if (state === undefined) return { own: undefined, record: CLEAN }
+    const at = inner.width
+    const record = {
+      strikes: state[at] as number,
+      strikesUntilMs: state[at + 1] as number,
+      level: state[at + 2] as number,
+      bannedUntilMs: state[at + 3] as number,
+    }
+    return { own: state.slice(0, at), record }
   }
 
   function stateOf(own: State = new Array<number>(inner.width).fill(0), record: BanRecord): State {
