@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { addressUseOf, markAddressUse } from '../keys/address-use.js'
 import { addressKey as sourceKey } from '../keys/by-ip.js'
-import { identifier, identityReader, isKey, markIdentities } from '../keys/identity.js'
+import { identifier, identityReader, isKey, markIdentities, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { addressReader } from '../keys/source-address.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -16,9 +16,10 @@ import type { Ending } from './outcome.js'
 export interface Attempt extends Browser {
   /** The account's name, `null` for a malformed one, or `undefined` where the account is not limited. */
   readonly name: unknown
-  /** The identities of the account and of the address in keys, once a limit has read them. */
+  /** The identities of the account, the address and the browser in keys, once a limit has read them. */
   account?: string | undefined
   address?: MaybePromise<string | undefined>
+  browser?: string
   /** Set once the attempt was charged and allowed. */
   ending?: Ending
 }
@@ -45,6 +46,7 @@ export function attemptRecord<Req extends IncomingMessage>({
   const readSource = sourceKey(use?.read ?? addressReader('loginGuard'))
   const identifyAccount = identifier(read, readSource, secret)
   const identifyAddress = identityReader([address as KeyFunction], readSource, secret)
+  const hashDevice = valueHash(secret)
 
   /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */
   function of(req: Req): MaybePromise<Attempt> {
@@ -74,6 +76,12 @@ export function attemptRecord<Req extends IncomingMessage>({
   function addressOf(attempt: Attempt, req: Req): MaybePromise<string | undefined> {
     attempt.address ??= identifyAddress(req)
     return attempt.address
+  }
+
+  /** Returns the identity of an attempt's browser. */
+  function browserOf(attempt: Attempt): string {
+    attempt.browser ??= attempt.device === STRANGER ? STRANGER : hashDevice(attempt.device)
+    return attempt.browser
   }
 
   /** Creates a key of attempts that returns an identity. */
@@ -113,5 +121,6 @@ export function attemptRecord<Req extends IncomingMessage>({
     }
   }
 
-  return { get: (req: Req) => attempts.get(req), name, accountOf, addressOf, keyOf, addressKey, begin, runAs }
+  const get = (req: Req) => attempts.get(req)
+  return { get, name, accountOf, addressOf, browserOf, keyOf, addressKey, begin, runAs }
 }

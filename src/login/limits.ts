@@ -27,20 +27,20 @@ type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly 
  */
 export function loginLimits<Req extends IncomingMessage>(
   { limits: policies, consecutive: most, cookies }: LoginSettings<Req, never>,
-  { keyOf, addressKey, accountOf, addressOf }: Attempts<Req>,
+  { keyOf, addressKey, accountOf, addressOf, browserOf }: Attempts<Req>,
 ): LoginLimit<Req>[] {
   const addressOfStranger = keyOf((attempt, req) =>
     attempt.device === STRANGER ? addressOf(attempt, req) : undefined,
   )
-  const browserOf = (attempt: Attempt, req: Req) =>
-    cookies === undefined ? accountOf(attempt, req) : join(accountOf(attempt, req), attempt.device)
+  const whoIs = (attempt: Attempt, req: Req) =>
+    cookies === undefined ? accountOf(attempt, req) : join(accountOf(attempt, req), browserOf(attempt))
   const fromAddress = keyOf((attempt, req) =>
-    thenMaybe(addressOf(attempt, req), (address) => join(browserOf(attempt, req), address)),
+    thenMaybe(addressOf(attempt, req), (address) => join(whoIs(attempt, req), address)),
   )
   const limits: LoginLimit<Req>[] = [
     { name: 'address', policy: policies.address, key: cookies ? addressOfStranger : addressKey },
     { name: 'account-and-address', policy: policies.accountAndAddress, key: fromAddress },
-    { name: 'account', policy: policies.account, key: keyOf(browserOf) },
+    { name: 'account', policy: policies.account, key: keyOf(whoIs) },
   ]
   if (most === false) return limits
   // One row for all known devices: else whoever knew a password could log in often, keep the cookies, and

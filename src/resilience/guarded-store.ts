@@ -1,4 +1,4 @@
-import { submitOf } from '../stores/shared/submit.js'
+import { type Submit, submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
 import { fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -37,9 +37,12 @@ export class CircuitOpenError extends StoreError {
   }
 }
 
+/** Stands for an answer that comes later; a store may answer anything, also `undefined`. */
+const PENDING = Symbol('pending')
+
 /** What the guard does with the store. */
 interface Operation<Item, Result> {
-  /** Returns the answer if it is known at once; else `undefined`, and calls `settle` with it later. */
+  /** Returns the answer if it is known at once; else `PENDING`, and calls `settle` with it later. */
   readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
   /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
   readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
@@ -70,7 +73,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const validate = submit ? validateVerdict : onlyVerdict
 
   const charging: Operation<Charge, Verdict> = {
-    send: submit ?? callbackOf((charge) => store.charge([charge])),
+    send: submit ? pending(submit) : callbackOf((charge) => store.charge([charge])),
     read(charge, answer, sentAtMs) {
       const verdict = validate(store, charge, answer)
       if (sentAtMs !== undefined) onVerdict(charge, verdict, sentAtMs)
@@ -85,9 +88,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   function callbackOf<Item>(call: (item: Item) => unknown): Operation<Item, unknown>['send'] {
     return (item, settle) => {
       const answer = call(item)
-      if (!isPromise(answer)) return answer ?? null
+      if (!isPromise(answer)) return answer
       Promise.resolve(answer).then(settle, (cause) => settle(asStoreError(store.name, cause)))
-      return undefined
+      return PENDING
     }
   }
 
@@ -114,7 +117,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     } catch (cause) {
       return recordFailure(cause, generation)
     }
-    if (answer !== undefined) return outcomeOf(operation, item, generation, answer)
+    if (answer !== PENDING) return outcomeOf(operation, item, generation, answer)
     const expire = () => settle(recordFailure(new TimeoutError(timeoutMs), generation))
     const deadline = deadlines.start(expire, sentAtMs)
     return undefined
@@ -188,5 +191,12 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
         if (!(error instanceof TimeoutError)) throw error
       })
     },
+  }
+}
+
+function pending(submit: Submit): Operation<Charge, Verdict>['send'] {
+  return (charge, settle) => {
+    submit(charge, settle)
+    return PENDING
   }
 }

@@ -16,8 +16,8 @@ const FILES = {
 } as const satisfies Partial<Record<LiveLimiterName, string>>
 
 const SCENARIOS = ['allowed, 1 client', 'three limiters'] as const
-const PROCESSES = 5
-const REQUESTS = 30_000
+const PROCESSES = 3
+const REQUESTS = 20_000
 const MOST_ROWS = 20
 
 /**

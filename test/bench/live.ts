@@ -10,7 +10,7 @@ import { type LiveSetup, serveInTurns } from './live-server.js'
 
 const PROCESSES = 15
 /** Servers take turns after so few requests, so that all of them meet whatever else the machine does. */
-const TURNS = { turns: 10, count: 1_000 }
+const TURNS = { turns: 5, count: 1_000 }
 const AT_A_TIME = 128
 
 /**
