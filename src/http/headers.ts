@@ -30,16 +30,16 @@ export function rateLimitHeaders(
     if (decision.parts.length === 0) return []
     if (isFirst) return write(decision)
     if (res.headersSent) return []
-    const shown = style !== 'draft' && replacesEarlier(res, decision) ? legacy(decision) : []
+    const shown = style !== 'draft' && clearIfNearer(res, decision) ? legacy(decision) : []
     return style === 'legacy' ? shown : shown.concat(appended(res, draft(decision)))
   }
 }
 
 /**
  * Returns whether the legacy headers describe this decision and not that of an earlier limiter on the route:
- * it denies, or is nearer to exhaustion. Removes what this decision might not replace.
+ * it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this one may not have.
  */
-function replacesEarlier(res: ServerResponse, { allowed, remaining }: Decision): boolean {
+function clearIfNearer(res: ServerResponse, { allowed, remaining }: Decision): boolean {
   const earlier = res.getHeader('X-RateLimit-Remaining')
   if (earlier !== undefined && allowed && remaining >= Number(earlier)) return false
   res.removeHeader('X-RateLimit-Reset')

@@ -28,7 +28,7 @@ interface DirectOptions {
 
 /**
  * Creates the function that decides for a limiter of one limit in memory, the most common one: it passes the
- * identity and the cost straight to the policy, and makes no charge, no verdict and no key of them. Returns
+ * identity and the cost straight to the policy, without building a charge, a verdict or a key. Returns
  * `undefined` for other limiters.
  */
 export function directDecider(
@@ -51,7 +51,7 @@ export function directDecider(
       } catch (cause) {
         return decideWithout(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
       }
-      const taken = new DirectCharge(limit, identity, cost, nowMs, verdict, refund)
+      const taken = new DirectTaken(limit, identity, cost, nowMs, verdict, refund)
       return new ChargeDecision([partDecision(limit, cost, verdict)], verdict.allowed, 'store', taken)
     }
   })
@@ -66,8 +66,8 @@ export function directDecider(
   }
 }
 
-/** What a direct decision took. Its charge and verdict are made where somebody needs them: for a refund. */
-class DirectCharge implements Taken {
+/** What a direct decision took. Its charge and its verdict are built only for a refund or `forget`. */
+class DirectTaken implements Taken {
   constructor(
     readonly limit: Limit,
     readonly identity: string,

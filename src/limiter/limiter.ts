@@ -119,23 +119,16 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     )
   }
 
-  /** A decision that has to be awaited takes one promise, which the store's reply resolves. */
   function decide(parts: readonly NamedPart[], subject: unknown, report: Report): MaybePromise<Decision> {
     if (parts.length === 0) return report(UNLIMITED, subject)
-    let resolve: (decision: MaybePromise<Decision>) => void
-    let reject: (error: unknown) => void
-    const known = store.charge(parts, (outcome) => {
-      try {
-        resolve(decisionBy(outcome, parts, subject, report))
-      } catch (error) {
-        reject(error) // of `onStoreError`
-      }
-    })
+    let settle: (outcome: Verdict | StoreError) => void
+    const known = store.charge(parts, (outcome) => settle(outcome))
     if (known !== undefined) return decisionBy(known, parts, subject, report)
-    return new Promise((resolveLater, rejectLater) => {
-      resolve = resolveLater
-      reject = rejectLater
+    const later = new Promise<Verdict | StoreError>((resolve) => {
+      settle = resolve
     })
+    // Listeners and `onStoreError` run in the caller's async context, and not in that of the batch.
+    return later.then((outcome) => decisionBy(outcome, parts, subject, report))
   }
 
   function decisionBy(

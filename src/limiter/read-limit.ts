@@ -35,9 +35,10 @@ export interface LimitContext {
 type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
 /**
- * Creates the function that reads a subject for one limit, and passes what it read to the function that
- * `prepare` has returned for that limit. It returns `undefined` where the limit does not apply; with
- * `names`, where the limit's is not among them, and then reads no key. `cost` replaces the limit's own.
+ * Creates the function that reads the identity and the cost of a subject for one limit, and returns what the
+ * function that `prepare` returned makes of them. The created function returns `undefined` if the limit does
+ * not apply, or if `names` are given and the limit's is not among them; no key is read then. `cost` replaces
+ * the limit's own.
  */
 export function limitReader<T>(
   entry: Entry,

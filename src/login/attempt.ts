@@ -10,8 +10,8 @@ import type { LoginSettings } from './options.js'
 import type { Ending } from './outcome.js'
 
 /**
- * What a guard knows of an attempt. It refers neither to the request nor to the response: V8 keeps the values
- * of a weak map alive until it collects the old generation, and whatever they refer to.
+ * What a guard knows of an attempt. Must not refer to the request or the response: V8 keeps the values of a
+ * `WeakMap`, and whatever they refer to, until it collects the old generation.
  */
 export interface Attempt extends Browser {
   /** The account's name, `null` for a malformed one, or `undefined` where the account is not limited. */

@@ -52,7 +52,7 @@ export function loginLimits<Req extends IncomingMessage>(
   return [...limits, { name: 'consecutive', policy: consecutive({ limit: most }), key: inARow }]
 }
 
-/** Joins two identities, each of which is bounded and holds no bar; `undefined` where one of them is. */
+/** Joins two identities, each of which is bounded and holds no bar; `undefined` if either is. */
 function join(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || other === undefined ? undefined : `${one}|${other}`
 }

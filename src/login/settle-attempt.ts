@@ -4,7 +4,7 @@ import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { messageOf } from '../stores/store-error.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
 import type { LoginSettings } from './options.js'
@@ -131,12 +131,7 @@ const OF_ADDRESS = { limits: ['address'] }
  * a later failure.
  */
 function clear<Req>(limiter: Limiter<Req>, decision: Decision): MaybePromise<unknown> {
-  let forgotten: MaybePromise<void>
-  let refunded: MaybePromise<void>
-  try {
-    forgotten = limiter.forget(decision, OF_ACCOUNT)
-  } finally {
-    refunded = limiter.refund(decision, OF_ADDRESS)
-  }
-  return isPromise(forgotten) || isPromise(refunded) ? Promise.all([forgotten, refunded]) : undefined
+  const forget = () => limiter.forget(decision, OF_ACCOUNT)
+  const refund = () => limiter.refund(decision, OF_ADDRESS)
+  return readAll<() => MaybePromise<void>, void>([forget, refund], (step) => step())
 }

@@ -21,7 +21,7 @@ export interface GuardedStore {
   state(): BreakerState
   /**
    * Decides a charge. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
-   * once, later. Never throws: a promise here would be one more than the caller's own.
+   * once, later. Never throws. Takes a callback, since a promise here would be one more for each decision.
    */
   charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
@@ -80,9 +80,15 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       return verdict
     },
   }
-  const done = () => true as const
-  const refunding = { send: callbackOf((refunds: readonly Refund[]) => store.refund(refunds)), read: done }
-  const forgetting = { send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)), read: done }
+  const readNothing = () => true as const
+  const refunding = {
+    send: callbackOf((refunds: readonly Refund[]) => store.refund(refunds)),
+    read: readNothing,
+  }
+  const forgetting = {
+    send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)),
+    read: readNothing,
+  }
 
   /** Makes a callback of the promise that a call may return. */
   function callbackOf<Item>(call: (item: Item) => unknown): Operation<Item, unknown>['send'] {
@@ -110,15 +116,20 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   ): Result | StoreError | undefined {
     const sentAtMs = performance.now()
     let answer: unknown
+    let caller: Settle<Result> | undefined = settle // let go when it has its outcome: it holds a request
+    const settleOnce: Settle<Result> = (outcome) => {
+      caller?.(outcome)
+      caller = undefined
+    }
     try {
       answer = operation.send(item, (later) => {
-        if (deadlines.stop(deadline)) settle(outcomeOf(operation, item, generation, later, sentAtMs))
+        if (deadlines.stop(deadline)) settleOnce(outcomeOf(operation, item, generation, later, sentAtMs))
       })
     } catch (cause) {
       return recordFailure(cause, generation)
     }
     if (answer !== PENDING) return outcomeOf(operation, item, generation, answer)
-    const expire = () => settle(recordFailure(new TimeoutError(timeoutMs), generation))
+    const expire = () => settleOnce(recordFailure(new TimeoutError(timeoutMs), generation))
     const deadline = deadlines.start(expire, sentAtMs)
     return undefined
   }
@@ -167,7 +178,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     return error
   }
 
-  /** The store is not called. */
+  /** Returns the error of a call that the breaker keeps from the store. */
   function circuitOpen(): StoreError {
     return new CircuitOpenError(store.name, breaker.cause)
   }

@@ -16,7 +16,7 @@ export function thenMaybe<T, R>(
 
 /**
  * Returns what `start` returns, or a promise of what it passes to `settle` later if it returns `undefined`.
- * Throws or rejects with an `Error` in its place.
+ * If either is an `Error`, throws it, or rejects with it.
  */
 export function fromCallback<T>(
   start: (settle: (outcome: T | Error) => void) => T | Error | undefined,

@@ -18,8 +18,8 @@ export interface Deadline {
  * Deadlines that all come after the same time, so that the next one is the first that was started. One timer
  * serves all of them; it does not keep the process running.
  *
- * They are a linked list. Of a `Set`, V8 would keep the tables that were replaced while it was added to and
- * deleted from, with all that they held, until the next full collection.
+ * They are a linked list. A `Set` replaces its table as it grows and shrinks, and V8 keeps the old tables,
+ * with all that they hold, until the next full collection.
  */
 export class Deadlines {
   readonly #timeoutMs: number
@@ -33,8 +33,8 @@ export class Deadlines {
   }
 
   /**
-   * Calls `onExpired` when the time since `sinceMs` is over, unless stopped. Results that arrived by then are
-   * read first.
+   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have arrived
+   * by then are read first.
    */
   start(onExpired: () => void, sinceMs = performance.now()): Deadline {
     const earlier = this.#last
@@ -84,15 +84,15 @@ export class Deadlines {
   }
 
   #expireDue(): void {
-    this.#hasTimer = false
     const nowMs = performance.now()
-    for (let first = this.#first; first !== undefined; first = this.#first) {
-      if (first.dueAtMs > nowMs) {
-        this.#startTimer(first.dueAtMs - nowMs)
-        return
+    try {
+      for (let first = this.#first; first !== undefined && first.dueAtMs <= nowMs; first = this.#first) {
+        this.stop(first)
+        first.onExpired() // may start a deadline
       }
-      this.stop(first)
-      first.onExpired()
+    } finally {
+      this.#hasTimer = false
+      if (this.#first !== undefined) this.#startTimer(this.#first.dueAtMs - nowMs)
     }
   }
 }

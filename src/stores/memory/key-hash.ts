@@ -38,16 +38,16 @@ export class KeyHash {
   hash(text: string, start = this.#bytes, end = ''): number {
     const length = start.beginning.length + text.length + end.length
     // The last, partial word, and six rounds without one.
-    if (this.#round(text, end, start, length, (length >> 2) + 7) < 256) return this.low
+    if (this.#runRounds(text, end, start, length, (length >> 2) + 7) < 256) return this.low
     const bytes = Buffer.from(start.beginning + text + end, 'utf16le').toString('latin1')
-    this.#round(bytes, '', this.#wide, bytes.length, (bytes.length >> 2) + 7)
+    this.#runRounds(bytes, '', this.#wide, bytes.length, (bytes.length >> 2) + 7)
     return this.low
   }
 
   /** Returns where keys with this beginning, of characters below 256, start. */
   startAfter(beginning: string): HashStart {
     const words = beginning.length >> 2
-    this.#round(beginning, '', this.#bytes, beginning.length, words)
+    this.#runRounds(beginning, '', this.#bytes, beginning.length, words)
     const [v0 = 0, v1 = 0, v2 = 0, v3 = 0] = this.#state
     let word = 0
     for (let at = 4 * words; at < beginning.length; at++) word |= beginning.charCodeAt(at) << (8 * (at & 3))
@@ -58,7 +58,7 @@ export class KeyHash {
    * Runs the rounds up to number `rounds` of a key of `length` characters. Returns a number below 256 if
    * all characters of `text` and `end` are. One loop, so that the round is written once.
    */
-  #round(text: string, end: string, start: HashStart, length: number, rounds: number): number {
+  #runRounds(text: string, end: string, start: HashStart, length: number, rounds: number): number {
     let { v0, v1, v2, v3, word } = start
     let shift = 8 * (start.beginning.length & 3)
     let at = 0

@@ -96,7 +96,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
   }
 
-  /** Decides a charge of several keys, each of which is hashed once where it allows all of them. */
+  /** Decides a charge of several keys. If all of its parts are allowed, each key is hashed only once. */
   function decideMany(charge: Charge, nowMs: number): Verdict {
     const hashes: Hash[] = []
     const steps: Step[] = []
@@ -105,7 +105,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       const isStored = table.seek(key, policy)
       const hash = table.selected
       const step = policy.take(isStored ? table.read().slice() : undefined, nowMs, cost)
-      if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideAgain(charge, nowMs)
+      if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideInFull(charge, nowMs)
       if (!isStored && step.next !== undefined) newKeys.push(key)
       hashes.push(hash)
       steps.push(step)
@@ -122,7 +122,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge that a key may deny, or that names a key several times. */
-  function decideAgain(charge: Charge, nowMs: number): Verdict {
+  function decideInFull(charge: Charge, nowMs: number): Verdict {
     const newKeys = new Set<string>()
     const hashes: Hash[] = []
     const readAndNote: Read = (key, policy) => {

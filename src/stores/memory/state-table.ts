@@ -23,7 +23,7 @@ export interface Hash {
  * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
  * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
  *
- * `seek` selects a key. `read`, `write`, `add` and `remove` apply to that key until the next `seek`.
+ * `seek` selects a key. `read`, `write`, `add` and `remove` apply to that key until the next `seek` or `select`.
  */
 export class StateTable {
   readonly #maxKeys: number
@@ -54,7 +54,7 @@ export class StateTable {
     return this.#hash.startAfter(beginning)
   }
 
-  /** Selects a key: `key` whole, or what stands between `start` and `end`. Returns whether it has a state. */
+  /** Selects a key, or the one that `key` makes with its `start` and `end`. Returns whether it has a state. */
   seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
     this.#hash.hash(key, start, end)
     return this.#find(width)
@@ -125,12 +125,12 @@ export class StateTable {
 
   /**
    * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
-   * Returns whether there is room for all of them. The states of `sparedKeys` stay. With any, the next call
+   * Returns whether there is room for all of them. The states of `sparedHashes` stay. With any, the next call
    * has to be `seek` or `select`.
    */
-  makeRoom(nowMs: number, wanted: number, sparedKeys?: readonly Hash[]): boolean {
+  makeRoom(nowMs: number, wanted: number, sparedHashes?: readonly Hash[]): boolean {
     // Another key whose hash has the same `low` is spared too, which is harmless.
-    const spared = sparedKeys === undefined ? NONE : new Set(sparedKeys.map(({ low }) => low))
+    const spared = sparedHashes === undefined ? NONE : new Set(sparedHashes.map(({ low }) => low))
     for (let i = 0; i < wanted; i++) {
       this.sweep(nowMs, spared)
       if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)

@@ -25,7 +25,7 @@ export type Send<Item, Answer> = (
   answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
-/** Called once with the outcome of an item; later, never before `submit` returns. */
+/** Called with the outcome of an item, never before `submit` returns. Calls after the first have no effect. */
 type Settle<Answer> = (outcome: Answer | Error) => void
 
 interface Waiting<Item, Answer> {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { TimeoutError, timeout } from '../../../src/util/timeout.js'
+import { Deadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
 
 const TIMEOUT_MS = 100
 
@@ -82,6 +82,29 @@ test('promises of one turn time out together', async () => {
   const given = works.map(({ outcome }) => outcome.mock.calls.flat())
   expect(given).toEqual(works.map((_, i) => [i === 7 ? 'an answer' : 'no answer within 100 ms']))
   expect(jest.getTimerCount()).toBe(0)
+})
+
+test('a deadline that starts another when it expires leaves one timer', async () => {
+  const deadlines = new Deadlines(TIMEOUT_MS)
+  const expired = jest.fn(() => deadlines.start(() => {}))
+  for (let i = 0; i < 20; i++) {
+    deadlines.start(expired)
+    await jest.advanceTimersByTimeAsync(10)
+    expect(jest.getTimerCount()).toBeLessThanOrEqual(1)
+  }
+  expect(expired).toHaveBeenCalled()
+})
+
+test('a deadline that throws when it expires does not stop the others', async () => {
+  const deadlines = new Deadlines(TIMEOUT_MS)
+  const expired = jest.fn()
+  deadlines.start(() => {
+    throw new Error('of a listener')
+  })
+  deadlines.start(expired)
+  await expect(jest.advanceTimersByTimeAsync(TIMEOUT_MS + 5)).rejects.toThrow('of a listener')
+  await jest.advanceTimersByTimeAsync(5)
+  expect(expired).toHaveBeenCalledTimes(1)
 })
 
 test('an answer that arrived while the process was busy is in time', async () => {
