@@ -1,4 +1,5 @@
 import { isDisconnectedError } from '../keys/connection.js'
+import type { KeyPieces } from '../stores/memory/contract.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Part, PartVerdict, Refund, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -42,8 +43,8 @@ export interface Decision extends Figures {
   readonly source: DecisionSource
 }
 
-/** A part with the name of its limit. */
-export interface NamedPart extends Part {
+/** A part with the name of its limit, and its key in pieces for the memory store, which joins no keys. */
+export interface NamedPart extends Part, KeyPieces {
   readonly name: string
 }
 

@@ -14,7 +14,7 @@ import {
   UNLIMITED,
 } from './decision.js'
 import type { LimiterSettings } from './parse-options.js'
-import { KEY_END, type Limit, limitReader, partOf } from './read-limit.js'
+import { type Limit, limitReader, partOf } from './read-limit.js'
 
 /** What a limiter does with a direct decision's refund and failure. */
 interface DirectOptions {
@@ -41,7 +41,7 @@ export function directDecider(
 
   const decide = limitReader<Decision>(entry, context, (limit) => {
     const { policy, beginning } = limit
-    const { now, take } = limitIn(policy, beginning, KEY_END)
+    const { now, take } = limitIn(policy, beginning)
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let verdict: PartVerdict

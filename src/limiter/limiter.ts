@@ -162,7 +162,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
     return thenMaybe(charged ?? resolveCharge(subject, 0, names), (parts) => {
       if (parts.length === 0) return
-      fallback.forget(parts)
+      if (fallback.size > 0) fallback.forget(parts)
       return store.forget(parts)
     })
   }

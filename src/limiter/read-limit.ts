@@ -1,25 +1,23 @@
 import { defaultKey } from '../keys/by-ip.js'
 import { identityReader } from '../keys/identity.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
+import { KEY_END } from '../stores/memory/contract.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import type { NamedPart } from './decision.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
 
-/** A limit: a policy with its name. Its keys are `beginning`, an identity, and `KEY_END`. */
+/** A limit: a policy with its name. The braces around the identities in its keys are a Redis Cluster hash tag. */
 export interface Limit {
   readonly name: string
   readonly policy: Policy
   readonly beginning: string
 }
 
-/** The braces around an identity are a Redis Cluster hash tag. */
-export const KEY_END = '}'
-
 /** Returns what a limit takes from the key of an identity. */
 export function partOf({ name, policy, beginning }: Limit, identity: string, cost: number): NamedPart {
-  return { key: beginning + identity + KEY_END, policy, cost, name }
+  return { key: beginning + identity + KEY_END, policy, cost, name, beginning, identity }
 }
 
 /** What limits get from the limiter that they belong to. */

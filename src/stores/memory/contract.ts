@@ -11,6 +11,15 @@ export interface MemoryStore extends Store {
   readonly size: number
 }
 
+/** The pieces of a key: `beginning`, which the keys of a limit share, an identity, and `KEY_END`. */
+export interface KeyPieces {
+  readonly beginning: string
+  readonly identity: string
+}
+
+/** How keys that come in pieces end. */
+export const KEY_END = '}'
+
 /** One policy for keys that differ only in the identity in their middle. */
 export interface MemoryLimit {
   /** Returns the store's time. */
@@ -19,8 +28,8 @@ export interface MemoryLimit {
   take(identity: string, nowMs: number, cost: number): PartVerdict
 }
 
-/** Returns the limit of a policy whose keys are `beginning`, an identity, and `end`. */
-export type LimitOf = (policy: Policy, beginning: string, end: string) => MemoryLimit
+/** Returns the limit of a policy whose keys have this beginning. */
+export type LimitOf = (policy: Policy, beginning: string) => MemoryLimit
 
 /** Marks memory stores, including those of another copy of this package. */
 const MEMORY_STORE = Symbol.for('headgate.memoryStore')

@@ -4,7 +4,7 @@ import { whole } from '../../util/validate.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
 import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
 import { monotonicNow, validateClock } from './clock.js'
-import { type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
+import { KEY_END, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
 import { isOverflowKey, overflowBuckets, overflowKey, redirectToOverflow } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'
@@ -82,14 +82,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return step
   }
 
-  function limitOf(policy: Policy, beginning: string, end: string): MemoryLimit {
+  function limitOf(policy: Policy, beginning: string): MemoryLimit {
     const start = table.startAfter(beginning)
     return {
       now,
       take(identity, nowMs, cost) {
-        const step = take(policy, identity, nowMs, cost, start, end)
+        const step = take(policy, identity, nowMs, cost, start, KEY_END)
         if (step !== undefined) return step
-        const key = beginning + identity + end
+        const key = beginning + identity + KEY_END
         const { parts } = decideInOverflow([{ key, policy, cost }], new Set([key]), nowMs)
         return parts[0] as PartVerdict
       },
@@ -101,12 +101,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const hashes: Hash[] = []
     const steps: Step[] = []
     const newKeys: string[] = []
-    for (const { key, policy, cost } of charge) {
-      const isStored = table.seek(key, policy)
+    for (const part of charge) {
+      const isStored = table.seekPart(part)
       const hash = table.selected
-      const step = policy.take(isStored ? table.read().slice() : undefined, nowMs, cost)
+      const step = part.policy.take(isStored ? table.read().slice() : undefined, nowMs, part.cost)
       if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideInFull(charge, nowMs)
-      if (!isStored && step.next !== undefined) newKeys.push(key)
+      if (!isStored && step.next !== undefined) newKeys.push(part.key)
       hashes.push(hash)
       steps.push(step)
     }
@@ -188,7 +188,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       for (const each of refunds) refundOne(each, nowMs)
     },
     forget(keys) {
-      for (const { key } of keys) table.forget(key)
+      for (const key of keys) table.forget(key)
     },
     get size() {
       return table.size

@@ -10,7 +10,9 @@ import {
 } from '../../../src/limiter/decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
-const part = (name: string, cost = 1) => ({ name, key: `key-of-${name}`, policy, cost })
+const part = (name: string, cost = 1) => {
+  return { name, key: `key-of-${name}`, policy, cost, beginning: 'key-of-', identity: name }
+}
 const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
 }

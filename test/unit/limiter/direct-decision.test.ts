@@ -53,6 +53,26 @@ test('its keys are the keys of the store', async () => {
   expect((await limiter.peek({ ip: '203.0.113.7' })).remaining).toBe(5)
 })
 
+test('so are those of several limits, which are hashed in pieces, too', async () => {
+  const store = memoryStore()
+  const limits = ['first', 'second'].map((name) => ({ name, policy, key: () => name }))
+  const limiter = createLimiter<null>({ limits, name: 'api', store })
+  const keys: string[] = []
+  const charge = store.charge
+  store.charge = (charges) => {
+    keys.push(...charges.flatMap((parts) => parts.map((part) => part.key)))
+    return charge(charges)
+  }
+  await limiter.charge(null)
+  expect(keys).toHaveLength(2)
+  for (const key of keys) {
+    const [verdict] = charge([[{ key, policy, cost: 0 }]])
+    expect(verdict?.parts[0]?.remaining).toBe(4)
+  }
+  await limiter.forget(null)
+  expect(store.size).toBe(0)
+})
+
 test('new keys share a bucket where the store is full of limited clients', async () => {
   const { direct } = bothLimiters({}, 2)
   for (const id of ['a', 'b']) await direct.charge({ id }, { cost: 5 })
