@@ -5,7 +5,7 @@ import { readRedisUsage } from './harness/redis-usage.js'
 import { medians } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import { limiterSetups } from './live.js'
-import { type Served, serveInTurns } from './live-server.js'
+import { type Served, serveInTurn } from './live-server.js'
 
 const NAMES = [
   'nothing',
@@ -14,7 +14,7 @@ const NAMES = [
   'rate-limiter-flexible, legacy',
 ] as const satisfies readonly LiveLimiterName[]
 const PROCESSES = 9
-const TURNS = { turns: 4, count: 5_000 }
+const REQUESTS = 20_000
 const AT_A_TIME = 200
 
 /** What a turn took, per request. */
@@ -50,9 +50,9 @@ async function runProcesses(
 ): Promise<void> {
   const redisCpuNs = async () => (await readRedisUsage(watcher)).serverCpuNs
   let before = 0
-  await serveInTurns(
+  await serveInTurn(
     limiterSetups('allowed, 10,000 clients', NAMES, { atATime: AT_A_TIME, redisUrl }),
-    TURNS,
+    REQUESTS,
     async (name, served) => use(name, figuresOf(served, (await redisCpuNs()) - before)),
     async () => {
       before = await redisCpuNs()
