@@ -37,7 +37,8 @@ export function rateLimitHeaders(
 
 /**
  * Returns whether the legacy headers describe this decision and not that of an earlier limiter on the route:
- * it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this one may not have.
+ * it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision may not
+ * set.
  */
 function clearIfNearer(res: ServerResponse, { allowed, remaining }: Decision): boolean {
   const earlier = res.getHeader('X-RateLimit-Remaining')

@@ -26,7 +26,7 @@ export function hasPassed(req: object, limiter: object): boolean {
   return passage !== undefined
 }
 
-/** Sets `req.rateLimit`, and records that a request has passed a limiter. Returns whether it is the first. */
+/** Sets `req.rateLimit`, and records that a request passed a limiter. Returns whether it is the first. */
 export function recordPassage(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
   const previous = passages.get(req)
   passages.set(req, { limiter, decision, previous })

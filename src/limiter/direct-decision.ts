@@ -1,5 +1,5 @@
 import { peerAddress } from '../keys/connection.js'
-import { memoryLimitsOf } from '../stores/memory/contract.js'
+import { memoryInternalsOf } from '../stores/memory/contract.js'
 import type { PartVerdict, Refund, Verdict } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
@@ -35,13 +35,13 @@ export function directDecider(
   { entries, context, store }: LimiterSettings,
   { refund, decideWithout }: DirectOptions,
 ): ((subject: unknown, cost: number | undefined, report: Report) => MaybePromise<Decision>) | undefined {
-  const limitIn = memoryLimitsOf(store)
+  const memory = memoryInternalsOf(store)
   const [entry, ...others] = entries
-  if (limitIn === undefined || entry === undefined || others.length > 0) return undefined
+  if (memory === undefined || entry === undefined || others.length > 0) return undefined
 
   const decide = limitReader<Decision>(entry, context, (limit) => {
     const { policy, beginning } = limit
-    const { now, take } = limitIn(policy, beginning)
+    const { now, take } = memory.limitOf(policy, beginning)
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let verdict: PartVerdict

@@ -5,8 +5,8 @@ import { warnOnce } from '../util/warn-once.js'
 import type { Decision } from './decision.js'
 
 /**
- * The events of a limiter, with their arguments. Those of a charge, `limited` and `storeError`, are emitted in
- * its async context, so that an `AsyncLocalStorage` of the request can be read.
+ * The events of a limiter, with their arguments. Those of a charge, `limited` and `storeError`, are emitted
+ * in its async context, so that an `AsyncLocalStorage` of the request can be read.
  */
 export interface LimiterEvents<Subject> {
   /** A charge was denied (in report mode too). */

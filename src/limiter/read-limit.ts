@@ -8,7 +8,7 @@ import { keyName } from '../util/validate.js'
 import type { NamedPart } from './decision.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
 
-/** A limit: a policy with its name. The braces around the identities in its keys are a Redis Cluster hash tag. */
+/** A limit: a policy with its name. Its keys have their identity in braces, a Redis Cluster hash tag. */
 export interface Limit {
   readonly name: string
   readonly policy: Policy
@@ -33,10 +33,10 @@ export interface LimitContext {
 type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
 /**
- * Creates the function that reads the identity and the cost of a subject for one limit, and returns what the
- * function that `prepare` returned makes of them. The created function returns `undefined` if the limit does
- * not apply, or if `names` are given and the limit's is not among them; no key is read then. `cost` replaces
- * the limit's own.
+ * Creates the function that reads the identity and the cost of a subject for one limit, passes them to the
+ * function that `prepare` returned, and returns its result. The created function returns `undefined` if the
+ * limit does not apply, or if `names` are given and the limit's is not among them; no key is read then.
+ * `cost` replaces the limit's own.
  */
 export function limitReader<T>(
   entry: Entry,

@@ -32,15 +32,15 @@ export function loginLimits<Req extends IncomingMessage>(
   const addressOfStranger = keyOf((attempt, req) =>
     attempt.device === STRANGER ? addressOf(attempt, req) : undefined,
   )
-  const whoIs = (attempt: Attempt, req: Req) =>
+  const accountAndBrowserOf = (attempt: Attempt, req: Req) =>
     cookies === undefined ? accountOf(attempt, req) : join(accountOf(attempt, req), browserOf(attempt))
   const fromAddress = keyOf((attempt, req) =>
-    thenMaybe(addressOf(attempt, req), (address) => join(whoIs(attempt, req), address)),
+    thenMaybe(addressOf(attempt, req), (address) => join(accountAndBrowserOf(attempt, req), address)),
   )
   const limits: LoginLimit<Req>[] = [
     { name: 'address', policy: policies.address, key: cookies ? addressOfStranger : addressKey },
     { name: 'account-and-address', policy: policies.accountAndAddress, key: fromAddress },
-    { name: 'account', policy: policies.account, key: keyOf(whoIs) },
+    { name: 'account', policy: policies.account, key: keyOf(accountAndBrowserOf) },
   ]
   if (most === false) return limits
   // One row for all known devices: else whoever knew a password could log in often, keep the cookies, and

@@ -116,7 +116,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   ): Result | StoreError | undefined {
     const sentAtMs = performance.now()
     let answer: unknown
-    let caller: Settle<Result> | undefined = settle // let go when it has its outcome: it holds a request
+    let caller: Settle<Result> | undefined = settle // released once settled: it refers to a request
     const settleOnce: Settle<Result> = (outcome) => {
       caller?.(outcome)
       caller = undefined

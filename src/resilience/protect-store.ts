@@ -1,5 +1,5 @@
-import { isMemoryStore, type MemoryStore } from '../stores/memory/contract.js'
-import type { Store, Verdict } from '../stores/store.js'
+import { type MemoryInternals, type MemoryStore, memoryInternalsOf } from '../stores/memory/contract.js'
+import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
@@ -25,7 +25,8 @@ export function protectStore(
   store: Store,
   { denyCacheMs, lease, ...guardOptions }: ProtectOptions,
 ): GuardedStore {
-  if (isMemoryStore(store)) return directStore(store)
+  const memory = memoryInternalsOf(store)
+  if (memory !== undefined) return directStore(store as MemoryStore, memory)
   const denials = denialCacheOf(store)
   const leasing = lease && leasingStore(store, lease)
   const maxMs = Math.min(denyCacheMs, lease?.holdMs ?? denyCacheMs) // leased units come back that often
@@ -45,13 +46,13 @@ export function protectStore(
 }
 
 /** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */
-function directStore(store: MemoryStore): GuardedStore {
+function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore {
   return {
     name: store.name,
     state: () => 'closed',
     charge(charge) {
       try {
-        return store.charge([charge])[0] as Verdict
+        return memory.charge(charge)
       } catch (cause) {
         return asStoreError(store.name, cause)
       }
@@ -63,7 +64,7 @@ function directStore(store: MemoryStore): GuardedStore {
         throw asStoreError(store.name, cause)
       }
     },
-    forget: store.forget,
+    forget: memory.forget,
     close: async () => {},
   }
 }

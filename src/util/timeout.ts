@@ -33,8 +33,8 @@ export class Deadlines {
   }
 
   /**
-   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have arrived
-   * by then are read first.
+   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have
+   * arrived by then are read first.
    */
   start(onExpired: () => void, sinceMs = performance.now()): Deadline {
     const earlier = this.#last

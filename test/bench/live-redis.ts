@@ -17,7 +17,7 @@ const PROCESSES = 9
 const REQUESTS = 20_000
 const AT_A_TIME = 200
 
-/** What a turn took, per request. */
+/** What a process took for each request. */
 interface Figures {
   readonly perSecond: number
   readonly serverCpuUs: number
@@ -34,7 +34,9 @@ export async function benchLiveRedis(): Promise<void> {
   try {
     for (let i = 0; i < PROCESSES; i++) {
       await watcher.flushall()
-      await runProcesses(redis.url, watcher, (name, figures) => all.get(name)?.push(figures))
+      const first = i % NAMES.length // nobody always goes first
+      const names = [...NAMES.slice(first), ...NAMES.slice(0, first)]
+      await runProcesses(names, redis.url, watcher, (name, figures) => all.get(name)?.push(figures))
     }
   } finally {
     watcher.disconnect()
@@ -44,6 +46,7 @@ export async function benchLiveRedis(): Promise<void> {
 }
 
 async function runProcesses(
+  names: readonly LiveLimiterName[],
   redisUrl: string,
   watcher: Redis,
   use: (name: string, figures: Figures) => void,
@@ -51,7 +54,7 @@ async function runProcesses(
   const redisCpuNs = async () => (await readRedisUsage(watcher)).serverCpuNs
   let before = 0
   await serveInTurn(
-    limiterSetups('allowed, 10,000 clients', NAMES, { atATime: AT_A_TIME, redisUrl }),
+    limiterSetups('allowed, 10,000 clients', names, { atATime: AT_A_TIME, redisUrl }),
     REQUESTS,
     async (name, served) => use(name, figuresOf(served, (await redisCpuNs()) - before)),
     async () => {

@@ -1,5 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, PartVerdict, Refund, Store, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
 
 /** A store in this process: synchronous, exact, bounded. */
 export interface MemoryStore extends Store {
@@ -11,14 +11,23 @@ export interface MemoryStore extends Store {
   readonly size: number
 }
 
-/** The pieces of a key: `beginning`, which the keys of a limit share, an identity, and `KEY_END`. */
+/** The pieces of a limiter's key: the beginning, shared by all keys of a limit, an identity, and `KEY_END`. */
 export interface KeyPieces {
   readonly beginning: string
   readonly identity: string
 }
 
-/** How keys that come in pieces end. */
+/** The end of every limiter's key. */
 export const KEY_END = '}'
+
+/** What a limiter calls in place of the store's own methods, which use keys as they are. */
+export interface MemoryInternals {
+  limitOf(policy: Policy, beginning: string): MemoryLimit
+  /** Decides a charge whose keys may come in pieces. */
+  charge(charge: readonly (Part & Partial<KeyPieces>)[]): Verdict
+  /** Forgets keys that may come in pieces. */
+  forget(keys: readonly (KeyedPolicy & Partial<KeyPieces>)[]): void
+}
 
 /** One policy for keys that differ only in the identity in their middle. */
 export interface MemoryLimit {
@@ -28,19 +37,16 @@ export interface MemoryLimit {
   take(identity: string, nowMs: number, cost: number): PartVerdict
 }
 
-/** Returns the limit of a policy whose keys have this beginning. */
-export type LimitOf = (policy: Policy, beginning: string) => MemoryLimit
-
 /** Marks memory stores, including those of another copy of this package. */
 const MEMORY_STORE = Symbol.for('headgate.memoryStore')
 
 interface Marked {
-  readonly [MEMORY_STORE]?: { readonly store: Store; readonly limitOf: LimitOf }
+  readonly [MEMORY_STORE]?: { readonly store: Store; readonly internals: MemoryInternals }
 }
 
 /** Marks a store as a memory store, and returns it. */
-export function markMemoryStore(store: MemoryStore, limitOf: LimitOf): MemoryStore {
-  return Object.defineProperty(store, MEMORY_STORE, { value: { store, limitOf } })
+export function markMemoryStore(store: MemoryStore, internals: MemoryInternals): MemoryStore {
+  return Object.defineProperty(store, MEMORY_STORE, { value: { store, internals } })
 }
 
 /**
@@ -51,7 +57,7 @@ export function isMemoryStore(store: Store): store is MemoryStore {
   return (store as Marked)[MEMORY_STORE]?.store === store
 }
 
-/** Returns the function that makes a memory store's limits; `undefined` for another store. */
-export function memoryLimitsOf(store: Store): LimitOf | undefined {
-  return isMemoryStore(store) ? (store as Marked)[MEMORY_STORE]?.limitOf : undefined
+/** Returns the internals of a memory store; `undefined` for another store, also for one that wraps it. */
+export function memoryInternalsOf(store: Store): MemoryInternals | undefined {
+  return isMemoryStore(store) ? (store as Marked)[MEMORY_STORE]?.internals : undefined
 }

@@ -46,11 +46,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const overflow = overflowBuckets()
   let charged = 0
 
-  function decide(charge: Charge, nowMs: number): Verdict {
+  function decide(charge: Charge, nowMs: number, seek = seekKey): Verdict {
     const only = charge[0]
     if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
     countCharge(nowMs)
-    return decideMany(charge, nowMs)
+    return decideMany(charge, nowMs, seek)
+  }
+
+  /** Selects a key as it is: an object around the store may have changed it, and not its pieces. */
+  function seekKey({ key, policy }: Part): boolean {
+    return table.seek(key, policy)
   }
 
   function countCharge(nowMs: number): void {
@@ -97,12 +102,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge of several keys. If all of its parts are allowed, each key is hashed only once. */
-  function decideMany(charge: Charge, nowMs: number): Verdict {
+  function decideMany(charge: Charge, nowMs: number, seek: (part: Part) => boolean): Verdict {
     const hashes: Hash[] = []
     const steps: Step[] = []
     const newKeys: string[] = []
     for (const part of charge) {
-      const isStored = table.seekPart(part)
+      const isStored = seek(part)
       const hash = table.selected
       const step = part.policy.take(isStored ? table.read().slice() : undefined, nowMs, part.cost)
       if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideInFull(charge, nowMs)
@@ -188,11 +193,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       for (const each of refunds) refundOne(each, nowMs)
     },
     forget(keys) {
-      for (const key of keys) table.forget(key)
+      for (const { key, policy } of keys) table.forget({ key, policy })
     },
     get size() {
       return table.size
     },
   }
-  return markMemoryStore(store, limitOf)
+  return markMemoryStore(store, {
+    limitOf,
+    charge: (charge) => decide(charge, now(), (part) => table.seekPart(part)),
+    forget(keys) {
+      for (const key of keys) table.forget(key)
+    },
+  })
 }

@@ -16,7 +16,7 @@ const MIN_EXAMINED = 4
 const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
 
-/** Of how many limits the hashed beginnings of keys are kept at least. */
+/** The hash starts of at least this many limits are cached. */
 const MIN_STARTS = 1000
 
 /** What the table reads of a part. */
@@ -32,7 +32,8 @@ export interface Hash {
  * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
  * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
  *
- * `seek` selects a key. `read`, `write`, `add` and `remove` apply to that key until the next `seek` or `select`.
+ * `seek` and `select` select a key. `read`, `write`, `add` and `remove` apply to it until the next one is
+ * selected.
  */
 export class StateTable {
   readonly #maxKeys: number
@@ -64,13 +65,13 @@ export class StateTable {
     return this.#hash.startAfter(beginning)
   }
 
-  /** Selects a key, or the one that `key` makes with its `start` and `end`. Returns whether it has a state. */
+  /** Selects a key, whole or as its middle between `start` and `end`. Returns whether it has a state. */
   seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
     this.#hash.hash(key, start, end)
     return this.#find(width)
   }
 
-  /** Selects the key of a part. Where it comes in pieces, its beginning was hashed before. */
+  /** Selects the key of a part. If it comes in pieces, the hash of its beginning is cached. */
   seekPart(part: PartKey): boolean {
     this.#hashPart(part)
     return this.#find(part.policy.width)
@@ -154,8 +155,8 @@ export class StateTable {
 
   /**
    * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
-   * Returns whether there is room for all of them. The states of `sparedHashes` stay. With any, the next call
-   * has to be `seek` or `select`.
+   * Returns whether there is room for all of them. The states of `sparedHashes` stay. With any, the next
+   * call has to be `seek` or `select`.
    */
   makeRoom(nowMs: number, wanted: number, sparedHashes?: readonly Hash[]): boolean {
     // Another key whose hash has the same `low` is spared too, which is harmless.

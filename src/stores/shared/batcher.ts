@@ -25,7 +25,7 @@ export type Send<Item, Answer> = (
   answer: (index: number, answer: Answer | Error) => void,
 ) => Promise<void>
 
-/** Called with the outcome of an item, never before `submit` returns. Calls after the first have no effect. */
+/** Called with the outcome of an item, never before `submit` returns. Further calls have no effect. */
 type Settle<Answer> = (outcome: Answer | Error) => void
 
 interface Waiting<Item, Answer> {

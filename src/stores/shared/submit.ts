@@ -10,8 +10,8 @@ interface Marked extends Store {
 }
 
 /**
- * Adds `submit` to a store that batches the charges of all callers, and returns the store: a promise for each
- * charge would cost as much as the charge. An object that wraps the store or inherits from it has no
+ * Adds `submit` to a store that batches the charges of all callers, and returns the store: a promise for
+ * each charge would cost as much as the charge. An object that wraps the store or inherits from it has no
  * `submit`, since its `charge` may do more.
  */
 export function withSubmit<S extends Store>(store: S, submit: Submit): S {

@@ -1,4 +1,13 @@
-import { createLimiter, type LimiterOptions, memoryStore, type Policy, tokenBucket } from 'headgate'
+import {
+  createLimiter,
+  type Decision,
+  type KeyedPolicy,
+  type LimiterOptions,
+  memoryStore,
+  type Policy,
+  type Store,
+  tokenBucket,
+} from 'headgate'
 
 const START_MS = 1_790_000_000_000
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -53,24 +62,39 @@ test('its keys are the keys of the store', async () => {
   expect((await limiter.peek({ ip: '203.0.113.7' })).remaining).toBe(5)
 })
 
-test('so are those of several limits, which are hashed in pieces, too', async () => {
+test('so are those of several limits, which are hashed in pieces', async () => {
   const store = memoryStore()
-  const limits = ['first', 'second'].map((name) => ({ name, policy, key: () => name }))
-  const limiter = createLimiter<null>({ limits, name: 'api', store })
-  const keys: string[] = []
-  const charge = store.charge
-  store.charge = (charges) => {
-    keys.push(...charges.flatMap((parts) => parts.map((part) => part.key)))
-    return charge(charges)
+  const limits = ['first', 'second'].map((name) => ({ name, policy }))
+  const limiter = createLimiter<{ ip: string }>({ limits, name: 'api', store })
+  await limiter.charge({ ip: '203.0.113.7' })
+  for (const { name } of limits) {
+    const key = `hg:1:api/${name}:token-bucket-5-12000:{203.0.113.7}`
+    expect(store.charge([[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining).toBe(4)
   }
-  await limiter.charge(null)
-  expect(keys).toHaveLength(2)
-  for (const key of keys) {
-    const [verdict] = charge([[{ key, policy, cost: 0 }]])
-    expect(verdict?.parts[0]?.remaining).toBe(4)
-  }
-  await limiter.forget(null)
+  await limiter.forget({ ip: '203.0.113.7' })
   expect(store.size).toBe(0)
+})
+
+test('a store around memory that changes the keys keeps them apart', async () => {
+  const inner = memoryStore()
+  const rename = <P extends KeyedPolicy>(parts: readonly P[]) =>
+    parts.map((part) => ({ ...part, key: `mine:${part.key}` }))
+  const store: Store = {
+    name: 'renaming',
+    charge: (charges) => inner.charge(charges.map(rename)),
+    refund: (refunds) => inner.refund(rename(refunds)),
+    forget: (keys) => inner.forget(rename(keys)),
+  }
+  const limits = ['first', 'second'].map((name) => ({ name, policy }))
+  const limiter = createLimiter<{ ip: string }>({ limits, name: 'api', store, denyCache: false })
+  const client = { ip: '203.0.113.7' }
+  const decisions = []
+  for (let i = 0; i < 7; i++) decisions.push(await limiter.charge(client))
+  expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false, false])
+  await limiter.refund(decisions[0] as Decision)
+  expect((await limiter.charge(client)).allowed).toBe(true)
+  await limiter.forget(client)
+  expect((await limiter.charge(client)).remaining).toBe(4)
 })
 
 test('new keys share a bucket where the store is full of limited clients', async () => {
