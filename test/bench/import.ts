@@ -17,7 +17,7 @@ interface Load {
 }
 
 /**
- * What loading the package takes, as ES modules and as CommonJS: in a process that has loaded nothing, and in
+ * What loading the package takes, as ES modules and as CommonJS: in a process that has loaded nothing, or
  * one that has loaded Express, which shares some dependencies. Fresh processes in turns.
  */
 export async function benchImport(): Promise<void> {

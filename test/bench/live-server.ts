@@ -40,7 +40,7 @@ export interface Profiled {
 export interface LiveServer {
   readonly name: string
   serve(count: number): Promise<Served>
-  /** Serves twice, and samples the functions of some files: the CPU of the first time, the bytes of the second. */
+  /** Serves twice, and samples the functions of some files: first their CPU, then their bytes. */
   profile(count: number, files: string): Promise<Profiled>
   end(): Promise<void>
 }
@@ -82,8 +82,8 @@ export async function startLiveServer(setup: LiveSetup): Promise<LiveServer> {
 }
 
 /**
- * Starts one server after the other, lets each serve `count` requests, and ends it. Calls `use` with what they
- * took. One at a time: V8 shrinks the heap of a process that has to wait, which makes its next requests dearer.
+ * Starts one server after the other, lets each serve `count` requests, and ends it. Calls `use` with what
+ * they took. One at a time: V8 shrinks the heap of a process that waits, and its next requests cost more.
  */
 export async function serveInTurn(
   setups: readonly LiveSetup[],

@@ -77,7 +77,7 @@ function loginSetups(scenario: LoginScenario): LiveSetup[] {
   }))
 }
 
-/** Compares servers with the first of them, and prints the table. Returns how much each is above it, in µs. */
+/** Compares servers with the first of them, and prints a table. Returns how much each is above it, in µs. */
 export async function compareLive(
   what: string,
   setups: readonly LiveSetup[],

@@ -11,7 +11,7 @@ export interface MemoryStore extends Store {
   readonly size: number
 }
 
-/** The pieces of a limiter's key: the beginning, shared by all keys of a limit, an identity, and `KEY_END`. */
+/** A limiter's key in pieces: a beginning, shared by all keys of a limit, an identity, and `KEY_END`. */
 export interface KeyPieces {
   readonly beginning: string
   readonly identity: string

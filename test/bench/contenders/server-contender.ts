@@ -50,7 +50,7 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
   }
 }
 
-/** A store behind a limiter, with all that protects it. It gets time to decide: nothing is decided elsewhere. */
+/** A store behind a limiter, with all that protects it. It has time to decide: nothing else decides. */
 export function headgateLimiterOn(store: Store, policy: Policy): ServerContender {
   const limiter = createLimiter<{ ip: string }>({
     name: 'limiter',

@@ -14,7 +14,7 @@ export type Self = Readonly<Record<string, number>>
 const SAMPLING_US = 200
 const SAMPLING_BYTES = 4096
 
-/** Samples this process. `cpu` and `bytes` stop what they started; they return what was sampled meanwhile. */
+/** Samples this process. `cpu` and `bytes` stop the sampling, and return what was sampled. */
 export function sampler() {
   const session = new Session()
   session.connect()
