@@ -17,7 +17,7 @@ const FILES = {
 
 const SCENARIOS = ['allowed, 1 client', 'three limiters'] as const
 const PROCESSES = 3
-const REQUESTS = 20_000
+const REQUESTS = 10_000
 const MOST_ROWS = 20
 
 /**
