@@ -3,7 +3,7 @@ import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
 import { readMemcachedUsage } from './harness/memcached-usage.js'
 import { plotResults } from './server-plots.js'
-import { isOurs, LIMITER, printResults, type Report } from './server-tables.js'
+import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
 const COUNTS = { requests: 'requests', writes: 'writes' } as const
@@ -30,13 +30,7 @@ const REPORT: Report<MemcachedStoreName> = {
       of: ['headgate, token bucket'],
     },
     { goal: 'decisions a second, one key', workload: 'one key', figure: 'wallNs', times: 5 },
-    {
-      goal: 'limiter: decisions a second, 10,000 keys',
-      workload: 'many keys',
-      figure: 'wallNs',
-      times: 2.5,
-      of: [LIMITER],
-    },
+    limiterGoal('decisions a second, 10,000 keys', 'many keys', 'wallNs', 2.5),
   ],
 }
 

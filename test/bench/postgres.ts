@@ -3,7 +3,7 @@ import { compareStores } from './compare-stores.js'
 import { POSTGRES_STORES, type PostgresStoreName } from './contenders/postgres-stores.js'
 import { watchPostgres } from './harness/sql-usage.js'
 import { plotResults } from './server-plots.js'
-import { isOurs, LIMITER, printResults, type Report } from './server-tables.js'
+import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
 const COUNTS = { commits: 'requests', writes: 'writes' } as const
@@ -21,20 +21,8 @@ const REPORT: Report<PostgresStoreName> = {
     { goal: 'decisions a second, 10,000 keys', workload: 'many keys', figure: 'wallNs', times: 3 },
     { goal: 'p99 of 200 callers, 10,000 keys', workload: 'many keys', figure: 'p99Ns', times: 1 },
     { goal: "one caller's median latency", workload: 'one caller', figure: 'medianNs', times: 1 },
-    {
-      goal: 'limiter: decisions a second, 10,000 keys',
-      workload: 'many keys',
-      figure: 'wallNs',
-      times: 3,
-      of: [LIMITER],
-    },
-    {
-      goal: 'limiter: median of one caller',
-      workload: 'one caller',
-      figure: 'medianNs',
-      times: 1,
-      of: [LIMITER],
-    },
+    limiterGoal('decisions a second, 10,000 keys', 'many keys', 'wallNs', 3),
+    limiterGoal('median of one caller', 'one caller', 'medianNs', 1),
   ],
 }
 

@@ -35,6 +35,16 @@ export interface Report<Name extends string> {
 /** A store behind a limiter; headgate's other rows are stores alone. */
 export const LIMITER = 'headgate, limiter'
 
+/** Returns a goal of the limiter alone. */
+export function limiterGoal(
+  goal: string,
+  workload: WorkloadName,
+  figure: keyof Figures,
+  times: number,
+): Goal<typeof LIMITER> {
+  return { goal: `limiter: ${goal}`, workload, figure, times, of: [LIMITER] }
+}
+
 export const isOurs = (name: string) => name.startsWith('headgate, ')
 
 export function printResults<Name extends string>(report: Report<Name>, results: Results<Name>): void {

@@ -4,7 +4,7 @@ import { whole } from '../../util/validate.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
 import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
 import { monotonicNow, validateClock } from './clock.js'
-import { KEY_END, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
+import { KEY_END, type KeyPieces, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
 import { isOverflowKey, overflowBuckets, overflowKey, redirectToOverflow } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'
@@ -56,6 +56,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   /** Selects a key as it is: an object around the store may have changed it, and not its pieces. */
   function seekKey({ key, policy }: Part): boolean {
     return table.seek(key, policy)
+  }
+
+  function seekPieces(part: Part & Partial<KeyPieces>): boolean {
+    return table.seekPart(part)
   }
 
   function countCharge(nowMs: number): void {
@@ -201,7 +205,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
   return markMemoryStore(store, {
     limitOf,
-    charge: (charge) => decide(charge, now(), (part) => table.seekPart(part)),
+    charge: (charge) => decide(charge, now(), seekPieces),
     forget(keys) {
       for (const key of keys) table.forget(key)
     },
