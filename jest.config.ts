@@ -10,6 +10,7 @@ const common: Config = {
   },
   moduleNameMapper: {
     '^headgate$': '<rootDir>/src/index.ts',
+    '^headgate/(.*)$': '<rootDir>/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
 }

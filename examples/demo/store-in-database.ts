@@ -1,4 +1,6 @@
-import { mysqlStore, postgresStore, type SqlStore, type Store } from 'headgate'
+import type { Store } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
+import { postgresStore, type SqlStore } from 'headgate/postgres'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { outageReporter, reportingStore } from './outage-reporter.js'

@@ -1,4 +1,4 @@
-import { memcachedStore } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { outageReporter, reportingStore } from './outage-reporter.js'
 import type { DemoStore } from './store.js'

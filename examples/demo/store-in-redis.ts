@@ -1,4 +1,4 @@
-import { redisStore } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { outageReporter } from './outage-reporter.js'
 import type { DemoStore } from './store.js'

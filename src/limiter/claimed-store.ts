@@ -3,7 +3,7 @@ import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
 
 const FIX =
-  'Use memoryStore(), redisStore(client), memcachedStore(client), mysqlStore(pool) or postgresStore(pool).'
+  "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
 
 /** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {

@@ -38,7 +38,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   execEvenly: NO_DELAYS,
 
   // The store, and what happens without it.
-  storeClient: 'Write store: redisStore(client), or the store of your database.',
+  storeClient: "Write store: redisStore(client), from 'headgate/redis', or the store of your database.",
   tableName: 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.',
   passOnStoreError: "Write onStoreError: 'allow', 'deny' or 'local'.",
   insuranceLimiter: "Write onStoreError: 'local', which decides by the same policies in memory.",

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { memcachedStore, type Policy } from 'headgate'
+import type { Policy } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { type MemcachedServer, startMemcached } from '../support/servers/memcached.js'
 import { readStats } from './harness/memcached-usage.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { memcachedStore, type Policy, StoreError } from 'headgate'
+import { type Policy, StoreError } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { keyText } from './contenders/keys.js'
 import { headgateOn, type ServerContender } from './contenders/server-contender.js'

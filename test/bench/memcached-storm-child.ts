@@ -1,4 +1,5 @@
-import { memcachedStore, StoreError } from 'headgate'
+import { StoreError } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { answerQuestions } from './harness/child.js'
 import { bucketOf, type Storm, type StormCounts } from './memcached-storm-counts.js'

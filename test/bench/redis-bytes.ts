@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type Policy, redisStore } from 'headgate'
+import type { Policy } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { startRedis } from '../support/servers/redis.js'
 import { printTable, whole } from './harness/table.js'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { mysqlStore, postgresStore } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
+import { postgresStore } from 'headgate/postgres'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { keyText, shuffledIndexes } from './contenders/keys.js'

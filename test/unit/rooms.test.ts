@@ -32,8 +32,10 @@ const roomOf = (path: string) => path.slice(0, Math.max(0, path.indexOf('/')))
 const levelOf = (room: string) => ROOMS.findIndex((level) => level.includes(room))
 
 test('every file lies in a room, or is an entry of the package', () => {
-  const entries = files.filter((path) => roomOf(path) === '')
-  expect(entries).toEqual(['index.ts'])
+  const { exports } = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8'))
+  const names = Object.keys(exports).filter((name) => name !== './package.json')
+  const entries = names.map((name) => (name === '.' ? 'index.ts' : `${name.slice(2)}.ts`))
+  expect(files.filter((path) => roomOf(path) === '').sort()).toEqual(entries.sort())
   expect(files.filter((path) => roomOf(path) !== '' && levelOf(roomOf(path)) < 0)).toEqual([])
 })
 

@@ -1,4 +1,5 @@
-import { byIp, createLimiter, type Decision, redisStore } from 'headgate'
+import { byIp, createLimiter, type Decision } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { REDIS_STORES } from './redis-stores.js'

@@ -1,11 +1,5 @@
-import {
-  createLimiter,
-  fixedWindow,
-  type LimiterOptions,
-  type Policy,
-  redisStore,
-  tokenBucket,
-} from 'headgate'
+import { createLimiter, fixedWindow, type LimiterOptions, type Policy, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { REDIS_STORES } from './redis-stores.js'
 

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
-import { rateLimit, redisStore } from 'headgate'
+import { rateLimit } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import type { Options } from 'express-rate-limit'
-import { memcachedStore, type Policy } from 'headgate'
+import type { Policy } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import Memcached from 'memcached'
 import { Client } from 'memjs'
 import { MemcachedStore } from 'rate-limit-memcached'

@@ -1,4 +1,5 @@
-import { mysqlStore, type Policy } from 'headgate'
+import type { Policy } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
 import mysql from 'mysql2'
 import { createPool } from 'mysql2/promise'
 import { RateLimiterMySQL } from 'rate-limiter-flexible'

@@ -1,4 +1,5 @@
-import { type Policy, postgresStore } from 'headgate'
+import type { Policy } from 'headgate'
+import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import {

@@ -4,13 +4,13 @@ import {
   type LoginGuard,
   type LoginGuardOptions,
   loginGuard,
-  memcachedStore,
   memoryStore,
   type Policy,
-  redisStore,
   type Store,
   slidingWindow,
 } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { redisStore } from 'headgate/redis'
 import { LONG } from '../../conformance/sample-policies.js'
 import { type Answer, closeServers, type Served, send, serve } from '../../support/http.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

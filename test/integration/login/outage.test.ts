@@ -1,13 +1,7 @@
 import express, { type Request, type Response } from 'express'
-import {
-  type LoginGuard,
-  loginGuard,
-  memcachedStore,
-  type Policy,
-  redisStore,
-  type Store,
-  slidingWindow,
-} from 'headgate'
+import { type LoginGuard, loginGuard, type Policy, type Store, slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
 import { closeServers, send, serve } from '../../support/http.js'

@@ -1,4 +1,5 @@
-import { type MaybePromise, memcachedStore, StoreError, type Verdict } from 'headgate'
+import { type MaybePromise, StoreError, type Verdict } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { answerQuestions } from '../../bench/harness/child.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'

@@ -1,4 +1,5 @@
-import { fixedWindow, type MemcachedClient, memcachedStore } from 'headgate'
+import { fixedWindow } from 'headgate'
+import { type MemcachedClient, memcachedStore } from 'headgate/memcached'
 import { Client, Server } from 'memjs'
 import { LONG } from '../../conformance/sample-policies.js'
 import { part, remainingOf } from '../../conformance/store-calls.js'

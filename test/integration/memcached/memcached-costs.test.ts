@@ -1,12 +1,5 @@
-import {
-  consecutive,
-  fixedWindow,
-  memcachedStore,
-  type Part,
-  type Policy,
-  type Store,
-  slidingWindow,
-} from 'headgate'
+import { consecutive, fixedWindow, type Part, type Policy, type Store, slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import {
   allowedCount,

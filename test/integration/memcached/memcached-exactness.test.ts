@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { memcachedStore, type Policy } from 'headgate'
+import type { Policy } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { allowedCount, expectTaken, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'

@@ -1,4 +1,4 @@
-import { memcachedStore } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'

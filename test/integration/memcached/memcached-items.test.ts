@@ -1,13 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  consecutive,
-  fixedWindow,
-  memcachedStore,
-  type Policy,
-  type Store,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'

@@ -1,4 +1,5 @@
-import { memcachedStore, type Store } from 'headgate'
+import type { Store } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { receiptOf, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

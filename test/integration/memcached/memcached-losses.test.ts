@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, memcachedStore, type StoreError } from 'headgate'
+import { createLimiter, fixedWindow, type StoreError } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { lossMonitor } from '../../../src/stores/memcached/loss-monitor.js'
 import { LONG } from '../../conformance/sample-policies.js'

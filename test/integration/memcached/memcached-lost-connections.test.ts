@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
+import { type Policy, type Store, slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { keyedPolicies, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { type Behaviour, type FaultyProxy, startProxy } from '../../support/proxy.js'

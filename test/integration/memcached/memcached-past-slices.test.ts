@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore, type Store, slidingWindow } from 'headgate'
+import { type Store, slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { keyedPolicies, part, remainingOf, takeOne } from '../../conformance/store-calls.js'

@@ -1,13 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  consecutive,
-  createLimiter,
-  fixedWindow,
-  memcachedStore,
-  type Policy,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { consecutive, createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG } from '../../conformance/sample-policies.js'
 import {
   allowedCount,

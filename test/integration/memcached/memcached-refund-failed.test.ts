@@ -1,4 +1,5 @@
-import { memcachedStore, type Policy, type Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { chargeOne, part, remainingOf, takeOne } from '../../conformance/store-calls.js'

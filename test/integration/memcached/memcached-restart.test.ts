@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore, type Policy, StoreError } from 'headgate'
+import { type Policy, StoreError } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { part, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore, type Policy, type Store, slidingWindow } from 'headgate'
+import { type Policy, type Store, slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { itemKey } from '../../../src/stores/memcached/protocol.js'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore, slidingWindow } from 'headgate'
+import { slidingWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

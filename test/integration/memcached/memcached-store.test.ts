@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

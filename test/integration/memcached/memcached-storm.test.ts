@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { memcachedStore } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import {
   addUp,

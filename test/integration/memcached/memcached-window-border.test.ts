@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, memcachedStore } from 'headgate'
+import { createLimiter, fixedWindow } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { connections } from './clients.js'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { mysqlStore } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
 import { createPool, type Pool } from 'mysql2/promise'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import type { SqlServer } from '../../support/servers/databases.js'

@@ -1,13 +1,5 @@
-import {
-  type Charge,
-  consecutive,
-  fixedWindow,
-  type Policy,
-  type PostgresPool,
-  postgresStore,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { type Charge, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { type PostgresPool, postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { part } from '../../conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'

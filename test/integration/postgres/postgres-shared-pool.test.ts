@@ -1,4 +1,5 @@
-import { consecutive, type MaybePromise, postgresStore, type SqlStore, StoreError } from 'headgate'
+import { consecutive, type MaybePromise, StoreError } from 'headgate'
+import { postgresStore, type SqlStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'

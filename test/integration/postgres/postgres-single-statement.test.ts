@@ -4,11 +4,11 @@ import {
   fixedWindow,
   type Part,
   type Policy,
-  postgresStore,
   type State,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { NEVER_S } from '../../../src/stores/sql/expiry.js'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { postgresStore } from 'headgate'
+import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import type { SqlServer } from '../../support/servers/databases.js'

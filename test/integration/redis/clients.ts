@@ -1,4 +1,5 @@
-import { redisStore, type Store } from 'headgate'
+import type { Store } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis, type RedisOptions } from 'ioredis'
 import { Redis as Redis5, type RedisOptions as RedisOptions5 } from 'ioredis5'
 import type { RedisServer } from '../../support/servers/redis.js'

@@ -1,4 +1,5 @@
-import { fixedWindow, redisStore } from 'headgate'
+import { fixedWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Cluster, type ClusterOptions } from 'ioredis'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { LONG } from '../../conformance/sample-policies.js'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { redisStore } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

@@ -1,5 +1,6 @@
 import slotOf from 'cluster-key-slot'
-import { type PartVerdict, type Policy, redisStore, type Verdict } from 'headgate'
+import type { PartVerdict, Policy, Verdict } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { chargeOne, part, remainingOf } from '../../conformance/store-calls.js'

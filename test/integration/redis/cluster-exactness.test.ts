@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import slotOf from 'cluster-key-slot'
-import { redisStore } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { chargeOne, expectTaken, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'

@@ -1,4 +1,5 @@
-import { fixedWindow, redisStore, type Store } from 'headgate'
+import { fixedWindow, type Store } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'

@@ -1,5 +1,6 @@
 import slotOf from 'cluster-key-slot'
-import { type Charge, fixedWindow, redisStore } from 'headgate'
+import { type Charge, fixedWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'

@@ -1,4 +1,5 @@
-import { consecutive, fixedWindow, type Policy, redisStore, slidingWindow, tokenBucket } from 'headgate'
+import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Cluster, Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 

@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, type Policy, redisStore, slidingWindow, tokenBucket } from 'headgate'
+import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 

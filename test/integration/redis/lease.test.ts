@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { createLimiter, redisStore } from 'headgate'
+import { createLimiter } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

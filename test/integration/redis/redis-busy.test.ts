@@ -1,4 +1,5 @@
-import { redisStore, tokenBucket } from 'headgate'
+import { tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'

@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, type RedisClient, redisStore } from 'headgate'
+import { createLimiter, fixedWindow } from 'headgate'
+import { type RedisClient, redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
-import { ban, fixedWindow, type Policy, redisStore, type State, slidingWindow, tokenBucket } from 'headgate'
+import { ban, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { chargeOne, figures, part } from '../../conformance/store-calls.js'

@@ -4,12 +4,12 @@ import {
   fixedWindow,
   type Part,
   type Policy,
-  redisStore,
   type Store,
   slidingWindow,
   tokenBucket,
   type Verdict,
 } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'

@@ -6,11 +6,11 @@ import {
   type Part,
   type Policy,
   type Refund,
-  redisStore,
   type State,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { figures, part } from '../../conformance/store-calls.js'

@@ -1,4 +1,5 @@
-import { fixedWindow, redisStore, slidingWindow, type Verdict } from 'headgate'
+import { fixedWindow, slidingWindow, type Verdict } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import {

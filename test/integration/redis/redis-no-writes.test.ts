@@ -1,4 +1,5 @@
-import { byIp, createLimiter, type Policy, redisStore } from 'headgate'
+import { byIp, createLimiter, type Policy } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { part, remainingOf } from '../../conformance/store-calls.js'

@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, type Policy, redisStore, type Store, slidingWindow } from 'headgate'
+import { createLimiter, fixedWindow, type Policy, type Store, slidingWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG } from '../../conformance/sample-policies.js'
 import { part, remainingOf } from '../../conformance/store-calls.js'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { consecutive, redisStore, type Store, StoreError } from 'headgate'
+import { consecutive, type Store, StoreError } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { part, takeOne } from '../../conformance/store-calls.js'

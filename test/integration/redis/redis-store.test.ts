@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { fixedWindow, redisStore, tokenBucket } from 'headgate'
+import { fixedWindow, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'

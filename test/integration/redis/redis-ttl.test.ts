@@ -1,14 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  ban,
-  consecutive,
-  fixedWindow,
-  type Policy,
-  redisStore,
-  type Store,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

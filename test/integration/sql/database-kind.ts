@@ -1,4 +1,5 @@
-import type { SqlStore, State } from 'headgate'
+import type { State } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import type { SqlOptions, SqlServer } from '../../support/servers/databases.js'
 
 export type Row = Record<string, unknown>

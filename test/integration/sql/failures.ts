@@ -1,4 +1,5 @@
-import { consecutive, type MaybePromise, type SqlStore, StoreError } from 'headgate'
+import { consecutive, type MaybePromise, StoreError } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import { keyedPolicies, part } from '../../conformance/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import type { Kind } from './database-kind.js'

@@ -1,4 +1,4 @@
-import { mysqlStore, type SqlStore } from 'headgate'
+import { mysqlStore, type SqlStore } from 'headgate/mysql'
 import { createPool, type PoolOptions as DriverOptions, type Pool } from 'mysql2/promise'
 import { encodeState } from '../../../src/stores/shared/state-codec.js'
 import { mysqlDialect } from '../../../src/stores/sql/mysql/dialect.js'

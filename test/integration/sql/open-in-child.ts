@@ -1,4 +1,4 @@
-import type { SqlStore } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import type { Kind, UserPool } from './database-kind.js'
 import { DATABASES } from './set-up-database.js'
 

@@ -1,4 +1,4 @@
-import { postgresStore, type SqlStore } from 'headgate'
+import { postgresStore, type SqlStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { postgresDialect } from '../../../src/stores/sql/postgres/dialect.js'
 import { withConnection } from '../../../src/stores/sql/with-connection.js'

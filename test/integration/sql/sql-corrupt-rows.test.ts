@@ -1,4 +1,5 @@
-import { type SqlStore, type StoreError, slidingWindow } from 'headgate'
+import { type StoreError, slidingWindow } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { allowedCount, chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'

@@ -1,4 +1,5 @@
-import type { MaybePromise, SqlStore } from 'headgate'
+import type { MaybePromise } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import type { Kind } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

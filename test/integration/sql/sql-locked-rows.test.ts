@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { consecutive, type MaybePromise, type SqlStore, type Verdict } from 'headgate'
+import { consecutive, type MaybePromise, type Verdict } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import type { Kind } from './database-kind.js'

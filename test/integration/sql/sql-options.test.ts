@@ -1,4 +1,5 @@
-import { mysqlSchema, mysqlStore, postgresSchema, postgresStore } from 'headgate'
+import { mysqlSchema, mysqlStore } from 'headgate/mysql'
+import { postgresSchema, postgresStore } from 'headgate/postgres'
 import { createConnection, createPool, createPoolCluster } from 'mysql2'
 import { createPool as createPromisePool } from 'mysql2/promise'
 import { Client, Pool } from 'pg'

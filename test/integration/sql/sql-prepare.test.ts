@@ -1,4 +1,6 @@
-import { consecutive, mysqlSchema, postgresSchema, type SqlStore } from 'headgate'
+import { consecutive } from 'headgate'
+import { mysqlSchema } from 'headgate/mysql'
+import { postgresSchema, type SqlStore } from 'headgate/postgres'
 import { allowedCount, part } from '../../conformance/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

@@ -1,4 +1,5 @@
-import { consecutive, type MaybePromise, type Policy, type SqlStore, StoreError } from 'headgate'
+import { consecutive, type MaybePromise, type Policy, StoreError } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import { part } from '../../conformance/store-calls.js'
 import { testTogether } from '../../support/servers/together.js'
 import type { Kind, UserPool } from './database-kind.js'

@@ -1,4 +1,4 @@
-import { mysqlStore } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
 import { createPool } from 'mysql2'
 import { types } from 'pg'
 import { type Case, testTogether } from '../../support/servers/together.js'

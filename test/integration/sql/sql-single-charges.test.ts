@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Policy, SqlStore } from 'headgate'
+import type { Policy } from 'headgate'
+import type { SqlStore } from 'headgate/postgres'
 import { LONG_POLICIES } from '../../conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
 import type { Kind } from './database-kind.js'

@@ -1,4 +1,7 @@
-import { createLimiter, type Limiter, memcachedStore, postgresStore, redisStore, type Store } from 'headgate'
+import { createLimiter, type Limiter, type Store } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { postgresStore } from 'headgate/postgres'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { Pool } from 'pg'

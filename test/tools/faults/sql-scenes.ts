@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { mysqlSchema, postgresSchema } from 'headgate'
+import { mysqlSchema } from 'headgate/mysql'
+import { postgresSchema } from 'headgate/postgres'
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import type { SqlServer } from '../../support/servers/databases.js'

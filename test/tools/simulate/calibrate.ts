@@ -1,12 +1,7 @@
-import {
-  type Charge,
-  fixedWindow,
-  memcachedStore,
-  type Policy,
-  postgresStore,
-  redisStore,
-  type Store,
-} from 'headgate'
+import { type Charge, fixedWindow, type Policy, type Store } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { postgresStore } from 'headgate/postgres'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { Pool } from 'pg'

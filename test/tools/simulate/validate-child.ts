@@ -1,4 +1,4 @@
-import { redisStore } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { Cluster, Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 import type { Scenario } from './scenario.js'

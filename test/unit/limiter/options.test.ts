@@ -48,7 +48,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ cost: '2' }, 'cost must be a whole number of at least 0, got "2". Did you mean cost: 2?'],
   [{ cost: 0.5 }, 'got 0.5. Did you mean cost: 1?'],
   [{ cost: Number.NaN }, 'got NaN'],
-  [{ store: {} }, 'store must be a store, got an object. Use memoryStore(), redisStore(client), '],
+  [{ store: {} }, 'store must be a store, got an object. Use memoryStore(), or the store of your database, '],
   [{ store: { increment() {} } }, 'store must be a store, got an object. Use memoryStore(), '],
   [{ store: 'redis' }, 'store must be a store, got a string.'],
   [{ store: memoryStore }, 'store must be a store, got a function.'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as headgate from 'headgate'
+import { redisStore } from 'headgate/redis'
 import { MIDDLEWARE_ROWS } from '../../../src/http/options.js'
 import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
 import { BESIDE_LIMITS, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../../../src/options/foreign-options.js'
@@ -62,6 +63,7 @@ describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of ano
     if (code === undefined) return
     const scope = {
       ...headgate,
+      redisStore,
       client,
       policy,
       pool: {},
@@ -137,8 +139,8 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
     (store) =>
       [
         () => rateLimit({ ...enough, store } as never),
-        'store must be a store, got a string. Use memoryStore(), redisStore(client), memcachedStore(client), ' +
-          'mysqlStore(pool) or postgresStore(pool).',
+        'store must be a store, got a string. Use memoryStore(), or the store of your database, ' +
+          "such as redisStore(client) from 'headgate/redis'.",
       ] as const,
   ),
   [

@@ -1,7 +1,12 @@
-import * as headgate from 'headgate'
+import * as core from 'headgate'
+import * as memcached from 'headgate/memcached'
+import * as mysql from 'headgate/mysql'
+import * as postgres from 'headgate/postgres'
+import * as redis from 'headgate/redis'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
 
+const headgate = { ...core, ...memcached, ...mysql, ...postgres, ...redis }
 const {
   ban,
   byField,

@@ -5,12 +5,12 @@ import {
   createLimiter,
   loginGuard,
   memoryStore,
-  mysqlStore,
-  postgresStore,
   rateLimit,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { mysqlStore } from 'headgate/mysql'
+import { postgresStore } from 'headgate/postgres'
 import { readOptions } from '../../../src/options/option-table.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
