@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import express, { type Express, type Request, type Response } from 'express'
+import express, { type Express } from 'express'
 import { byIp, loginGuard } from 'headgate'
 import { Pool } from 'pg'
 import { type AuditRows, auditRows } from './audit-log/rows.js'
@@ -20,7 +20,7 @@ const SECRET = process.env.AUDIT_SECRET || randomUUID()
 export function auditedApp(audit: Pick<AuditRows, 'count'>): Express {
   const addressOf = byIp() // as in the guard: IPv6 counts by network
 
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     secret: SECRET,
     async onLimited(req, res) {

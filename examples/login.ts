@@ -8,7 +8,7 @@
  * there.
  */
 import type { AddressInfo } from 'node:net'
-import express, { type Express, type Request, type Response } from 'express'
+import express, { type Express, type Request } from 'express'
 import session from 'express-session'
 import { foldName, type LoginGuard, loginGuard } from 'headgate'
 import { CONTENT_POLICY, homePage, loginPage } from './login/page.js'
@@ -28,7 +28,7 @@ const SUPPORT_TOKEN = secretFrom('SUPPORT_TOKEN')
  * Creates the application. Behind a proxy, add `app.set('trust proxy', 1)`: otherwise all visitors share the
  * proxy's address.
  */
-export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Request, Response> }> {
+export async function loginApp(): Promise<{ app: Express; guard: LoginGuard }> {
   const isRight = await passwordCheck(PASSWORDS)
   const guard = makeGuard()
 
@@ -95,8 +95,8 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard<Requ
  * Creates the guard with its default limits, in memory. Several processes share a store: `store:
  * redisStore(client), name: 'login'`.
  */
-function makeGuard(): LoginGuard<Request, Response> {
-  const guard = loginGuard<Request, Response>({
+function makeGuard(): LoginGuard {
+  const guard = loginGuard({
     field: 'username', // folded by foldName, as in read() below: no spelling gets guesses of its own
     secret: secretFrom('GUARD_SECRET'), // names cannot be guessed from hashes in the store or the log
     name: 'login',

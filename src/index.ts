@@ -1,1 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request, Response } from 'express'
+import * as http from './http.js'
+
 export * from './http.js'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The decision of the last limiter that this request passed. */
+      rateLimit?: http.Decision
+    }
+  }
+}
+
+/** The options of `rateLimit`, with callbacks for the requests and responses of Express. */
+export type RateLimitOptions<
+  Req extends IncomingMessage = Request,
+  Res extends ServerResponse = Response,
+> = http.RateLimitOptions<Req, Res>
+
+/** The options of `loginGuard`, with callbacks for the requests and responses of Express. */
+export type LoginGuardOptions<
+  Req extends IncomingMessage = Request,
+  Res extends ServerResponse = Response,
+> = http.LoginGuardOptions<Req, Res>
+
+/** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
+type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: http.Next) => void
+
+/** The middleware of `rateLimit`; carries its limiter. */
+export interface RateLimitMiddleware<Req extends IncomingMessage = Request>
+  extends AnyRequest,
+    http.RateLimitMiddleware<Req> {}
+
+/** Middleware that guards a login. Several routes behind one guard share its limits. */
+export interface LoginGuard<Req extends IncomingMessage = Request> extends AnyRequest, http.LoginGuard<Req> {}
+
+interface MakeRateLimit {
+  (options: RateLimitOptions): RateLimitMiddleware
+  <Req extends IncomingMessage, Res extends ServerResponse = Response>(
+    options: RateLimitOptions<Req, Res>,
+  ): RateLimitMiddleware<Req>
+}
+
+interface MakeLoginGuard {
+  (options: LoginGuardOptions): LoginGuard
+  <Req extends IncomingMessage, Res extends ServerResponse = Response>(
+    options: LoginGuardOptions<Req, Res>,
+  ): LoginGuard<Req>
+}
+
+interface MakeByUser {
+  <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
+  <Subject = Request>(
+    get: (subject: Subject) => unknown,
+    options?: http.ByUserOptions<Subject>,
+  ): http.KeyFunction<Subject>
+}
+
+/**
+ * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when
+ * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
+ * `'deny'`. The request carries its `Decision` as `req.rateLimit`.
+ *
+ * The callbacks among the options take requests and responses of Express, unless they are annotated with
+ * types of your own. The same function as `rateLimit` of `headgate/http`, which is typed for `node:http`.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export const rateLimit = http.rateLimit as MakeRateLimit
+
+/**
+ * Creates middleware that stops password guessing and lets real users in: it limits failed attempts per
+ * address, per account across all addresses, per account and address, and in a row, decided together in one
+ * round trip. A body parser must run first. A status below 300 is a success, unless `succeeded`,
+ * `failureRedirect` or `reportSuccess` says otherwise.
+ *
+ * The callbacks among the options take requests and responses of Express, unless they are annotated with
+ * types of your own. The same function as `loginGuard` of `headgate/http`, which is typed for `node:http`.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export const loginGuard = http.loginGuard as MakeLoginGuard
+
+/**
+ * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The
+ * middleware must come after the one that authenticates; else all clients are anonymous.
+ */
+export const byUser = http.byUser as MakeByUser

@@ -23,8 +23,10 @@ export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Dec
  * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count`
  * function throws comes when the response is over, and is emitted as `refundFailed`.
  */
-export interface RateLimitOptions<Req extends IncomingMessage, Res extends ServerResponse>
-  extends LimiterOptions<Req> {
+export interface RateLimitOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> extends LimiterOptions<Req> {
   /** Requests for which it returns true pass unlimited and uncounted. */
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /** Addresses and CIDR ranges that pass unlimited and uncounted. */

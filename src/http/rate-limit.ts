@@ -12,23 +12,20 @@ import { hasPassed, recordPassage } from './passage.js'
 import type { OnAllowed } from './refund-uncounted.js'
 import { refuse, respondLimited, setUnlessSent } from './respond.js'
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** The decision of the last limiter that this request passed. */
-      rateLimit?: Decision
-    }
-  }
-}
-
 /** Express and Connect middleware, or a guard in a node:http handler; carries its limiter. */
-export interface RateLimitMiddleware<Req extends IncomingMessage, Res extends ServerResponse> {
+export interface RateLimitMiddleware<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> {
   (req: Req, res: Res, next: Next): void
   readonly limiter: Limiter<Req>
 }
 
-/** A request that passed a limiter, for Connect and node:http; the type of Express is extended above. */
-export type RateLimited<Req = IncomingMessage> = Req & Pick<Express.Request, 'rateLimit'>
+/** A request that may have passed a limiter. Express' own type needs no such cast: `headgate` extends it. */
+export type RateLimited<Req = IncomingMessage> = Req & {
+  /** The decision of the last limiter that this request passed. */
+  rateLimit?: Decision
+}
 
 /**
  * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when

@@ -21,8 +21,10 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** `Retry-After` by `'coarse'` where the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
-export interface LoginGuard<Req extends IncomingMessage, Res extends ServerResponse>
-  extends RateLimitMiddleware<Req, Res> {
+export interface LoginGuard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> extends RateLimitMiddleware<Req, Res> {
   /** Entries for a security log. The limiter's own events are at `limiter.events`. */
   readonly events: EventEmitter<LoginEvents<Req>>
   /**

@@ -45,8 +45,10 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
  * The options of `loginGuard`: how the account is read (`field` or `account`), the limits, how a success is
  * recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
  */
-export interface LoginGuardOptions<Req extends IncomingMessage, Res extends ServerResponse>
-  extends AccountOptions<Req>,
+export interface LoginGuardOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> extends AccountOptions<Req>,
     Pick<RateLimitOptions<Req, Res>, Shared> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.

@@ -1,13 +1,6 @@
 import express from 'express'
-import {
-  byField,
-  byIp,
-  memoryStore,
-  type RateLimitOptions,
-  rateLimit,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { byField, byIp, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import { type RateLimitOptions, rateLimit } from 'headgate/http'
 import { promisingStore } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { gate, sendAndHangUp } from '../support/hang-up.js'

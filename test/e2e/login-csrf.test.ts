@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import express, { type Request, type Response } from 'express'
+import express from 'express'
 import { loginGuard } from 'headgate'
 import type { Browser, Page } from 'playwright-core'
 import { closeServers, type Served, send, serve } from '../support/http.js'
@@ -19,7 +19,7 @@ afterAll(() => browser?.close())
 /** A login with its form, and the headers of the attempts that it has seen. */
 async function startSite(): Promise<{ site: Served; seen: IncomingHttpHeaders[] }> {
   const seen: IncomingHttpHeaders[] = []
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     name: 'csrf',
     deviceCookie: { secret: 'sixteen characters or more' },

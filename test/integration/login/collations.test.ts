@@ -1,4 +1,4 @@
-import express, { type Request, type Response } from 'express'
+import express from 'express'
 import { foldName, loginGuard, memoryStore } from 'headgate'
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { closeServers, type Served, send, serve } from '../../support/http.js'
@@ -52,7 +52,7 @@ interface Login extends Served {
 /** A login that looks accounts up in a table of MariaDB, behind a guard with the default limits. */
 async function startLogin(table: string, lookedUpBy: (name: string) => string | undefined): Promise<Login> {
   const guesses: string[] = []
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     store: memoryStore({ clock: () => NOON_MS }),
   })

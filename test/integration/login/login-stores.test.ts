@@ -119,7 +119,7 @@ const STORES: readonly StoreKind[] = [
   { name: 'PostgreSQL', isAtomic: true, start: onSql(postgres) },
 ]
 
-type Guard = LoginGuard<Request, Response>
+type Guard = LoginGuard
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
 interface Login {
@@ -144,7 +144,7 @@ const LIMITS = { address: lasting(50), account: lasting(10), accountAndAddress: 
 
 /** A login in Express on a port, behind a guard. */
 async function startLogin(store: Store, name: string, options: Options = {}): Promise<Login> {
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     store,
     name,

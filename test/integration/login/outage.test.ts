@@ -1,4 +1,4 @@
-import express, { type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { type LoginGuard, loginGuard, type Policy, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
@@ -126,7 +126,7 @@ const ACCOUNT_LIMIT = 12
 const lasting = (limit: number): Policy => slidingWindow({ limit, window: LONG })
 const LIMITS = { address: lasting(50), account: lasting(ACCOUNT_LIMIT), accountAndAddress: lasting(LIMIT) }
 
-type Guard = LoginGuard<Request, Response>
+type Guard = LoginGuard
 
 interface Attempt {
   readonly username: string

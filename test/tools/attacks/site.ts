@@ -66,14 +66,14 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
   let reached = 0
   const lost = new Set<string>()
   const lockedOut: string[] = []
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     store: memoryStore({ clock: () => nowMs }),
     onLockout: (account) => lockedOut.push(account),
     ...(hasCookies && { name: 'login', deviceCookie: { secret: SECRET } }),
   })
 
-  const publicGuard = loginGuard<Request, Response>({
+  const publicGuard = loginGuard({
     field: 'username',
     store: memoryStore({ clock: () => nowMs }),
     ...(hasCookies && { name: 'public', deviceCookie: { secret: SECRET } }),

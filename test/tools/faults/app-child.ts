@@ -26,7 +26,7 @@ process.on('warning', ({ name, message, code = name }: Error & { code?: string }
   warnings.push(`${code}: ${message}`)
 })
 
-const limit = rateLimit<Request, Response>({
+const limit = rateLimit({
   name: 'faults',
   store: opened.store,
   policy: (req) => policyOf(clientOf(req)),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import express, { type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { fixedWindow, type Policy, rateLimit, type Store, slidingWindow, tokenBucket } from 'headgate'
 import type { SoakCounts, SoakSettings } from './soak.js'
 import { openTarget } from './target.js'
@@ -37,7 +37,7 @@ let isOver = false
 process.on('unhandledRejection', (reason) => crashes.push(`unhandled rejection: ${reason}`))
 process.on('uncaughtException', (error) => crashes.push(`uncaught exception: ${error.stack}`))
 
-const limit = rateLimit<Request, Response>({
+const limit = rateLimit({
   name: 'soak',
   store: countCharged(opened.store),
   policy: ({ headers }) => POLICIES[Number(headers['x-client']) % POLICIES.length],

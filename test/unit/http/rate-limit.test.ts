@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createLimiter, memoryStore, type Next, rateLimit, tokenBucket } from 'headgate'
+import { createLimiter, memoryStore, type Next, tokenBucket } from 'headgate'
+import { rateLimit } from 'headgate/http'
 import { promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 import { requestAndResponse } from '../../support/request-response.js'

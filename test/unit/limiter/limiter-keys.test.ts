@@ -1,4 +1,5 @@
-import { byField, byIp, createLimiter, fixedWindow, memoryStore, rateLimit } from 'headgate'
+import { byField, byIp, createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { rateLimit } from 'headgate/http'
 import { requestAndResponse } from '../../support/request-response.js'
 import { listenForWarnings } from '../../support/warnings.js'
 

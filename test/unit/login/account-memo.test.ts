@@ -1,10 +1,10 @@
-import express, { type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { type LoginGuard, loginGuard } from 'headgate'
 import supertest from 'supertest'
 
-type Guard = LoginGuard<Request, Response>
+type Guard = LoginGuard
 
-const newGuard = (account: (req: Request) => unknown): Guard => loginGuard<Request, Response>({ account })
+const newGuard = (account: (req: Request) => unknown): Guard => loginGuard({ account })
 const named = (username: string) => ({ body: { username } })
 
 /** How an account function may read the name. */
@@ -87,7 +87,7 @@ test('an attempt that was charged without an account has none later', async () =
 })
 
 test('a skipped request is no attempt, so its account is read anew', async () => {
-  const guard = loginGuard<Request, Response>({ account: (req) => req.body?.username, skip: () => true })
+  const guard = loginGuard({ account: (req) => req.body?.username, skip: () => true })
   const ids: unknown[] = []
   const app = express().post('/login', express.json(), guard, async (req, res) => {
     for (const name of ['ada', 'grace']) {

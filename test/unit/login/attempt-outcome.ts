@@ -12,10 +12,10 @@ type Options = Partial<LoginGuardOptions<Request, Response>>
  * does.
  */
 export async function isSuccess(
-  answer: (res: Response, guard: LoginGuard<Request, Response>) => void,
+  answer: (res: Response, guard: LoginGuard) => void,
   options: Options = {},
 ): Promise<boolean> {
-  const guard = loginGuard<Request, Response>({ field: 'username', ...options })
+  const guard = loginGuard({ field: 'username', ...options })
   guard.limiter.events.on('refundFailed', () => undefined)
   const app = express()
   app.post('/login', express.urlencoded(), guard, (_req, res) => answer(res, guard))
@@ -24,10 +24,7 @@ export async function isSuccess(
 }
 
 /** What is left of a limit for the account. */
-export async function attemptsLeft(
-  guard: LoginGuard<Request, Response>,
-  limit = 'account',
-): Promise<number | undefined> {
+export async function attemptsLeft(guard: LoginGuard, limit = 'account'): Promise<number | undefined> {
   const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
   return parts.find(({ name }) => name === limit)?.remaining
 }
@@ -38,7 +35,7 @@ export function redirect(to: string, status = 302): (res: Response) => void {
 
 /** Sends an attempt whose client hangs up while the handler runs, and which is never answered. */
 export async function hangUp(
-  guard: LoginGuard<Request, Response>,
+  guard: LoginGuard,
   { before, after }: { before?(req: Request): void; after?(req: Request): void } = {},
 ): Promise<void> {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }

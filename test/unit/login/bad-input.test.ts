@@ -112,7 +112,7 @@ const REJECTED_BODIES: readonly (readonly [string, number, Sent])[] = [
 type Body = Record<string, unknown> | undefined
 
 interface Login {
-  readonly guard: LoginGuard<Request, Response>
+  readonly guard: LoginGuard
   readonly served: Served
   /** Bodies that reached the handler. */
   readonly reached: Body[]
@@ -120,8 +120,8 @@ interface Login {
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
-const newGuard = (options: Options = {}): LoginGuard<Request, Response> =>
-  loginGuard<Request, Response>({
+const newGuard = (options: Options = {}): LoginGuard =>
+  loginGuard({
     ...(options.account === undefined && { field: 'username' }),
     store: memoryStore({ clock: () => 0 }),
     ...options,

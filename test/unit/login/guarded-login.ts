@@ -16,7 +16,7 @@ export const secret = 'sixteen characters or more'
 export const PASSWORDS: Readonly<Record<string, string>> = { ada: RIGHT, grace: 'nanoseconds' }
 
 export interface Login {
-  readonly guard: LoginGuard<Request, Response>
+  readonly guard: LoginGuard
   /** Attempts that reached the handler, by the name that it was given. */
   readonly reached: unknown[]
   /** Lets time pass, for the limits; the cookies' time is the real one. */
@@ -40,7 +40,7 @@ export function guardedLogin(options: Options = {}, handlerMs = 0): Login {
   let nowMs = NOON_MS
   const store = memoryStore({ clock: () => nowMs })
   const from = options.account === undefined ? { field: 'username' } : {}
-  const guard = loginGuard<Request, Response>({ ...from, store, ...options })
+  const guard = loginGuard({ ...from, store, ...options })
   const reached: unknown[] = []
   const app = express().set('trust proxy', 1)
   app.post('/login', express.urlencoded({ extended: true }), express.json(), guard, async (req, res) => {

@@ -11,13 +11,13 @@ afterEach(closeServers)
 
 /** A guard whose security events are kept. */
 function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}) {
-  const guard = loginGuard<Request, Response>({ field: 'username', accountInEvents: 'clear', ...options })
+  const guard = loginGuard({ field: 'username', accountInEvents: 'clear', ...options })
   const events: string[] = []
   guard.events.on('security', ({ event }) => events.push(event))
   return { guard, events }
 }
 
-async function answer(guard: LoginGuard<Request, Response>, status: number): Promise<void> {
+async function answer(guard: LoginGuard, status: number): Promise<void> {
   const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(status))
   expect((await supertest(app).post('/login').send({ username: 'ada' })).status).toBe(status)
 }
@@ -57,10 +57,7 @@ test('an attempt whose client hangs up is no longer one in progress', async () =
 })
 
 /** Sends an attempt whose connection is closed while the store decides, and which is never answered. */
-async function closeWhileDeciding(
-  guard: LoginGuard<Request, Response>,
-  store: ReturnType<typeof pausedStore>,
-): Promise<void> {
+async function closeWhileDeciding(guard: LoginGuard, store: ReturnType<typeof pausedStore>): Promise<void> {
   store.isPaused.charge = true
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import express, { type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { loginGuard, memoryStore, type Store } from 'headgate'
 import supertest from 'supertest'
 
@@ -29,7 +29,7 @@ test.each([
   'four server errors whose store answered %s leave %d of 100 failures in a row',
   async (_when, left, delayMs) => {
     const store = slowStore()
-    const guard = loginGuard<Request, Response>({
+    const guard = loginGuard({
       field: 'username',
       store,
       name: 'login',

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import express, { type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { byField, byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
 import { brokenStore } from '../../support/fault-stores.js'
@@ -251,7 +251,7 @@ test('skip, allow and block are applied before a malformed name is refused', asy
 
 test('a peek before the body parser does not fix the account of the attempt', async () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
-  const guard = loginGuard<Request, Response>({ field: 'username' })
+  const guard = loginGuard({ field: 'username' })
   const app = express()
   app.post(
     '/login',
@@ -279,7 +279,7 @@ test('in report mode a correct login clears its account, and onLockout is not ca
 
 test('server errors are failures, but not in a row, and so lock nobody', async () => {
   const locked: string[] = []
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     consecutive: 3,
     limits: { account: fixedWindow({ limit: 100, window: '1d' }) },
@@ -306,7 +306,7 @@ describe('onLockout', () => {
     const locked: string[] = []
     const many = fixedWindow({ limit: 100, window: '1d' })
     const made = Array.from({ length: count }, () => {
-      const guard = loginGuard<Request, Response>({
+      const guard = loginGuard({
         field: 'username',
         name: 'shared',
         store,

@@ -67,7 +67,7 @@ test.each<[string, () => unknown, string]>([
   'a succeeded that %s is reported, makes a failure, and does not change the response',
   async (_how, succeeded, message) => {
     const reported: unknown[] = []
-    const guard = loginGuard<Request, Response>({ field: 'username', succeeded: succeeded as () => boolean })
+    const guard = loginGuard({ field: 'username', succeeded: succeeded as () => boolean })
     guard.limiter.events.on('refundFailed', (error) => reported.push((error as Error).message))
     const app = express().post('/login', express.json(), guard, (_req, res) => void res.send('in'))
     const response = await supertest(app).post('/login').send({ username: 'ada' })
@@ -82,7 +82,7 @@ test.each<[string, () => unknown, string]>([
 
 test('an error in onLockout emits a warning, and the account is still locked', async () => {
   const warnings = listenForWarnings()
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     consecutive: 1,
     onLockout: () => Promise.reject(new Error('no mail')),

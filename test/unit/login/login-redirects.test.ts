@@ -24,7 +24,7 @@ test.each(['/home', '/', '/login', '/login?error', 'https://app.example/home', '
 )
 
 test('by default, a redirect takes a unit of every limit', async () => {
-  const guard = loginGuard<Request, Response>({ field: 'username' })
+  const guard = loginGuard({ field: 'username' })
   const app = express().post('/login', express.urlencoded(), guard, (_req, res) => res.redirect('/home'))
   await send(await serve(app), formTo('/login'))
   const ada = { body: { username: 'ada' }, ip: '127.0.0.1' } as unknown as Request
@@ -64,7 +64,7 @@ const SPELLINGS = [
 test.each(SPELLINGS)(
   'failures that are redirected by a path spelled %s do not clear the account',
   async (path) => {
-    const guard = loginGuard<Request, Response>({ field: 'username' })
+    const guard = loginGuard({ field: 'username' })
     const app = express()
     app.post(['/:lang/login', '//:lang/login'], express.urlencoded(), guard, (req, res) => {
       res.redirect(`/${req.params.lang}/login`)

@@ -32,7 +32,7 @@ interface Login {
 
 async function startLogin(options: Options = {}): Promise<Login> {
   let nowMs = NOON_MS
-  const guard = loginGuard<Request, Response>({
+  const guard = loginGuard({
     field: 'username',
     store: memoryStore({ clock: () => nowMs }),
     consecutive: IN_A_ROW,

@@ -5,7 +5,7 @@ import supertest from 'supertest'
 import { closeServers } from '../../support/http.js'
 import { attemptsLeft, hangUp, isSuccess } from './attempt-outcome.js'
 
-type Guard = LoginGuard<Request, Response>
+type Guard = LoginGuard
 type Outcome = 'success' | 'failure'
 
 function report(guard: Guard, outcome: Outcome, req: Request): void {
@@ -14,7 +14,7 @@ function report(guard: Guard, outcome: Outcome, req: Request): void {
 }
 
 const newGuard = (options: Partial<LoginGuardOptions<Request, Response>> = {}): Guard =>
-  loginGuard<Request, Response>({ field: 'username', ...options })
+  loginGuard({ field: 'username', ...options })
 
 /** Sends one attempt through some handlers behind a body parser. */
 async function attempt(...handlers: express.RequestHandler[]): Promise<number> {

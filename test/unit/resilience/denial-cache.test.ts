@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request } from 'express'
 import fc from 'fast-check'
 import {
   ban,
@@ -434,7 +434,7 @@ test('the cache holds at most 32,768 denials, the latest among them', () => {
   expect(known.at(-1)).toBe(charges.at(-1))
 })
 
-test.each<[string, RateLimitMiddleware<IncomingMessage, ServerResponse>['limiter'], number]>([
+test.each<[string, RateLimitMiddleware['limiter'], number]>([
   ['rateLimit', rateLimit({ store: remoteStore(), policy: one, key: () => 'bob' }).limiter, 1000],
   [
     'rateLimit with count',
@@ -442,7 +442,7 @@ test.each<[string, RateLimitMiddleware<IncomingMessage, ServerResponse>['limiter
     100,
   ],
 ])('%s caches a denial for its default time', async (_name, limiter, holdsMs) => {
-  const request = { socket: {}, headers: {} } as IncomingMessage
+  const request = { socket: {}, headers: {} } as Request
   await limiter.charge(request)
   await limiter.charge(request)
   jest.advanceTimersByTime(holdsMs - 1)
