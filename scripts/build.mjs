@@ -1,29 +1,99 @@
-// Builds dist/esm and dist/cjs, each with its own types, from the same sources.
+// Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package. What entries share lies in
+// chunks, so that a process has one copy of it however many entries it loads. Packages that are not dependencies of
+// this one are bundled, and so are their licenses.
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
-const FORMATS = [
-  { dir: 'esm', type: 'module', flags: [] },
-  {
-    dir: 'cjs',
-    type: 'commonjs',
-    flags: '--module commonjs --moduleResolution bundler --verbatimModuleSyntax false'.split(' '),
-  },
-]
+const { exports, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const ENTRIES = Object.keys(exports)
+  .filter((path) => path !== './package.json')
+  .map((path) => (path === '.' ? 'index' : path.slice(2)))
 
 rmSync('dist', { recursive: true, force: true })
-for (const { dir, type, flags } of FORMATS) {
+mkdirSync('dist')
+await buildCode()
+await buildTypes()
+
+async function buildCode() {
+  const formats = { esm: 'module', cjs: 'commonjs' }
+  const bundled = new Set()
+  for (const [format, type] of Object.entries(formats)) {
+    const dir = `dist/${format}`
+    const output = {
+      dir,
+      format,
+      exports: 'named',
+      comments: { legal: true, jsdoc: false },
+    }
+    for (const path of await bundle((entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
+    writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)
+  }
+  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licensesOf(bundled))
+}
+
+async function buildTypes() {
+  const folder = mkdtempSync('dist/types-')
   const tsc = [
     'node_modules/typescript/bin/tsc',
     '-p',
     'tsconfig.build.json',
+    '--emitDeclarationOnly',
     '--outDir',
-    `dist/${dir}`,
-    ...flags,
+    folder,
   ]
   execFileSync(process.execPath, tsc, { stdio: 'inherit' })
-  writeFileSync(`dist/${dir}/package.json`, `${JSON.stringify({ type })}\n`)
+  const output = { dir: 'dist/esm', format: 'esm' }
+  const ofPackages = (path) => !/^[./]/.test(path)
+  await bundle((entry) => `${folder}/${entry}.d.ts`, output, 'd.ts', {
+    external: ofPackages,
+    plugins: [dts({ dtsInput: true })],
+  })
+  rmSync(folder, { recursive: true })
+  for (const file of readdirSync('dist/esm').filter((name) => name.endsWith('.d.ts')))
+    cpSync(join('dist/esm', file), join('dist/cjs', file))
+}
+
+/** Writes the bundles of all entries, with the whole of `headgate/http` in one chunk. Returns what they bundle. */
+async function bundle(inputOf, output, ending, options = {}) {
+  const common = { platform: 'node', external: Object.keys(dependencies), ...options }
+  const core = new Set(await modulesOf({ ...common, input: inputOf('http') }))
+  const groups = [
+    { name: 'core', test: (path) => core.has(path), priority: 1 },
+    { name: 'shared', minShareCount: 2 },
+  ]
+  const build = await rolldown({ ...common, input: Object.fromEntries(ENTRIES.map((e) => [e, inputOf(e)])) })
+  const written = await build.write({
+    ...output,
+    chunkFileNames: `[name].${ending}`,
+    codeSplitting: { groups },
+  })
+  await build.close()
+  return written.output.flatMap(({ moduleIds }) => moduleIds)
+}
+
+async function modulesOf(options) {
+  const build = await rolldown(options)
+  const { output } = await build.generate()
+  await build.close()
+  return output.flatMap(({ moduleIds }) => moduleIds)
+}
+
+/** Returns the licenses of the packages that some bundled files belong to. */
+function licensesOf(paths) {
+  const folders = Array.from(paths, (path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0])
+  const found = new Map()
+  for (const folder of new Set(folders.filter(Boolean))) {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((each) => /^licen[sc]e/i.test(each))
+    if (file === undefined) throw new Error(`${name} has no license file, so it cannot be bundled.`)
+    found.set(`${name} ${version}`, readFileSync(join(folder, file), 'utf8').trim())
+  }
+  const texts = [...found].sort().map(([title, text]) => `${title}\n\n${text}\n`)
+  return `headgate bundles these packages.\n\n${texts.join(`\n${'-'.repeat(78)}\n\n`)}`
 }

@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http'
+import { processWide } from '../util/process-wide.js'
 
 /** A limiter that a request has passed, its decision, and what the request passed before. */
 interface Passage {
@@ -7,17 +8,10 @@ interface Passage {
   readonly previous: Passage | undefined
 }
 
-interface Shared {
-  readonly passages: WeakMap<object, Passage>
-  /** The prototypes of requests that inherit the accessor `rateLimit`. */
-  readonly extended: WeakSet<object>
-}
-
-/** Shared with other copies of this package: a request may pass limiters of several. */
-const SHARED = Symbol.for('headgate.passages')
-const shared = globalThis as { [SHARED]?: Shared }
-shared[SHARED] ??= { passages: new WeakMap(), extended: new WeakSet() }
-const { passages, extended } = shared[SHARED]
+/** The last passage of each request. It may pass limiters of several copies of this package. */
+const passages = processWide('passages', () => new WeakMap<object, Passage>())
+/** The prototypes of requests that inherit the accessor `rateLimit`. */
+const extended = processWide('extendedRequests', () => new WeakSet<object>())
 
 /** Returns whether a request has passed a limiter before. */
 export function hasPassed(req: object, limiter: object): boolean {

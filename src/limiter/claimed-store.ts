@@ -1,5 +1,6 @@
 import { memoryStore } from '../stores/memory/memory-store.js'
 import type { Store } from '../stores/store.js'
+import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
 
 const FIX =
@@ -13,9 +14,6 @@ export function readStore(owner: string, option: string, store: unknown): Store 
   throw wrongKind(owner, option, 'a store', store, FIX)
 }
 
-/** Shared by the named limiters of this copy of the package that have no store of their own. */
-let commonStore: Store | undefined
-
 /** Returns a limiter's store: its own, or one in memory, which limiters with names share. */
 export function claimStore(
   owner: string,
@@ -28,26 +26,23 @@ export function claimStore(
     return store
   }
   if (name === undefined) return memoryStore()
-  commonStore ??= memoryStore()
-  return commonStore
+  return processWide('commonStore', () => memoryStore())
 }
 
 /**
- * The prefixes of each store that limiters without a name have claimed, for all copies of this package in a
- * process. The store itself is not marked: it may be the user's own, and frozen.
+ * The prefixes of each store that limiters without a name have claimed. The store itself is not marked: it
+ * may be the user's own, and frozen.
  */
-const CLAIMS = Symbol.for('headgate.unnamedLimiters')
+const claims = processWide('unnamedLimiters', () => new WeakMap<Store, Set<string>>())
 
 /** Claims a store for its only limiter without a name. Throws a `TypeError` for a second one. */
 function claim(owner: string, store: Store, prefix: string): void {
-  const shared = globalThis as { [CLAIMS]?: WeakMap<Store, Set<string>> }
-  shared[CLAIMS] ??= new WeakMap()
-  const prefixes = shared[CLAIMS].get(store) ?? new Set()
+  const prefixes = claims.get(store) ?? new Set()
   if (prefixes.has(prefix)) {
     throw new TypeError(
       `${owner}: this store already serves a limiter without a name, and a second one would count the same ` +
         "requests into the same keys. Give each limiter a name, such as name: 'login'.",
     )
   }
-  shared[CLAIMS].set(store, prefixes.add(prefix))
+  claims.set(store, prefixes.add(prefix))
 }

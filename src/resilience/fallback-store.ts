@@ -2,6 +2,7 @@ import type { Policy } from '../policies/policy.js'
 import { memoryStore } from '../stores/memory/memory-store.js'
 import type { Part, Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
+import { processWide } from '../util/process-wide.js'
 
 const MAX_KEYS = 250_000
 
@@ -10,7 +11,9 @@ const MAX_KEYS = 250_000
  * the store is back: a store that fails again and again grants no second quota. Limiters that share keys in
  * the store share its fallback.
  */
-export const fallbackStoreOf = weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS }))
+export const fallbackStoreOf = processWide('fallbackStores', () =>
+  weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS })),
+)
 
 /** Returns a function that gives parts a share of their limits. A cost above the share takes all of it. */
 export function scalerOf(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {

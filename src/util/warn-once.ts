@@ -1,4 +1,6 @@
-const emitted = new Set<string>()
+import { processWide } from './process-wide.js'
+
+const emitted = processWide('warnings', () => new Set<string>())
 
 /** Emits a process warning with a stable code, once per process: a busy server must not fill its log. */
 export function warnOnce(code: `HEADGATE_${string}`, message: string): void {
