@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Case, testTogether } from '../../support/servers/together.js'
+import { ENTRIES } from './entries.js'
 import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
 import { installInto, packCopy } from './packed.js'
 import { mustRun, ROOT, run } from './run.js'
@@ -42,13 +43,32 @@ const outputOf = async (command: string, args: readonly string[]) => {
 
 test('the tarball holds the build, its documents and nothing else', async () => {
   const files = (await mustRun('tar', ['-tzf', tarball], project)).trim().split('\n')
-  const outside = files.filter((file) => !/^package\/dist\/(esm|cjs)\/.*\.(js|d\.ts|json)$/.test(file))
-  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((name) => `package/${name}`)
-  expect(outside.sort()).toEqual(papers)
-  for (const format of ['esm', 'cjs']) {
-    expect(files).toContain(`package/dist/${format}/index.js`)
-    expect(files).toContain(`package/dist/${format}/index.d.ts`)
-  }
+  const bundles = [...ENTRIES.map(({ name }) => name), 'core', 'shared']
+  const built = bundles.flatMap((name) => [`${name}.js`, `${name}.d.ts`])
+  const expected = [
+    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-LICENSES.txt'],
+    ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
+    'dist/cjs/rolldown-runtime.js', // how CommonJS bundles import CommonJS packages
+  ]
+  expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort())
+})
+
+test('the tarball has the licenses of the packages that it bundles', async () => {
+  const licenses = await mustRun('tar', ['-xzOf', tarball, 'package/dist/THIRD-PARTY-LICENSES.txt'], project)
+  const names = Array.from(licenses.matchAll(/^([\w.-]+) \d+\.\d+\.\d+$/gm), ([, name]) => name)
+  expect(names).toEqual(expect.arrayContaining(['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']))
+})
+
+test('types name no package but express, and only the types of `headgate` name that', async () => {
+  const folder = join(project, 'node_modules/headgate/dist/esm')
+  const naming = readdirSync(folder)
+    .filter((file) => file.endsWith('.d.ts'))
+    .flatMap((file) => {
+      const types = readFileSync(join(folder, file), 'utf8')
+      const names = Array.from(types.matchAll(/(?:from |import\(|types=)"([^"]+)"/g), ([, name = '']) => name)
+      return names.filter((name) => !/^(node:|\.\/)/.test(name)).map((name) => `${file}: ${name}`)
+    })
+  expect(naming).toEqual(['index.d.ts: express'])
 })
 
 test('publint finds nothing', async () => {
@@ -125,6 +145,7 @@ describe('in another project', () => {
           'a memory store of the other copy is a memory store',
           { lease: expect.stringContaining('TypeError: createLimiter: lease requires a shared store') },
         ],
+        ['limiters of one name without a store share their limits', { inCommon: [true, false] }],
         [
           'a second limiter without a name on a store is refused',
           { secondOnStore: expect.stringContaining('already serves a limiter without a name') },

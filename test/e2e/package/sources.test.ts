@@ -28,20 +28,36 @@ type G = import('g').G
   expect(importsOf(source)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
 })
 
-const EXPECTED = ['cluster-key-slot', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
+const DEPENDENCIES = ['cluster-key-slot']
+const BUNDLED = ['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
 
-test('the sources import Node.js and the runtime dependencies, each of them, and nothing else', () => {
+test('the sources import Node.js, the dependencies and the bundled packages, and nothing else', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => file.endsWith('.ts')).map((file) => read(`src/${file}`))
-  const outside = sources.flatMap(importsOf).filter((name) => !/^(node:|\.{1,2}\/)/.test(name))
-  expect([...new Set(outside)].sort()).toEqual(EXPECTED)
+  const sources = files.filter((file) => file.endsWith('.ts') && file !== 'index.ts')
+  const outside = sources.flatMap((file) => importsOf(read(`src/${file}`)))
+  const packages = outside.filter((name) => !/^(node:|\.{1,2}\/)/.test(name))
+  expect([...new Set(packages)].sort()).toEqual([...DEPENDENCIES, ...BUNDLED].sort())
 })
 
-test('the runtime dependencies are the expected ones', () => {
+test('the entry `headgate` also imports types of Express', () => {
+  const source = read('src/index.ts')
+  expect(importsOf(source).filter((name) => !/^(node:|\.{1,2}\/)/.test(name))).toEqual(['express'])
+  expect(source).toMatch(/^import type \{[^}]*\} from 'express'$/m)
+})
+
+test('the dependencies are the expected ones', () => {
   const manifest = JSON.parse(read('package.json'))
-  expect(Object.keys(manifest.dependencies).sort()).toEqual(EXPECTED)
-  expect(Object.keys(manifest.peerDependencies ?? {})).toEqual([])
+  expect(Object.keys(manifest.dependencies)).toEqual(DEPENDENCIES)
+  expect(Object.keys(manifest.peerDependencies)).toEqual(['@types/express'])
+  expect(manifest.peerDependenciesMeta).toEqual({ '@types/express': { optional: true } })
   expect(Object.keys(manifest.optionalDependencies ?? {})).toEqual([])
+})
+
+test('resolvers that do not read `exports` find the types of each entry', () => {
+  const { exports, typesVersions } = JSON.parse(read('package.json'))
+  const entries = Object.keys(exports).filter((path) => !['.', './package.json'].includes(path))
+  const expected = entries.map((path) => [path.slice(2), [exports[path].require.types]])
+  expect(typesVersions).toEqual({ '*': Object.fromEntries(expected) })
 })
 
 test('the lock file names packages by version and checksum, not by host', () => {
@@ -49,7 +65,7 @@ test('the lock file names packages by version and checksum, not by host', () => 
     packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }>
   }
   const installed = Object.entries(packages).filter(([path]) => path !== '')
-  expect(installed.length).toBeGreaterThan(EXPECTED.length)
+  expect(installed.length).toBeGreaterThan(BUNDLED.length)
   expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
 })
 
