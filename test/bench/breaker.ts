@@ -9,17 +9,17 @@ import {
 } from 'cockatiel'
 import { type Store, tokenBucket, type Verdict } from 'headgate'
 import CircuitBreaker from 'opossum'
+import { built } from './harness/built.js'
 import { takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure } from './harness/usage.js'
 
-/** From the build: it is not exported, and what tsx makes of the source is slower. */
-const { circuitBreaker } = (await built(
-  'circuit-breaker',
-)) as typeof import('../../src/resilience/circuit-breaker.js')
-const { guardStore } = (await built(
-  'guarded-store',
-)) as typeof import('../../src/resilience/guarded-store.js')
+const { circuitBreaker } = await built<typeof import('../../src/resilience/circuit-breaker.js')>(
+  'resilience/circuit-breaker.ts',
+)
+const { guardStore } = await built<typeof import('../../src/resilience/guarded-store.js')>(
+  'resilience/guarded-store.ts',
+)
 
 const ROUNDS = 9
 const DECISIONS = 100_000
@@ -120,8 +120,4 @@ function withCockatielTimeout(): () => Promise<Verdict> {
 function withOpossum(): () => Promise<Verdict> {
   const breaker = new CircuitBreaker(charge, { timeout: TIMEOUT_MS })
   return () => breaker.fire()
-}
-
-function built(name: string): Promise<unknown> {
-  return import(new URL(`../../dist/esm/resilience/${name}.js`, import.meta.url).href)
 }

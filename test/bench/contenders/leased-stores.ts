@@ -1,13 +1,12 @@
 import { createLimiter, fixedWindow, type LimiterOptions, type Policy, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
+import { built } from '../harness/built.js'
 import { REDIS_STORES } from './redis-stores.js'
 
-/** From the build, since it is not exported, and tsx compiles the source to slower code. */
-const LEASED = new URL('../../../dist/esm/resilience/lease/leasing-store.js', import.meta.url).href
-const { leasingStore } = (await import(
-  LEASED
-)) as typeof import('../../../src/resilience/lease/leasing-store.js')
+const { leasingStore } = await built<typeof import('../../../src/resilience/lease/leasing-store.js')>(
+  'resilience/lease/leasing-store.ts',
+)
 
 /** A limiter of one key, called as its users call it. */
 export interface HotKeyContender {
