@@ -1,6 +1,6 @@
 // Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package. What entries share lies in
-// chunks, so that a process has one copy of it however many entries it loads. Packages that are not dependencies of
-// this one are bundled, and so are their licenses.
+// chunks, so that a process has one copy of it however many entries it loads. The packages that headgate uses are
+// bundled, with their licenses.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { dts } from 'rolldown-plugin-dts'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
-const { exports, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const ENTRIES = Object.keys(exports)
   .filter((path) => path !== './package.json')
   .map((path) => (path === '.' ? 'index' : path.slice(2)))
@@ -61,7 +61,7 @@ async function buildTypes() {
 
 /** Writes the bundles of all entries, with the whole of `headgate/http` in one chunk. Returns what they bundle. */
 async function bundle(inputOf, output, ending, options = {}) {
-  const common = { platform: 'node', external: Object.keys(dependencies), ...options }
+  const common = { platform: 'node', ...options }
   const core = new Set(await modulesOf({ ...common, input: inputOf('http') }))
   const groups = [
     { name: 'core', test: (path) => core.has(path), priority: 1 },

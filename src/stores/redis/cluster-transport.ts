@@ -1,6 +1,6 @@
-import slotOf from 'cluster-key-slot'
 import { groupBy } from '../../util/group-by.js'
 import type { RedisClusterClient, RedisPipeline } from './client.js'
+import { keySlot } from './key-slot.js'
 import { type Command, connectionCheck, sendOne, type Transport } from './transport.js'
 
 /** A node's error for a command that it has not run: it does not serve the slot, or the slot is moving. */
@@ -33,7 +33,7 @@ export function clusterTransport(client: RedisClusterClient): Transport {
   }
 
   return {
-    shardOf: (key) => slotOf(prefix + key),
+    shardOf: (key) => keySlot(prefix + key),
     send(commands) {
       checkConnection()
       const replies: Promise<unknown>[] = []
