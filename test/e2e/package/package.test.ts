@@ -58,6 +58,17 @@ test('the tarball has the licenses of the packages that it bundles', async () =>
   expect(names).toEqual(expect.arrayContaining(['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']))
 })
 
+test.each(ENTRIES)(
+  '$specifier loads its own bundle, and what entries share: no other entry',
+  async (entry) => {
+    const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
+    const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], project))
+    const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
+    const shared = ['index', 'http'].includes(entry.name) ? ['core.js'] : ['core.js', 'shared.js']
+    expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
+  },
+)
+
 test('types name no package but express, and only the types of `headgate` name that', async () => {
   const folder = join(project, 'node_modules/headgate/dist/esm')
   const naming = readdirSync(folder)
