@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 
 /** The rooms of `src`, from the top down: a room imports from itself and from the rooms below it. */
 const ROOMS = [
-  ['adapters'],
+  ['adapters', 'testing'],
   ['login'],
   ['http'],
   ['limiter'],
@@ -69,8 +69,8 @@ test('docs/how-it-works.md lists the rooms in the order of their imports', () =>
   const listed = Array.from(page.matchAll(/^\| (`src\/.*?) \|/gm), ([, cell = '']) =>
     Array.from(cell.matchAll(/`src\/(\w+)\/`/g), ([, room]) => room),
   )
-  const present = ROOMS.filter((level) => level.some((room) => files.some((path) => roomOf(path) === room)))
-  expect(listed).toEqual(present)
+  const present = ROOMS.map((level) => level.filter((room) => files.some((path) => roomOf(path) === room)))
+  expect(listed).toEqual(present.filter((level) => level.length > 0))
 })
 
 /** Returns the other rooms that a room imports from. */

@@ -31,18 +31,26 @@ type G = import('g').G
 const BUNDLED = ['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
 
 test('the sources import Node.js and the bundled packages, and nothing else', () => {
-  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => file.endsWith('.ts') && file !== 'index.ts')
-  const outside = sources.flatMap((file) => importsOf(read(`src/${file}`)))
-  const packages = outside.filter((name) => !/^(node:|\.{1,2}\/)/.test(name))
-  expect([...new Set(packages)].sort()).toEqual(BUNDLED)
+  expect(packagesIn((file) => file !== 'index.ts' && !file.startsWith('testing/'))).toEqual(BUNDLED)
+})
+
+test('headgate/testing imports fast-check besides, which its bundle includes', () => {
+  const packages = packagesIn((file) => file.startsWith('testing/'))
+  expect(packages.filter((name) => !BUNDLED.includes(name))).toEqual(['fast-check'])
 })
 
 test('the entry `headgate` also imports types of Express', () => {
-  const source = read('src/index.ts')
-  expect(importsOf(source).filter((name) => !/^(node:|\.{1,2}\/)/.test(name))).toEqual(['express'])
-  expect(source).toMatch(/^import type \{[^}]*\} from 'express'$/m)
+  expect(packagesIn((file) => file === 'index.ts')).toEqual(['express'])
+  expect(read('src/index.ts')).toMatch(/^import type \{[^}]*\} from 'express'$/m)
 })
+
+/** Returns the packages that some files of `src` import. */
+function packagesIn(isWanted: (file: string) => boolean): string[] {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => file.endsWith('.ts') && isWanted(file))
+  const imported = sources.flatMap((file) => importsOf(read(`src/${file}`)))
+  return [...new Set(imported.filter((name) => !/^(node:|\.{1,2}\/)/.test(name)))].sort()
+}
 
 test('the package has no dependencies but types', () => {
   const manifest = JSON.parse(read('package.json'))

@@ -11,7 +11,7 @@ import {
 } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
-import { LONG } from '../../conformance/sample-policies.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { type Answer, closeServers, type Served, send, serve } from '../../support/http.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'

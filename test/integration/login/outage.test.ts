@@ -3,7 +3,7 @@ import { type LoginGuard, loginGuard, type Policy, type Store, slidingWindow } f
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
-import { LONG } from '../../conformance/sample-policies.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { closeServers, send, serve } from '../../support/http.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'

@@ -1,6 +1,6 @@
 import { consecutive, fixedWindow, type Part, type Policy, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
@@ -9,7 +9,7 @@ import {
   receiptOf,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'

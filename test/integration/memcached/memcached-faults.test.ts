@@ -5,7 +5,7 @@ import { fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   expectTaken,
   keyedPolicies,
@@ -13,7 +13,7 @@ import {
   receiptOf,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'

@@ -2,8 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  chargeOne,
+  part,
+  receiptOf,
+  remainingOf,
+  takeOne,
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import { LONG } from '../../conformance/sample-policies.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
@@ -9,7 +9,7 @@ import {
   part,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { connections } from './clients.js'

@@ -3,7 +3,7 @@ import { type Policy, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { itemKey } from '../../../src/stores/memcached/protocol.js'
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   chargeOne,
   expectTaken,
@@ -11,7 +11,7 @@ import {
   part,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll } from '../../support/servers/wait.js'

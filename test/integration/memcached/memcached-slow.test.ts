@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import { chargeOne, part } from '../../conformance/store-calls.js'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'

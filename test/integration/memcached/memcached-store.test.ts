@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
-import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { describeStoreConformance } from '../../support/store-conformance.js'
 
 let server: MemcachedServer
 let client: Client

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { memcachedStore } from 'headgate/memcached'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import {
   addUp,
@@ -9,7 +10,6 @@ import {
   type Storm,
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
-import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'

@@ -1,7 +1,7 @@
 import { fixedWindow, type Policy, slidingWindow, type Verdict } from 'headgate'
 import { evaluate } from '../../../src/stores/memcached/counter-strategy.js'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import { part } from '../../conformance/store-calls.js'
+import { part } from '../../../src/testing/conformance/store-calls.js'
 
 const NOW_MS = 1_790_000_000_000 // where a slice begins
 const fixed = fixedWindow({ limit: 10, window: 60_000 })

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { mysqlStore } from 'headgate/mysql'
 import { createPool, type Pool } from 'mysql2/promise'
-import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMariadb } from '../../support/servers/mariadb.js'
+import { describeStoreConformance } from '../../support/store-conformance.js'
 
 let server: SqlServer
 let pool: Pool

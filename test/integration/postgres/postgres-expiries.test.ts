@@ -1,5 +1,5 @@
 import { type Charge, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { part } from '../../conformance/store-calls.js'
+import { part } from '../../../src/testing/conformance/store-calls.js'
 import { postgres } from '../sql/postgres-kind.js'
 import { setUpDatabase } from '../sql/set-up-database.js'
 

@@ -1,5 +1,5 @@
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { UserPool } from '../sql/database-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 import { setUpDatabase } from '../sql/set-up-database.js'

@@ -1,5 +1,5 @@
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type PgbouncerOptions, startPgbouncer } from '../../support/servers/pgbouncer.js'
 import type { Server } from '../../support/servers/server.js'

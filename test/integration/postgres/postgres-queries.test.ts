@@ -1,7 +1,7 @@
 import { type Charge, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { type PostgresPool, postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
-import { part } from '../../conformance/store-calls.js'
+import { part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'

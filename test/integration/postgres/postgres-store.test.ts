@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
-import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'
+import { describeStoreConformance } from '../../support/store-conformance.js'
 
 let server: SqlServer
 let pool: Pool

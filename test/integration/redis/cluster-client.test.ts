@@ -1,9 +1,14 @@
 import { fixedWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Cluster, type ClusterOptions } from 'ioredis'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  keyedPolicies,
+  part,
+  remainingOf,
+} from '../../../src/testing/conformance/store-calls.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
-import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { connectCluster, countKeys, flushAll } from './connect-cluster.js'

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
-import { describeStoreConformance } from '../../conformance/store-conformance.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
+import { describeStoreConformance } from '../../support/store-conformance.js'
 import { connectCluster, flushAll, latestTimeMs } from './connect-cluster.js'
 
 let cluster: RedisCluster

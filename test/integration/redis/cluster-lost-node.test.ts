@@ -1,8 +1,8 @@
 import { fixedWindow, type Store } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
-import { LONG } from '../../conformance/sample-policies.js'
-import { chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,

@@ -1,6 +1,6 @@
 import type { Charge, Policy, State, Store, Verdict } from 'headgate'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { figures } from '../../conformance/store-calls.js'
+import { figures } from '../../../src/testing/conformance/store-calls.js'
 
 /** A store that is held against the TypeScript policies, and the states that these come to. */
 export interface ModelStore {

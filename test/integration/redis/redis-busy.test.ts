@@ -1,7 +1,7 @@
 import { tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
-import { chargeOne, part } from '../../conformance/store-calls.js'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'

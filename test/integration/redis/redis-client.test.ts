@@ -2,7 +2,7 @@ import { createLimiter, fixedWindow } from 'headgate'
 import { type RedisClient, redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
@@ -10,7 +10,7 @@ import {
   part,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { listenForWarnings } from '../../support/warnings.js'

@@ -1,8 +1,14 @@
 import { once } from 'node:events'
 import { fixedWindow, type Store } from 'headgate'
 import { Redis } from 'ioredis'
-import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyedPolicies, part, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'

@@ -13,7 +13,7 @@ import {
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { figures, part } from '../../conformance/store-calls.js'
+import { figures, part } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { connect, serverTimeMs } from './connect.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
-import { remainingOf } from '../../conformance/store-calls.js'
+import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'

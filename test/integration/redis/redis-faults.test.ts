@@ -1,7 +1,7 @@
 import { fixedWindow, slidingWindow, type Verdict } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
   chargeOne,
@@ -9,7 +9,7 @@ import {
   part,
   remainingOf,
   takeOne,
-} from '../../conformance/store-calls.js'
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'

@@ -2,12 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
-import { describeStoreConformance } from '../../conformance/store-conformance.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  keyedPolicies,
+  part,
+  remainingOf,
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { describeStoreConformance } from '../../support/store-conformance.js'
 import { connect, serverTimeMs } from './connect.js'
 
 let server: RedisServer

@@ -7,8 +7,13 @@ import { fixedWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { LONG } from '../../conformance/sample-policies.js'
-import { allowedCount, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  keyedPolicies,
+  part,
+  remainingOf,
+} from '../../../src/testing/conformance/store-calls.js'
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
 import { connect } from './connect.js'

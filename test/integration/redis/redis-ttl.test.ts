@@ -2,7 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ban, consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
-import { chargeOne, part, receiptOf, remainingOf, takeOne } from '../../conformance/store-calls.js'
+import {
+  chargeOne,
+  part,
+  receiptOf,
+  remainingOf,
+  takeOne,
+} from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'

@@ -1,6 +1,6 @@
 import { consecutive, type MaybePromise, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { keyedPolicies, part } from '../../conformance/store-calls.js'
+import { keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import type { Kind } from './database-kind.js'
 

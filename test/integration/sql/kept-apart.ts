@@ -1,6 +1,6 @@
 import type { Policy, Store, Verdict } from 'headgate'
-import { LONG_POLICIES, SHORT_POLICIES } from '../../conformance/sample-policies.js'
-import { expectFigures, keyedPolicies, part } from '../../conformance/store-calls.js'
+import { LONG_POLICIES, SHORT_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { expectFigures, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))

@@ -1,5 +1,5 @@
 import { consecutive } from 'headgate'
-import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { CALLS, failureOf } from './failures.js'
 import { mariadb } from './mariadb-kind.js'
 import { setUpDatabase } from './set-up-database.js'

@@ -1,5 +1,5 @@
 import { consecutive } from 'headgate'
-import { allowedCount, keyedPolicies, part } from '../../conformance/store-calls.js'
+import { allowedCount, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
 import { mariadb } from './mariadb-kind.js'
 import { insertRows, setUpDatabase } from './set-up-database.js'
 

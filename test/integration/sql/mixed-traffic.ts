@@ -1,6 +1,6 @@
 import type { Charge, Policy, Refund, Store } from 'headgate'
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { part } from '../../conformance/store-calls.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { part } from '../../../src/testing/conformance/store-calls.js'
 
 /** What one process is to do. */
 export interface MixedOrder {

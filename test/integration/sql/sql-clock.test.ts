@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Charge, tokenBucket } from 'headgate'
-import { chargeOne, part } from '../../conformance/store-calls.js'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import type { UserPool } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 

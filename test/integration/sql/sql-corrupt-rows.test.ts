@@ -1,7 +1,13 @@
 import { type StoreError, slidingWindow } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { LONG, LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, chargeOne, keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  chargeOne,
+  keyedPolicies,
+  part,
+  remainingOf,
+} from '../../../src/testing/conformance/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { failureOf } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

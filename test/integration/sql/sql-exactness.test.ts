@@ -1,4 +1,4 @@
-import { remainingOf } from '../../conformance/store-calls.js'
+import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
 import { type Children, startChildren } from './children.js'
 import type { Counts } from './exactness-child.js'

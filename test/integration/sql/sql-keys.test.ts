@@ -1,6 +1,6 @@
 import { fixedWindow } from 'headgate'
-import { LONG } from '../../conformance/sample-policies.js'
-import { chargeOne, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 import { expectKeptApart } from './kept-apart.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

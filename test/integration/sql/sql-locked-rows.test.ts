@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, type MaybePromise, type Verdict } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import type { Kind } from './database-kind.js'
 import { failureOf } from './failures.js'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { remainingOf } from '../../conformance/store-calls.js'
+import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
 import { type Children, startChildren } from './children.js'
 import type { Kind } from './database-kind.js'

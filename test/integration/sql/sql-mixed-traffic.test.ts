@@ -1,5 +1,5 @@
 import type { Store } from 'headgate'
-import { chargeOne, part } from '../../conformance/store-calls.js'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { type Children, startChildren } from './children.js'
 import { isForgotten, type MixedCounts, type MixedOrder, policyOf, type Taken } from './mixed-traffic.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

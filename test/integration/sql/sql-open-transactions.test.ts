@@ -1,6 +1,6 @@
 import { consecutive, type MaybePromise, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { keyedPolicies, part, remainingOf } from '../../conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const LIMIT = 100

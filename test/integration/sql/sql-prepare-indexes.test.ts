@@ -1,5 +1,5 @@
 import { consecutive } from 'headgate'
-import { allowedCount, part } from '../../conformance/store-calls.js'
+import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
 import { failureOf } from './failures.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'

@@ -1,7 +1,7 @@
 import { consecutive } from 'headgate'
 import { mysqlSchema } from 'headgate/mysql'
 import { postgresSchema, type SqlStore } from 'headgate/postgres'
-import { allowedCount, part } from '../../conformance/store-calls.js'
+import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 

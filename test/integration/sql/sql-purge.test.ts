@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive } from 'headgate'
-import { part, remainingOf } from '../../conformance/store-calls.js'
+import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 

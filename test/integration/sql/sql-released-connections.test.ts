@@ -1,6 +1,6 @@
 import { consecutive, type MaybePromise, type Policy, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { part } from '../../conformance/store-calls.js'
+import { part } from '../../../src/testing/conformance/store-calls.js'
 import { testTogether } from '../../support/servers/together.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

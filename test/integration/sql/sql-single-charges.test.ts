@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Policy } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
-import { LONG_POLICIES } from '../../conformance/sample-policies.js'
-import { allowedCount, part, remainingOf } from '../../conformance/store-calls.js'
+import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 

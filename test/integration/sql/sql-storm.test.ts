@@ -1,3 +1,4 @@
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import {
   addUp,
@@ -6,7 +7,6 @@ import {
   type Storm,
   type StormCounts,
 } from '../../bench/memcached-storm-counts.js'
-import { chargeOne, part } from '../../conformance/store-calls.js'
 import { type Children, startChildren } from './children.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 

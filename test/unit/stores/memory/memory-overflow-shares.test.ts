@@ -8,7 +8,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { LONG } from '../../../conformance/sample-policies.js'
+import { LONG } from '../../../../src/testing/conformance/sample-policies.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 interface Client {

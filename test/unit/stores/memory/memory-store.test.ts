@@ -1,5 +1,5 @@
 import { memoryStore } from 'headgate'
-import { describeStoreConformance } from '../../../conformance/store-conformance.js'
+import { describeStoreConformance } from '../../../support/store-conformance.js'
 
 describeStoreConformance('memoryStore', {
   capabilities: { settableClock: true, anyKey: true, atomicAcrossKeys: true },

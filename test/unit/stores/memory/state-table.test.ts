@@ -2,7 +2,7 @@ import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headg
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
 import { PolicyRegistry } from '../../../../src/stores/memory/policy-registry.js'
 import { StateTable } from '../../../../src/stores/memory/state-table.js'
-import { part } from '../../../conformance/store-calls.js'
+import { part } from '../../../../src/testing/conformance/store-calls.js'
 
 const START_MS = 1_790_000_000_000
 const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })

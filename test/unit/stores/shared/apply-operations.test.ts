@@ -1,6 +1,6 @@
 import { consecutive, type State } from 'headgate'
 import { applyOperations } from '../../../../src/stores/shared/apply-operations.js'
-import { part } from '../../../conformance/store-calls.js'
+import { part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = consecutive({ limit: 5 })
 const broken = {

@@ -1,7 +1,7 @@
 import { type Charge, consecutive, fixedWindow, memoryStore, type Verdict } from 'headgate'
 import { crossShardCharge } from '../../../../src/stores/shared/cross-shard.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
-import { part } from '../../../conformance/store-calls.js'
+import { part } from '../../../../src/testing/conformance/store-calls.js'
 
 const three = consecutive({ limit: 3 })
 

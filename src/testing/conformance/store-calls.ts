@@ -1,16 +1,10 @@
-import type {
-  Charge,
-  KeyedPolicy,
-  MaybePromise,
-  Part,
-  PartVerdict,
-  Policy,
-  Refund,
-  State,
-  Store,
-  Verdict,
-} from 'headgate'
-import { submitOf } from '../../src/stores/shared/submit.js'
+import { inspect } from 'node:util'
+import type { Policy, State } from '../../policies/policy.js'
+import { validateVerdict } from '../../resilience/validate-verdict.js'
+import { submitOf } from '../../stores/shared/submit.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { expectAtLeast, expectEqual } from '../assertions.js'
 
 /** Keys of one policy, as a store forgets them. */
 export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
@@ -21,11 +15,28 @@ export function part(key: string, policy: Policy, cost = 1): Part {
   return { key, policy, cost }
 }
 
+/** Charges a batch. There is one valid verdict per charge. */
+export async function chargeAll(store: Store, charges: readonly Charge[]): Promise<readonly Verdict[]> {
+  const verdicts = await store.charge(charges)
+  const count = Array.isArray(verdicts) ? verdicts.length : inspect(verdicts)
+  expectEqual(`charge() returns an array of one verdict per charge`, count, charges.length)
+  return charges.map((charge, i) => validVerdict(store, charge, verdicts[i]))
+}
+
+function validVerdict(store: Store, charge: Charge, verdict: unknown): Verdict {
+  try {
+    return validateVerdict(store, charge, verdict)
+  } catch (cause) {
+    const shape = '{ allowed, atMs, parts }, with a finite atMs and the figures of each part'
+    const message = `charge() returns verdicts ${shape}, got:\n${inspect(verdict, { depth: 4 })}`
+    throw new Error(message, { cause })
+  }
+}
+
 /** Charges once. */
 export async function chargeOne(store: Store, ...charge: Part[]): Promise<Verdict> {
-  const verdicts = await store.charge([charge])
-  expect(verdicts).toHaveLength(1)
-  return verdicts[0] as Verdict
+  const [verdict] = await chargeAll(store, [charge])
+  return verdict as Verdict
 }
 
 /** Charges once by `submit`, or as `chargeOne` does if a store has none. */
@@ -37,7 +48,6 @@ export function submitOne(store: Store, ...charge: Part[]): Promise<unknown> {
 /** The only part of a charge that has one. */
 export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartVerdict> {
   const { parts } = await chargeOne(store, part(key, policy, cost))
-  expect(parts).toHaveLength(1)
   return parts[0] as PartVerdict
 }
 
@@ -45,7 +55,7 @@ export async function takeOne(store: Store, key: string, policy: Policy, cost = 
 export async function receiptOf(store: Store, key: string, policy: Policy, cost: number): Promise<Refund> {
   const taken = part(key, policy, cost)
   const { allowed, atMs, parts } = await chargeOne(store, taken)
-  expect(allowed).toBe(true)
+  expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, allowed, true)
   return { ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
 }
 
@@ -61,14 +71,15 @@ export async function expectFigures(
 ): Promise<void> {
   let state: State | undefined
   let lastMs = Number.NEGATIVE_INFINITY
-  for (const cost of costs) {
+  for (const [i, cost] of costs.entries()) {
+    const which = `charge ${i + 1}, of ${cost}, of a fresh key with ${policy.kind} ${policy.name}`
     const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
-    expect(Number.isFinite(atMs) && atMs >= lastMs).toBe(true)
+    expectAtLeast(`${which}: atMs is not before the last verdict's`, atMs, lastMs)
     lastMs = atMs
     const step = policy.take(state, atMs, cost)
     state = step.next ?? state
-    expect(parts.map(figures)).toEqual([figures(step)])
-    expect(allowed).toBe(step.allowed)
+    expectEqual(`${which}: the policy's figures at the verdict's atMs`, parts.map(figures), [figures(step)])
+    expectEqual(`${which}: allowed`, allowed, step.allowed)
     await pause?.()
   }
 }
@@ -79,8 +90,10 @@ export async function remainingOf(
   policy: Policy,
   keys: readonly string[],
 ): Promise<(number | undefined)[]> {
-  const peeks: Charge[] = keys.map((key) => [part(key, policy, 0)])
-  const verdicts = await store.charge(peeks)
+  const verdicts = await chargeAll(
+    store,
+    keys.map((key) => [part(key, policy, 0)]),
+  )
   return verdicts.map((verdict) => verdict.parts[0]?.remaining)
 }
 
@@ -95,6 +108,11 @@ export function figures({
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
+/** The figures of a fresh key. */
+export function freshFigures(limit: number): PartVerdict {
+  return { allowed: true, remaining: limit, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
+}
+
 /**
  * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by
  * one, reach the limit, and not more.
@@ -105,14 +123,32 @@ export async function expectTaken(
   keys: readonly string[],
   taken: number,
 ): Promise<void> {
-  expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => policy.limit - taken))
+  const left = policy.limit - taken
+  expectEqual(
+    `${taken} units of each of ${keys} are taken`,
+    await remainingOf(store, policy, keys),
+    keys.map(() => left),
+  )
   const charge = keys.map((key) => part(key, policy))
   for (let i = taken; i < policy.limit; i++)
-    expect({ i, allowed: (await chargeOne(store, ...charge)).allowed }).toEqual({ i, allowed: true })
-  expect((await chargeOne(store, ...charge)).allowed).toBe(false)
-  expect(await remainingOf(store, policy, keys)).toEqual(keys.map(() => 0))
+    expectEqual(
+      `unit ${i + 1} of ${policy.limit} is allowed`,
+      (await chargeOne(store, ...charge)).allowed,
+      true,
+    )
+  expectEqual('a unit above the limit is allowed', (await chargeOne(store, ...charge)).allowed, false)
+  expectEqual(
+    'remaining at the limit',
+    await remainingOf(store, policy, keys),
+    keys.map(() => 0),
+  )
 }
 
 export function allowedCount(verdicts: readonly Verdict[]): number {
   return verdicts.filter(({ allowed }) => allowed).length
+}
+
+/** Whether each charge was allowed, in order. */
+export function allowedOf(verdicts: readonly Verdict[]): boolean[] {
+  return verdicts.map(({ allowed }) => allowed)
 }

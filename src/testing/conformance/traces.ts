@@ -1,17 +1,16 @@
 import * as fc from 'fast-check'
-import {
-  ban,
-  type Charge,
-  consecutive,
-  fixedWindow,
-  type Policy,
-  type Refund,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { ban } from '../../policies/ban.js'
+import { consecutive } from '../../policies/consecutive.js'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import type { Policy } from '../../policies/policy.js'
+import { slidingWindow } from '../../policies/sliding-window.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
+import type { Charge, Refund } from '../../stores/store.js'
+import { expectEqual } from '../assertions.js'
+import type { TestCase } from '../test-case.js'
 import { ModelStore } from './model.js'
-import { chargeOne, figures, part } from './store-calls.js'
-import type { StoreUnderTest, Using } from './store-under-test.js'
+import { chargeAll, chargeOne, figures, part } from './store-calls.js'
+import { type ConformanceSetup, type StoreUnderTest, withStore } from './store-under-test.js'
 
 const POLICIES: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 1, every: '1s' }),
@@ -63,27 +62,32 @@ function traces(charge: fc.Arbitrary<Taking[]>): fc.Arbitrary<Step[]> {
   return fc.array(step, { maxLength: 40 })
 }
 
-/** Random traces through the store and through a plain model: every figure is the same. */
-export function testDifferential(using: Using): void {
-  test.each([
-    ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
-    ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
-  ])(
-    'on random traces whose charges name %s, every figure equals that of a plain model',
-    async (_name, charge) => {
-      await fc.assert(
-        fc.asyncProperty(traces(charge), (steps) => using((made) => compare(made, steps))()),
-        { numRuns: 300 },
+const CHARGES: readonly (readonly [string, fc.Arbitrary<Taking[]>])[] = [
+  ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
+  ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
+]
+
+/**
+ * Random traces through the store and through a plain model: every figure is the same. A failure shows the
+ * shortest trace that fails.
+ */
+export function traceCases(setup: ConformanceSetup): TestCase[] {
+  return CHARGES.map(([which, charge]) => ({
+    name: `on random traces whose charges name ${which}, every figure equals that of a plain model`,
+    run: () => {
+      const property = fc.asyncProperty(traces(charge), (steps) =>
+        withStore(setup, (made) => compare(made, steps)),
       )
+      return fc.assert(property, { numRuns: 300 })
     },
-  )
+  }))
 }
 
 async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[]): Promise<void> {
   const model = new ModelStore()
   const taken: Refund[] = []
   let nowMs = (await chargeOne(store, part('clock', POLICIES[0] as Policy, 0))).atMs
-  for (const step of steps) {
+  for (const [i, step] of steps.entries()) {
     if ('advanceMs' in step) {
       await advance(step.advanceMs)
       nowMs += step.advanceMs
@@ -99,8 +103,9 @@ async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[
     } else {
       const charges = step.charges.map(chargeOf)
       const expected = charges.map((charge) => model.charge(charge, nowMs))
-      const verdicts = await store.charge(charges)
-      expect(verdicts.map((verdict) => ({ ...verdict, parts: verdict.parts.map(figures) }))).toEqual(expected)
+      const verdicts = await chargeAll(store, charges)
+      const shown = verdicts.map((verdict) => ({ ...verdict, parts: verdict.parts.map(figures) }))
+      expectEqual(`the verdicts of step ${i + 1}`, shown, expected)
       const allowed = charges.filter((_charge, i) => expected[i]?.allowed)
       for (const each of allowed.flat()) taken.push({ ...each, takenAtMs: nowMs })
     }

@@ -1,4 +1,5 @@
-import type { Charge, Policy, Refund, State, Verdict } from 'headgate'
+import type { Policy, State } from '../../policies/policy.js'
+import type { Charge, Refund, Verdict } from '../../stores/store.js'
 import { figures } from './store-calls.js'
 
 /**

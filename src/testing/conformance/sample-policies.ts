@@ -1,4 +1,8 @@
-import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { consecutive } from '../../policies/consecutive.js'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import type { Policy } from '../../policies/policy.js'
+import { slidingWindow } from '../../policies/sliding-window.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
 
 /** Longer than any test takes, also against a real clock. */
 export const LONG = '1000d'

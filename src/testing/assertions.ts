@@ -1,0 +1,63 @@
+import { AssertionError } from 'node:assert'
+import { isDeepStrictEqual } from 'node:util'
+
+/**
+ * Throws an `AssertionError` unless two values are deeply and strictly equal. Its message begins with `what`
+ * was expected, in which case, and shows the difference.
+ */
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return
+  throw failure(what, actual, expected, 'deepStrictEqual', expectEqual)
+}
+
+/**
+ * Throws unless `actual` equals `expected` in every property that `expected` names. Arrays must have the same
+ * length.
+ */
+export function expectMatch(what: string, actual: unknown, expected: unknown): void {
+  const projected = project(actual, expected)
+  if (isDeepStrictEqual(projected, expected)) return
+  throw failure(what, projected, expected, 'deepStrictEqual', expectMatch)
+}
+
+/** Throws unless `actual` is a number of at least `least`. */
+export function expectAtLeast(what: string, actual: unknown, least: number): void {
+  if (typeof actual === 'number' && actual >= least) return
+  throw failure(what, actual, least, '>=', expectAtLeast)
+}
+
+/** Throws unless `actual` is a number of at most `most`. */
+export function expectAtMost(what: string, actual: unknown, most: number): void {
+  if (typeof actual === 'number' && actual <= most) return
+  throw failure(what, actual, most, '<=', expectAtMost)
+}
+
+/** Throws unless `actual` is a number above 0. */
+export function expectPositive(what: string, actual: unknown): void {
+  if (typeof actual === 'number' && actual > 0) return
+  throw failure(what, actual, 0, '>', expectPositive)
+}
+
+type Operator = 'deepStrictEqual' | '>=' | '<=' | '>'
+
+function failure(
+  what: string,
+  actual: unknown,
+  expected: unknown,
+  operator: Operator,
+  stackStartFn: (what: string, actual: unknown, expected: number) => void,
+): AssertionError {
+  const { message } = new AssertionError({ actual, expected, operator })
+  return new AssertionError({ message: `${what}\n${message}`, actual, expected, operator, stackStartFn })
+}
+
+/** Returns of `actual` what `shape` names; all of it where it has another form. */
+function project(actual: unknown, shape: unknown): unknown {
+  if (typeof actual !== 'object' || typeof shape !== 'object' || actual === null || shape === null)
+    return actual
+  if (Array.isArray(shape))
+    return Array.isArray(actual) ? actual.map((each, i) => project(each, shape[i])) : actual
+  const properties = actual as Readonly<Record<string, unknown>>
+  const named = Object.entries(shape).map(([name, part]) => [name, project(properties[name], part)])
+  return Object.fromEntries(named)
+}

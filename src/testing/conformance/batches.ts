@@ -1,0 +1,135 @@
+import { tokenBucket } from '../../policies/token-bucket.js'
+import type { Charge, Verdict } from '../../stores/store.js'
+import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
+import { LONG, LONG_POLICIES } from './sample-policies.js'
+import {
+  allowedCount,
+  allowedOf,
+  chargeAll,
+  expectTaken,
+  part,
+  remainingOf,
+  submitOne,
+} from './store-calls.js'
+import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
+import type { Capabilities } from './store-under-test.js'
+
+const bucket = (capacity: number) => tokenBucket({ capacity, refill: capacity, every: LONG })
+
+const ofBatches = casesOf('', {
+  'an empty batch has no verdicts': async ({ store }) => {
+    expectEqual('the number of verdicts', (await chargeAll(store, [])).length, 0)
+  },
+
+  'a batch has one verdict per charge, in order': async ({ store }) => {
+    const policy = bucket(300)
+    const charges = Array.from({ length: 200 }, (_, i): Charge => [part(`key-${i}`, policy, i)])
+    const verdicts = await chargeAll(store, charges)
+    expectEqual(
+      'remaining of 200 keys, each charged with its number',
+      verdicts.map(({ parts }) => parts.map(({ remaining }) => remaining)),
+      charges.map((_charge, i) => [300 - i]),
+    )
+  },
+
+  'charges that are submitted one by one are decided as those of a batch': async ({ store }) => {
+    const policy = bucket(100)
+    const submitted = Array.from({ length: 150 }, () => submitOne(store, part('submitted', policy)))
+    const verdicts = (await Promise.all(submitted)) as Verdict[]
+    expectEqual('allowed of 150 charges with a limit of 100', allowedCount(verdicts), 100)
+    expectEqual('remaining afterwards', await remainingOf(store, policy, ['submitted']), [0])
+    const allowed = await submitOne(store, part('one', policy, 3), part('other', policy, 4))
+    expectMatch('a charge of two keys', allowed, {
+      allowed: true,
+      parts: [{ remaining: 97 }, { remaining: 96 }],
+    })
+    const denied = await submitOne(store, part('one', policy, 98), part('other', policy, 1))
+    const parts = [{ allowed: false }, { allowed: true }]
+    expectMatch('a charge of which the first part denies', denied, { allowed: false, parts })
+  },
+
+  'a batch may hold every policy, and charges of different sizes': async ({ store }) => {
+    const policies = LONG_POLICIES.map(([, policyOf]) => policyOf(4))
+    const charges = policies.map((policy, i) =>
+      Array.from({ length: i + 1 }, (_, j) => part(`${policy.kind}-${j}`, policy, j + 1)),
+    )
+    const verdicts = await chargeAll(store, charges)
+    expectEqual('allowed', allowedOf(verdicts), [true, true, true, true])
+    const remaining = verdicts.map(({ parts }) => parts.map((each) => each.remaining))
+    expectEqual('remaining', remaining, [[3], [3, 2], [3, 2, 1], [3, 2, 1, 0]])
+  },
+})
+
+const ofEachPolicy = (atomicAcrossKeys: boolean) =>
+  casesOfEach(LONG_POLICIES, 'in a batch, a %s', (policyOf) => ({
+    'lets two charges of one key see each other, in order': async ({ store }) => {
+      const policy = policyOf(5)
+      const verdicts = await chargeAll(
+        store,
+        [3, 3, 0, 2, 1].map((cost) => [part('key', policy, cost)]),
+      )
+      expectEqual('costs 3, 3, 0, 2, 1: allowed', allowedOf(verdicts), [true, false, true, true, false])
+      const remaining = verdicts.map(({ parts }) => parts[0]?.remaining)
+      expectEqual('costs 3, 3, 0, 2, 1: remaining', remaining, [2, 2, 2, 0, 0])
+    },
+
+    'shows no effect of a denied charge to those that follow': async ({ store }) => {
+      const policy = policyOf(2)
+      const verdicts = await chargeAll(store, [
+        [part('a', policy, 2)],
+        [part('b', policy, 2), part('a', policy, 1)],
+        [part('b', policy, 2)],
+      ])
+      const last = verdicts[2]?.allowed // where b comes before a, it may see units that the denied charge refunds
+      expectEqual('allowed', allowedOf(verdicts), [true, false, atomicAcrossKeys || last])
+      expectEqual('remaining of the first key', await remainingOf(store, policy, ['a']), [0])
+      await expectTaken(store, policy, ['b'], last ? 2 : 0)
+    },
+
+    'allows exactly its limit of 1,000 charges of one key in one batch': async ({ store }) => {
+      const policy = policyOf(100)
+      const verdicts = await chargeAll(
+        store,
+        Array.from({ length: 1000 }, () => [part('hot', policy)]),
+      )
+      const firstHundred = Array.from({ length: 1000 }, (_, i) => i < 100)
+      expectEqual('the first 100 are allowed, the others denied', allowedOf(verdicts), firstHundred)
+    },
+
+    'allows exactly its limit of 1,000 concurrent calls for one key': async ({ store }) => {
+      const policy = policyOf(100)
+      const calls = Array.from({ length: 1000 }, () => chargeAll(store, [[part('hot', policy)]]))
+      const verdicts = (await Promise.all(calls)).flat()
+      expectEqual('the number of verdicts', verdicts.length, 1000)
+      expectEqual('allowed with a limit of 100', allowedCount(verdicts), 100)
+      const left = verdicts.filter(({ allowed }) => allowed).map(({ parts }) => Number(parts[0]?.remaining))
+      expectEqual(
+        'remaining of the allowed ones: each number below the limit once',
+        left.sort((a, b) => b - a),
+        Array.from({ length: 100 }, (_, i) => 99 - i),
+      )
+    },
+  }))
+
+const ofCrossingCharges = (atomicAcrossKeys: boolean) => {
+  const name = 'charges that name the same keys in opposite order, all at once,'
+  const outcome = atomicAcrossKeys ? 'are exact' : 'take exactly what is admitted'
+  return casesOf(name, {
+    [outcome]: async ({ store }) => {
+      const policy = bucket(150)
+      const charges = Array.from({ length: 500 }, (_, i) => {
+        const charge = [part('a', policy), part('b', policy)]
+        return chargeAll(store, [i % 2 === 0 ? charge : charge.toReversed()])
+      })
+      const admitted = allowedCount((await Promise.all(charges)).flat())
+      if (atomicAcrossKeys) expectEqual('allowed of 500 with a limit of 150', admitted, 150)
+      else expectAtMost('allowed of 500 with a limit of 150', admitted, 150)
+      await expectTaken(store, policy, ['a', 'b'], admitted)
+    },
+  })
+}
+
+/** Batches: order, count, and exactness when many charges come at once. */
+export function batchCases({ atomicAcrossKeys }: Capabilities): StoreCase[] {
+  return [...ofBatches, ...ofEachPolicy(atomicAcrossKeys), ...ofCrossingCharges(atomicAcrossKeys)]
+}
