@@ -1,0 +1,63 @@
+import type { Policy, State } from '../../policies/policy.js'
+import type { Charge, Refund, Verdict } from '../store.js'
+import { applyOperations, type Operation, type Writes } from './apply-operations.js'
+import { checkCosts, checkRefunds } from './validate.js'
+
+/** A state for a store to write. */
+export interface StateWrite {
+  readonly key: string
+  /** The state that replaces the key's; `undefined` removes the key. */
+  readonly state: State | undefined
+  /** For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. */
+  readonly ttlMs: number
+}
+
+/** Returns the state of a key as it was read; `undefined` where there is none. */
+export type ReadState = (key: string, policy: Policy) => State | undefined
+
+/**
+ * Returns the verdicts on a batch of charges, and the states to write, at most one for each key. It is pure:
+ * a store reads the states of the charges' keys, calls this with the time of its clock, and writes the
+ * states, all in one atomic step, which may be repeated from the start.
+ *
+ * Throws a `TypeError` for a cost that is not a whole number of at least 0, and what `read` throws.
+ */
+export function decideCharges(
+  charges: readonly Charge[],
+  read: ReadState,
+  nowMs: number,
+): { readonly verdicts: readonly Verdict[]; readonly writes: readonly StateWrite[] } {
+  for (const charge of charges) checkCosts('decideCharges', charge)
+  const { results, writes } = applyAll(charges, read, nowMs)
+  return { verdicts: results as readonly Verdict[], writes }
+}
+
+/**
+ * Returns the states to write for some refunds, at most one for each key; none for keys without a state. It
+ * is pure, as `decideCharges` is.
+ *
+ * Throws a `TypeError` for a wrong cost or time, and what `read` throws.
+ */
+export function applyRefunds(
+  refunds: readonly Refund[],
+  read: ReadState,
+  nowMs: number,
+): readonly StateWrite[] {
+  checkRefunds('applyRefunds', refunds)
+  const operations = refunds.map((refund) => ({ refund }))
+  return applyAll(operations, read, nowMs).writes
+}
+
+function applyAll(operations: readonly Operation[], read: ReadState, nowMs: number) {
+  const { results, writes } = applyOperations(operations, read, nowMs)
+  const error = results.find((result) => result instanceof Error)
+  if (error !== undefined) throw error
+  return { results, writes: Array.from(writes, ([key, write]) => stateWrite(key, write, nowMs)) }
+}
+
+type Write = Writes extends ReadonlyMap<string, infer W> ? W : never
+
+function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
+  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
+  return { key, state, ttlMs }
+}

@@ -1,0 +1,74 @@
+import {
+  applyRefunds,
+  ban,
+  consecutive,
+  decideCharges,
+  fixedWindow,
+  type Refund,
+  type State,
+  type StateWrite,
+} from 'headgate'
+import { part } from '../../../../src/testing/conformance/store-calls.js'
+
+const policy = fixedWindow({ limit: 5, window: 1000 })
+const NOW_MS = 10_250
+
+const readFrom = (states: Readonly<Record<string, State>>) => (key: string) => states[key]
+const refund = (key: string, cost: number): Refund => ({ ...part(key, policy, cost), takenAtMs: NOW_MS })
+
+test('charges of a batch see those before them, and each key is written once', () => {
+  const charges = [2, 4, 3].map((cost) => [part('a', policy, cost)])
+  const { verdicts, writes } = decideCharges(charges, readFrom({}), NOW_MS)
+  expect(verdicts.map(({ allowed, atMs }) => [allowed, atMs])).toEqual([
+    [true, NOW_MS],
+    [false, NOW_MS],
+    [true, NOW_MS],
+  ])
+  expect(writes).toEqual([{ key: 'a', state: [10, 5], ttlMs: 750 }])
+})
+
+test('a denied charge and a peek write nothing; a ban writes its denial', () => {
+  const full = readFrom({ a: [10, 5] })
+  expect(
+    decideCharges([[part('b', policy), part('a', policy)], [part('b', policy, 0)]], full, NOW_MS).writes,
+  ).toEqual([])
+  const banning = ban(policy, { after: 1, within: 1000, for: 2000 })
+  const { writes } = decideCharges([[part('b', policy), part('a', banning, 6)]], readFrom({}), NOW_MS)
+  expect(writes).toMatchObject([{ key: 'a', ttlMs: 4000 }])
+})
+
+test('a state is kept for whole milliseconds, or without end', () => {
+  const ttlOf = (write: StateWrite | undefined) => write?.ttlMs
+  expect(ttlOf(decideCharges([[part('a', policy)]], readFrom({}), NOW_MS + 0.5).writes[0])).toBe(750)
+  const forever = decideCharges([[part('a', consecutive({ limit: 2 }))]], readFrom({}), NOW_MS)
+  expect(ttlOf(forever.writes[0])).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('refunds of one key see each other; one that leaves a fresh state removes it; unknown keys are left out', () => {
+  const states = readFrom({ a: [10, 4], b: [10, 1] })
+  const writes = applyRefunds(
+    [refund('a', 1), refund('a', 1), refund('b', 3), refund('c', 1)],
+    states,
+    NOW_MS,
+  )
+  expect(writes).toEqual([
+    { key: 'a', state: [10, 2], ttlMs: 750 },
+    { key: 'b', state: undefined, ttlMs: 0 },
+  ])
+})
+
+test('what read throws is thrown', () => {
+  const read = () => {
+    throw new Error('a corrupt row')
+  }
+  expect(() => decideCharges([[part('a', policy)]], read, NOW_MS)).toThrow('a corrupt row')
+  expect(() => applyRefunds([refund('a', 1)], read, NOW_MS)).toThrow('a corrupt row')
+})
+
+test.each([-1, 0.5, Number.NaN, '1'])('a cost of %p is an error', (cost) => {
+  const charges = [[part('a', policy, cost as number)]]
+  const refunds = [refund('a', cost as number)]
+  const message = 'a cost must be a whole number of at least 0'
+  expect(() => decideCharges(charges, readFrom({}), NOW_MS)).toThrow(`decideCharges: ${message}`)
+  expect(() => applyRefunds(refunds, readFrom({}), NOW_MS)).toThrow(`applyRefunds: ${message}`)
+})
