@@ -48,7 +48,13 @@ function failure(
   stackStartFn: (what: string, actual: unknown, expected: number) => void,
 ): AssertionError {
   const { message } = new AssertionError({ actual, expected, operator })
-  return new AssertionError({ message: `${what}\n${message}`, actual, expected, operator, stackStartFn })
+  return new AssertionError({
+    message: `${what}\n${message}`,
+    actual,
+    expected,
+    operator: operator === 'deepStrictEqual' ? 'equal' : operator, // Node.js 20 adds its difference to a message
+    stackStartFn,
+  })
 }
 
 /** Returns of `actual` what `shape` names; all of it where it has another form. */

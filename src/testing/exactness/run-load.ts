@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { refundsOf } from '../../stores/shared/refunds.js'
+import type { Charge, Store, Verdict } from '../../stores/store.js'
+import { StoreError } from '../../stores/store-error.js'
+import { chargeAll } from '../conformance/store-calls.js'
+import { type Counts, chargeOf, type Load } from './protocol.js'
+
+const ATTEMPTS = 20
+const PAUSE_MS = 5
+
+/** Charges a store as a load says. Rejects with the first error of the store. */
+export async function runLoad(
+  store: Store,
+  { charges, callers, calls, batch, refundEvery }: Load,
+): Promise<Counts> {
+  const all = charges.map(chargeOf)
+  const counts = { allowed: 0, denied: 0 }
+  const taken: Record<string, number> = {}
+
+  function count(charge: Charge, sign: 1 | -1): void {
+    for (const { key, cost } of charge) taken[key] = (taken[key] ?? 0) + sign * cost
+  }
+
+  async function call(caller: number): Promise<void> {
+    let allowed = 0
+    for (let i = 0; i < calls; i++) {
+      const wanted = Array.from({ length: batch }, (_, j) => at(all, caller + i * batch + j))
+      const verdicts = await chargeDecided(store, wanted)
+      for (const [j, verdict] of verdicts.entries()) {
+        const charge = wanted[j] as Charge
+        counts[verdict.allowed ? 'allowed' : 'denied']++
+        if (!verdict.allowed) continue
+        count(charge, 1)
+        if (refundEvery === 0 || ++allowed % refundEvery !== 0) continue
+        await store.refund(refundsOf(charge, verdict))
+        count(charge, -1)
+      }
+    }
+  }
+
+  if (all.length > 0) await Promise.all(Array.from({ length: callers }, (_, i) => call(i)))
+  return { ...counts, taken }
+}
+
+function at<T>(list: readonly T[], i: number): T {
+  return list[i % list.length] as T
+}
+
+/** Charges a batch, and again where the store replied that it took nothing, as after lost races. */
+async function chargeDecided(store: Store, charges: readonly Charge[]): Promise<readonly Verdict[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await chargeAll(store, charges)
+    } catch (error) {
+      const tookNothing = error instanceof StoreError && error.answered
+      if (!tookNothing || attempt === ATTEMPTS) throw error
+      await pause(PAUSE_MS)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { type Capabilities, storeConformance } from 'headgate/testing'
+import { describeStoreConformance } from '../../support/store-conformance.js'
+import { mapStore } from './map-store.js'
+import { MISTAKES } from './mistakes.js'
+
+const capabilities: Capabilities = { settableClock: true, anyKey: true, atomicAcrossKeys: true }
+
+describeStoreConformance('a store that drops states as early as it may', {
+  makeStore: () => mapStore(),
+  capabilities,
+})
+
+test.each(Object.entries(MISTAKES))('a store that %s fails', async (_mistake, { shownBy, breakIt }) => {
+  const cases = storeConformance({ makeStore: () => mapStore(breakIt), capabilities })
+  const failed: string[] = []
+  for (const { name, run } of cases) await run().catch(() => failed.push(name))
+  expect(failed).toContain(shownBy)
+})
+
+describe('a failed case', () => {
+  const messageOf = async (name: string) => {
+    const { breakIt } = MISTAKES[name] ?? {}
+    const cases = storeConformance({ makeStore: () => mapStore(breakIt), capabilities })
+    const shown = cases.find((each) => each.name === MISTAKES[name]?.shownBy)
+    return shown?.run().then(String, (error: Error) => error.message)
+  }
+
+  test('says what was expected, in which case, and shows the difference', async () => {
+    expect(await messageOf('charges a peek as one unit')).toMatch(
+      /^a peek at a fresh key\nExpected values to be strictly deep-equal:\n[\s\S]*\+ +remaining: 1,[\s\S]*- +remaining: 2,/,
+    )
+  })
+
+  test('shows a verdict that is none', async () => {
+    expect(await messageOf('returns verdicts without figures')).toMatch(
+      /^charge\(\) returns verdicts { allowed, atMs, parts }.*, got:\n{ allowed: true, atMs: \d+, parts: \[\] }$/,
+    )
+  })
+})
+
+test('names are unique, and capabilities choose the cases', () => {
+  const namesWith = (stated: Partial<Capabilities>) => {
+    const setup = { makeStore: () => mapStore(), capabilities: { ...capabilities, ...stated } }
+    return storeConformance(setup).map(({ name }) => name)
+  }
+  const all = namesWith({})
+  expect(new Set(all).size).toBe(all.length)
+  const without = (stated: Partial<Capabilities>) => all.filter((name) => !namesWith(stated).includes(name))
+  expect(without({ anyKey: false })).toEqual(['the awkward keys of all are all distinct'])
+  expect(without({ atomicAcrossKeys: false })).toEqual([
+    'charges that name the same keys in opposite order, all at once, are exact',
+  ])
+  expect(without({ settableClock: false })).toHaveLength(5)
+})
+
+test.each([
+  [undefined, 'storeConformance: options must be an object, got undefined'],
+  [{ capabilities }, 'storeConformance: makeStore must be a function, got undefined.'],
+  [
+    { makeStore: mapStore },
+    'capabilities must be an object that states settableClock, anyKey, atomicAcrossKeys, got undefined.',
+  ],
+  [
+    { makeStore: mapStore, capabilities: { ...capabilities, anyKey: undefined } },
+    'storeConformance capabilities: anyKey must be true or false, got undefined. State each capability',
+  ],
+  [{ makeStore: mapStore, capabilities: { ...capabilities, anykey: true } }, 'anykey'],
+  [{ makeStore: mapStore, capabilities, store: {} }, 'store'],
+])('a wrong set-up is an error: %j', (setup, message) => {
+  expect(() => storeConformance(setup as never)).toThrow(message)
+})
+
+test.each([
+  [{}, 'makeStore: store must be a store with name, charge, refund and forget, got undefined.'],
+  [
+    { store: { name: 'half', charge() {} } },
+    'makeStore: store must be a store with name, charge, refund and forget',
+  ],
+  [
+    { store: mapStore().store },
+    'makeStore: advance must be a function, got undefined. Write makeStore: () => ({',
+  ],
+])('what makeStore returns is checked: %j', async (made, message) => {
+  const [first] = storeConformance({ makeStore: () => made as never, capabilities })
+  await expect(first?.run()).rejects.toThrow(message)
+})
+
+test('every store is closed, also after a failure', async () => {
+  let open = 0
+  const makeStore = () => {
+    open++
+    return { ...mapStore(MISTAKES['forgets nothing']?.breakIt), close: () => void open-- }
+  }
+  for (const { run } of storeConformance({ makeStore, capabilities })) await run().catch(() => undefined)
+  expect(open).toBe(0)
+})

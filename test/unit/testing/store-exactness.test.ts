@@ -1,0 +1,116 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { storeExactness } from 'headgate/testing'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
+
+let program: Bundle
+let folder: string
+const started: ChildProcess[] = []
+
+beforeAll(async () => {
+  program = await bundle(join(__dirname, 'store-process.ts'))
+  folder = mkdtempSync(join(tmpdir(), 'headgate-exactness-'))
+})
+
+afterAll(async () => {
+  await program?.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+afterEach(() => {
+  const running = started
+    .splice(0)
+    .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+  for (const child of running) child.kill('SIGKILL')
+  expect(running).toEqual([])
+})
+
+/** Returns the tests of processes that serve a store of some kind. */
+function testsOf(kind: string, options: { timeoutMs?: number; processes?: number } = {}) {
+  return storeExactness({
+    startProcess() {
+      const child = fork(program.path, [kind, folder], { silent: true })
+      started.push(child)
+      return child
+    },
+    capabilities: { atomicAcrossKeys: true },
+    processes: 2,
+    callers: 10,
+    ...options,
+  })
+}
+
+async function failureOf(kind: string, options?: { timeoutMs: number }): Promise<string> {
+  const [first] = testsOf(kind, options)
+  return first === undefined ? '' : first.run().then(String, (error: Error) => error.message)
+}
+
+test.each(testsOf('broken').map(({ name }, i) => [name, i] as const))(
+  'a store that reads, decides and writes without a lock fails: %s',
+  async (_name, i) => {
+    await expect(testsOf('broken')[i]?.run()).rejects.toThrow(/remaining|allowed|units|moreAfterMs/)
+  },
+)
+
+test('a store of each process admits the limit of each, and their number is in the message', async () => {
+  const message = await failureOf('alone')
+  expect(message).toContain('allowed of 200 charges with a limit of 50')
+  expect(message).toContain('100 !== 50')
+})
+
+test.each([
+  ['failing', /^process \d of 2 \(pid \d+\) failed:\n_?StoreError: made: connection refused\n +at /],
+  ['malformed', /^process \d of 2 \(pid \d+\) failed:\nAssertionError.*one verdict per charge/],
+  ['crashing', /^process \d of 2 \(pid \d+\) failed:\nError: a crash of the driver\n +at /],
+  ['exiting', /^process \d of 2 \(pid \d+\) exited with code 3 before the test was done with it\./],
+  [
+    'unstartable',
+    /^process \d of 2 \(pid \d+\) exited with code 1 before it called serveStore\(store\)\. It wrote:\n[\s\S]*there is no database/,
+  ],
+])('what goes wrong in a process fails the test: %s', async (kind, message) => {
+  expect(await failureOf(kind)).toMatch(message)
+})
+
+test.each([
+  ['hanging', /process 1 of 2 \(pid \d+\) has not done a load: a call of the store does not settle/],
+  ['silent', /process 1 of 2 \(pid \d+\) has not called serveStore\(store\)/],
+])('a test ends by its time-out, and says what it waited for: %s', async (kind, message) => {
+  expect(await failureOf(kind, { timeoutMs: 1000 })).toMatch(message)
+})
+
+test('a process without an IPC channel is ended, and named in the error', async () => {
+  const child = { kill: jest.fn() }
+  const setup = {
+    startProcess: () => child as unknown as ChildProcess,
+    capabilities: { atomicAcrossKeys: true },
+  }
+  await expect(storeExactness(setup)[0]?.run()).rejects.toThrow(
+    'storeExactness: startProcess must be a function that returns a process with an IPC channel, got an object. ' +
+      "Use fork('./store-process.js').",
+  )
+  expect(child.kill).toHaveBeenCalledTimes(1)
+})
+
+test('a store is served only to a parent', async () => {
+  const { stderr } = spawnSync(process.execPath, [program.path, 'alone'], { encoding: 'utf8' })
+  expect(stderr).toContain(
+    'TypeError: serveStore: this process has no IPC channel to a test. Start it with fork()',
+  )
+})
+
+test.each([
+  [{}, /startProcess must be a function, got undefined.*\n.*capabilities must be an object that states/],
+  [
+    { startProcess: fork, capabilities: { atomicAcrossKeys: 'yes' } },
+    /capabilities must be an object that states atomicAcrossKeys/,
+  ],
+  [
+    { startProcess: fork, capabilities: { atomicAcrossKeys: true }, processes: 1 },
+    /processes must be a whole number/,
+  ],
+  [{ startProcess: fork, capabilities: { atomicAcrossKeys: true }, process: 4 }, /unknown|process/],
+])('a wrong set-up is an error: %j', (setup, message) => {
+  expect(() => storeExactness(setup as never)).toThrow(message)
+})

@@ -1,0 +1,34 @@
+import { memoryStore, type Store, StoreError } from 'headgate'
+import { serveStore } from 'headgate/testing'
+import { brokenFileStore } from './file-store.js'
+
+const [kind = '', folder = ''] = process.argv.slice(2)
+
+/** What may be wrong with a store, or with the process that serves it. */
+const STORES: Readonly<Record<string, () => Store>> = {
+  broken: () => brokenFileStore(folder),
+  alone: () => memoryStore(),
+  failing: () => ({
+    ...memoryStore(),
+    charge: () => Promise.reject(new StoreError('made', 'connection refused')),
+  }),
+  hanging: () => ({ ...memoryStore(), charge: () => new Promise(() => {}) }),
+  malformed: () => ({ ...memoryStore(), charge: () => [] }),
+  crashing: () => ({
+    ...memoryStore(),
+    charge: () => {
+      setImmediate(() => {
+        throw new Error('a crash of the driver')
+      })
+      return new Promise(() => {})
+    },
+  }),
+  exiting: () => ({ ...memoryStore(), charge: () => process.exit(3) }),
+}
+
+if (kind === 'unstartable') throw new Error('there is no database')
+if (kind === 'silent') setInterval(() => {}, 1000)
+else {
+  await serveStore(STORES[kind]?.() as Store)
+  if (kind === 'alone') setInterval(() => {}, 1000) // what it opened keeps it running
+}
