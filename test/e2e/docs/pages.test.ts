@@ -116,6 +116,40 @@ test('good blocks pass, and each bad one is reported with its line', async () =>
   ])
 }, 60_000)
 
+test('named blocks are files of one folder; tests among them run, and what fails is reported', async () => {
+  const blocks = codeOf(
+    '<!-- file: one.ts -->',
+    '```ts',
+    'export const one: number = 1',
+    '```',
+    '<!-- file: good.test.ts -->',
+    '```ts',
+    "import assert from 'node:assert'",
+    "import { test } from 'node:test'",
+    "import { one } from './one.js'",
+    "test('one', () => assert.equal(one, 1))",
+    '```',
+    '<!-- file: bad.test.js -->',
+    '```js',
+    "import assert from 'node:assert'",
+    "import { test } from 'node:test'",
+    "test('two', () => assert.equal(1, 2))",
+    '```',
+    '<!-- file: unused.js -->',
+    '```js',
+    'export {}',
+    '```',
+  )
+  const outcomes = await tryBlocks(blocks)
+  expect(outcomes.map(({ typeErrors }) => typeErrors)).toEqual([[], [], [], []])
+  expect(outcomes.map(({ runErrors }) => runErrors)).toEqual([
+    [],
+    [],
+    [expect.stringContaining('not ok 1 - two')],
+    ['no other block names ./unused.js'],
+  ])
+}, 60_000)
+
 test('a block that never ends is reported, and so are those after it', async () => {
   const blocks = codeOf(
     '```js',

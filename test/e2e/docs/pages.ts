@@ -18,6 +18,8 @@ export interface Block {
   readonly fixtures: readonly string[]
   /** Whether `<!-- continues -->` stands above the block. */
   readonly continues: boolean
+  /** The name in `<!-- file: … -->` above the block. */
+  readonly file?: string
 }
 
 /** README.md and docs/**.md of a folder, those that are there. */
@@ -54,18 +56,23 @@ export function blocksOf({ path, text }: Page): Block[] {
 }
 
 /** What the HTML comments right above a fence say; blank lines may stand between. */
-function notesAbove(lines: readonly string[], fenceAt: number): Pick<Block, 'fixtures' | 'continues'> {
+function notesAbove(
+  lines: readonly string[],
+  fenceAt: number,
+): Pick<Block, 'fixtures' | 'continues' | 'file'> {
   const fixtures: string[] = []
   let continues = false
+  let file: string | undefined
   for (let i = fenceAt - 1; i >= 0; i -= 1) {
     const line = (lines[i] ?? '').trim()
     if (line === '') continue
-    const note = /^<!--\s*(?:(continues)|with:\s*([\w$, ]+?))\s*-->$/.exec(line)
+    const note = /^<!--\s*(?:(continues)|with:\s*([\w$, ]+?)|file:\s*([\w.-]+))\s*-->$/.exec(line)
     if (note === null) break
     continues ||= note[1] !== undefined
     fixtures.push(...(note[2]?.split(',').map((name) => name.trim()) ?? []))
+    file ??= note[3]
   }
-  return { fixtures, continues }
+  return file === undefined ? { fixtures, continues } : { fixtures, continues, file }
 }
 
 /** The scripts of package.json that a block of shell commands runs. */

@@ -7,11 +7,13 @@
  *
  * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.
  * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
+ * - `<!-- file: map-store.ts -->` names its file, which others of the page import or start. A `.test.ts` or
+ *   `.test.js` is run by `node --test`; other files run only as those do, so one of them has to name it.
  *
  * `req.user` is `{ id: string, plan: 'free' | 'pro' }`, as an application with sign-in would declare it.
  */
 import { execFile, fork } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import type { Block } from './pages.js'
 
@@ -55,8 +57,10 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     const typeErrors = await typeErrorsIn(folder)
     const runErrors = new Map<string, readonly string[]>()
     for (const page of new Set(blocks.map((block) => block.page))) {
-      const files = modules.filter(({ block }) => block.page === page).map(({ file }) => file)
+      const ofPage = modules.filter(({ block }) => block.page === page)
+      const files = ofPage.filter(({ block }) => block.file === undefined).map(({ file }) => file)
       for (const [file, errors] of await runTogether(files, timeoutMs)) runErrors.set(file, errors)
+      for (const [file, errors] of await runNamed(ofPage, timeoutMs)) runErrors.set(file, errors)
     }
     return modules.map(({ block, file }) => ({
       block,
@@ -77,7 +81,9 @@ function writeModules(folder: string, blocks: readonly Block[]): Module[] {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
   writeFileSync(join(folder, 'signed-in.d.ts'), SIGNED_IN)
   return blocks.map((block, i) => {
-    const file = join(folder, `${block.page.replace(/\W+/g, '-')}-${block.line}${ENDINGS[block.language]}`)
+    const ownName = `${block.page.replace(/\W+/g, '-')}-${block.line}${ENDINGS[block.language]}`
+    const file = join(folder, block.file ?? ownName)
+    if (existsSync(file)) throw new Error(`${block.page}:${block.line} is a second ${block.file}`)
     writeFileSync(file, moduleOf(chainOf(blocks, i), relative(folder, FIXTURES)))
     return { block, file }
   })
@@ -139,5 +145,32 @@ function runTogether(files: readonly string[], timeoutMs: number): Promise<Map<s
     child.stderr?.resume()
     child.on('message', ({ file, errors }: { file: string; errors: string[] }) => found.set(file, errors))
     child.on('exit', () => done(found))
+  })
+}
+
+/** Runs the test files among named blocks; gives their errors, and those of files that no other one names. */
+async function runNamed(
+  modules: readonly Module[],
+  timeoutMs: number,
+): Promise<Map<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>()
+  for (const { block, file } of modules) {
+    if (block.file === undefined) continue
+    const name = `./${block.file.replace(/\.ts$/, '.js')}`
+    const isNamed = modules.some((other) => other.block !== block && other.block.code.includes(name))
+    if (/\.test\.[jt]s$/.test(block.file)) found.set(file, await testErrorsIn(file, timeoutMs))
+    else found.set(file, isNamed ? [] : [`no other block names ${name}`])
+  }
+  return found
+}
+
+/** What `node --test` says of a file that fails, or that has no tests. */
+function testErrorsIn(file: string, timeout: number): Promise<readonly string[]> {
+  const flags = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file]
+  return new Promise((done) => {
+    execFile(process.execPath, flags, { cwd: ROOT, timeout, maxBuffer: 64e6 }, (error, stdout, stderr) => {
+      const passed = Number(/^# pass (\d+)$/m.exec(stdout)?.[1] ?? 0)
+      done(error === null && passed > 0 ? [] : [`${error ?? 'no test ran'}\n${stdout}${stderr}`])
+    })
   })
 }
