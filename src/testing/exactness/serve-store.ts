@@ -4,9 +4,13 @@ import { chargeOne } from '../conformance/store-calls.js'
 import { chargeOf, type Figures, type Message, type Orders, type Request } from './protocol.js'
 import { runLoad } from './run-load.js'
 
+/** How long a process may take to exit once its test is done, or has died. */
+const EXIT_MS = 5000
+
 /**
  * Serves a store to the tests of `storeExactness`, in a process that its `startProcess` has started. Resolves
- * when the test is done with it: close then what you opened for the store, so that the process exits.
+ * when the test is done with it: close then what you opened for the store, so that the process exits. One
+ * that does not exit is ended.
  *
  * Throws a `TypeError` in a process without an IPC channel.
  */
@@ -21,6 +25,7 @@ export async function serveStore(store: Store): Promise<void> {
   process.on('message', onMessage).on('uncaughtExceptionMonitor', onCrash)
   send({ headgate: 'ready' })
   await ended
+  setTimeout(() => process.exit(), EXIT_MS).unref()
   process.off('message', onMessage).off('uncaughtExceptionMonitor', onCrash)
 }
 

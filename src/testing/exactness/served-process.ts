@@ -1,126 +1,101 @@
 import type { ChildProcess } from 'node:child_process'
 import { wrongKind } from '../../util/validate.js'
+import { exitOf } from './process-exit.js'
 import type { Message, Orders } from './protocol.js'
 
 const GRACE_MS = 2000
-const OUTPUT_MS = 200
-const OUTPUT_LENGTH = 4000
 
 /** A process that serves a store. */
 export interface ServedProcess {
-  /** Rejects when the process fails, or ends before `end` is called. */
+  /** Rejects when the process fails, or exits before it should. */
   readonly failed: Promise<never>
   /** Resolves once the process has called `serveStore`. */
-  readonly ready: Promise<void>
+  readonly ready: Promise<unknown>
   request<N extends keyof Orders>(name: N, order: Orders[N]['order']): Promise<Orders[N]['reply']>
-  /** What it has to do and has not done; `undefined` where that is nothing. */
+  /** Returns what it has to do and has not done; `undefined` where that is nothing. */
   pending(): string | undefined
-  /** Has it exit, and kills it if it does not. Resolves when it has. */
+  /** Has it exit, and kills it if it does not. Resolves when it has; rejects if it exits with an error. */
   end(): Promise<void>
   /** Kills it. Resolves when it has exited. */
   kill(): Promise<void>
 }
 
+/** What a process is doing, and how an exit meanwhile is reported. */
+const EARLY = {
+  starting: 'before it called serveStore(store)',
+  serving: 'before the test was done with it',
+  ending: 'after the test was done with it',
+}
+
 /** Takes charge of a process that `startProcess` returned; `name` is for messages. */
 export function servedProcess(child: ChildProcess, name: string): ServedProcess {
-  if (typeof child?.send !== 'function' || typeof child.disconnect !== 'function') {
-    child?.kill?.()
-    const must = 'a function that returns a process with an IPC channel'
-    throw wrongKind('storeExactness', 'startProcess', must, child, "Use fork('./store-process.js').")
-  }
+  checkChannel(child)
   const who = `${name} (pid ${child.pid})`
-  const replies = new Map<number, (reply: unknown) => void>()
-  const stderr = tailOf(child)
+  const exit = exitOf(child)
+  const replies = new Map<number, { readonly order: string; resolve(reply: never): void }>()
+  let phase: keyof typeof EARLY | 'killed' = 'starting'
   let requests = 0
-  let isReady = false
-  let isEnding = false
-  let doing = ''
-
-  const ready = withResolver<void>()
-  const failed = withResolver<never>()
-  const exited = withResolver<void>()
-  failed.promise.catch(() => undefined) // it may fail while nobody waits
-
-  child.on('message', (message: Message) => {
-    if (message?.headgate === 'ready') {
-      isReady = true
-      ready.resolve()
-    } else if (message?.headgate === 'reply') replies.get(message.id)?.(message.reply)
-    else if (message?.headgate === 'failure') failed.reject(new Error(`${who} failed:\n${message.text}`))
+  let onReady: (value?: unknown) => void
+  let fail: (error: Error) => void
+  const ready = new Promise<unknown>((resolve) => {
+    onReady = resolve
   })
-  child.once('error', (cause) =>
-    failed.reject(new Error(`${name} could not be started or reached`, { cause })),
-  )
-  child.once('exit', (code, signal) => {
-    exited.resolve()
-    if (isEnding) return
-    const how = signal ? `was ended by ${signal}` : `exited with code ${code}`
-    const when = isReady ? 'before the test was done with it' : 'before it called serveStore(store)'
-    const fail = () => failed.reject(new Error(`${who} ${how} ${when}.${stderr()}`))
-    child.once('close', fail)
-    setTimeout(fail, OUTPUT_MS).unref() // another process may keep its output open
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject
+  })
+  failed.catch(() => undefined) // it may fail while nobody waits
+
+  child.on('message', (message: Message | undefined) => {
+    if (message?.headgate === 'ready') {
+      phase = 'serving'
+      onReady()
+    } else if (message?.headgate === 'reply') {
+      replies.get(message.id)?.resolve(message.reply as never)
+      replies.delete(message.id)
+    } else if (message?.headgate === 'failure') fail(new Error(`${who} failed:\n${message.text}`))
+  })
+  child.once('error', (cause) => fail(new Error(`${name} could not be started or reached`, { cause })))
+  exit.then(({ isClean, how, output }) => {
+    if (phase === 'killed' || (phase === 'ending' && isClean)) return
+    fail(new Error(`${who} ${how} ${EARLY[phase]}.${output}`))
   })
 
   async function kill(): Promise<void> {
-    isEnding = true
+    phase = 'killed'
     if (child.pid === undefined) return // it never started
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-    await exited.promise
+    await exit
   }
 
   return {
-    failed: failed.promise,
-    ready: ready.promise,
-    request(order, body) {
-      const id = ++requests
-      doing = order
-      return new Promise((resolve) => {
-        replies.set(id, (reply) => {
-          replies.delete(id)
-          resolve(reply as never)
-        })
-        child.send({ headgate: order, id, order: body }, () => undefined) // an error shows in its exit
-      })
-    },
+    failed,
+    ready,
+    request: (name, order) =>
+      new Promise((resolve) => {
+        const id = ++requests
+        replies.set(id, { order: name, resolve })
+        child.send({ headgate: name, id, order }, () => undefined) // an error shows in its exit
+      }),
     pending() {
-      if (!isReady) return `${who} has not called serveStore(store)`
-      return replies.size > 0
-        ? `${who} has not done a ${doing}: a call of the store does not settle`
-        : undefined
+      if (phase === 'starting') return `${who} has not called serveStore(store)`
+      const [waiting] = replies.values()
+      return waiting && `${who} has not done a ${waiting.order}: a call of the store does not settle`
     },
     async end() {
-      isEnding = true
+      phase = 'ending'
       if (child.connected) child.disconnect()
-      const timer = setTimeout(() => void kill(), GRACE_MS)
-      if (child.pid !== undefined) await exited.promise
+      const timer = setTimeout(kill, GRACE_MS)
+      await exit
       clearTimeout(timer)
+      await Promise.race([failed, undefined])
     },
     kill,
   }
 }
 
-/** Returns a function that returns the end of what a process wrote to a piped stderr. */
-function tailOf({ stdout, stderr }: ChildProcess): () => string {
-  let tail = ''
-  stdout?.resume()
-  stderr?.on('data', (chunk) => {
-    tail = (tail + chunk).slice(-OUTPUT_LENGTH)
-  })
-  return () => (tail ? ` It wrote:\n${tail}` : '')
-}
-
-interface Resolver<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-  readonly reject: (error: Error) => void
-}
-
-function withResolver<T>(): Resolver<T> {
-  let resolve!: Resolver<T>['resolve']
-  let reject!: Resolver<T>['reject']
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue
-    reject = onError
-  })
-  return { promise, resolve, reject }
+function checkChannel(child: ChildProcess): void {
+  if (typeof child?.send === 'function' && typeof child.disconnect === 'function') return
+  child?.kill?.()
+  const must = 'a function that returns a process with an IPC channel'
+  throw wrongKind('storeExactness', 'startProcess', must, child, "Use fork('./store-process.js').")
 }

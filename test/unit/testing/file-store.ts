@@ -1,49 +1,95 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { applyRefunds, decideCharges, type State, type Store } from 'headgate'
+import { setTimeout as pause } from 'node:timers/promises'
+import { applyRefunds, decideCharges, type State, type StateWrite, type Store } from 'headgate'
 
 /**
- * A store that several processes break: it reads a file, decides, and writes the file, and nothing keeps
- * others from doing so in between.
+ * What a store locks between its read and its write: the keys in their order, nothing, the keys of charges
+ * but not of refunds, or the keys in the order in which a charge names them.
  */
-export function brokenFileStore(folder: string): Store {
-  const file = join(folder, 'states.json')
+export type Locking = 'sorted' | 'none' | 'charges' | 'unsorted'
+
+/** Creates a store with a file for each key of a folder, which several processes share. */
+export function fileStore(folder: string, locking: Locking): Store {
+  const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   let writes = 0
 
-  const load = async () => new Map<string, State>(JSON.parse(await readFile(file, 'utf8').catch(() => '[]')))
-  async function save(states: Map<string, State>): Promise<void> {
-    const next = join(folder, `${process.pid}-${++writes}.json`)
-    await writeFile(next, JSON.stringify([...states]))
-    await rename(next, file)
+  async function read(keys: readonly string[]): Promise<(key: string) => State | undefined> {
+    const texts = await Promise.all(keys.map((key) => readFile(pathOf(key), 'utf8').catch(() => undefined)))
+    const states = new Map(keys.map((key, i) => [key, texts[i] && (JSON.parse(texts[i]) as State)]))
+    return (key) => states.get(key) || undefined
   }
-  function apply(states: Map<string, State>, written: Iterable<{ key: string; state: State | undefined }>) {
-    for (const { key, state } of written) {
-      if (state === undefined) states.delete(key)
-      else states.set(key, state)
+
+  async function write({ key, state }: Pick<StateWrite, 'key' | 'state'>): Promise<void> {
+    if (state === undefined) return rm(pathOf(key), { force: true })
+    const next = join(folder, `${process.pid}-${++writes}`)
+    await writeFile(next, JSON.stringify(state))
+    await rename(next, pathOf(key))
+  }
+
+  async function withLocks<T>(keys: readonly string[], use: () => Promise<T>): Promise<T> {
+    const locked: string[] = []
+    try {
+      for (const key of keys) {
+        await lock(`${pathOf(key)}.lock`)
+        locked.push(key)
+      }
+      return await use()
+    } finally {
+      await Promise.all(locked.map((key) => rmdir(`${pathOf(key)}.lock`)))
     }
+  }
+
+  /** Reads the states of keys, and writes what `decide` makes of them. */
+  function update<T>(
+    named: readonly string[],
+    isLocked: boolean,
+    decide: (
+      read: (key: string) => State | undefined,
+    ) => readonly [T, readonly Pick<StateWrite, 'key' | 'state'>[]],
+  ): Promise<T> {
+    const keys = [...new Set(named)]
+    if (locking !== 'unsorted') keys.sort()
+    return withLocks(isLocked ? keys : [], async () => {
+      const [result, written] = decide(await read(keys))
+      await Promise.all(written.map(write))
+      return result
+    })
   }
 
   return {
     name: 'file',
-    async charge(charges) {
-      const states = await load()
-      const { verdicts, writes } = decideCharges(charges, (key) => states.get(key), Date.now())
-      apply(states, writes)
-      await save(states)
-      return verdicts
+    charge(charges) {
+      const keys = charges.flat().map(({ key }) => key)
+      return update(keys, locking !== 'none', (stateOf) => {
+        const { verdicts, writes } = decideCharges(charges, stateOf, Date.now())
+        return [verdicts, writes]
+      })
     },
-    async refund(refunds) {
-      const states = await load()
-      apply(
-        states,
-        applyRefunds(refunds, (key) => states.get(key), Date.now()),
-      )
-      await save(states)
+    refund(refunds) {
+      const keys = refunds.map(({ key }) => key)
+      const isLocked = locking === 'sorted' || locking === 'unsorted'
+      return update(keys, isLocked, (stateOf) => [undefined, applyRefunds(refunds, stateOf, Date.now())])
     },
-    async forget(keys) {
-      const states = await load()
-      for (const { key } of keys) states.delete(key)
-      await save(states)
+    forget(forgotten) {
+      const keys = forgotten.map(({ key }) => key)
+      return update(keys, locking !== 'none', () => [
+        undefined,
+        keys.map((key) => ({ key, state: undefined })),
+      ])
     },
+  }
+}
+
+/** Makes a folder, which only one process can do. */
+async function lock(path: string): Promise<void> {
+  for (;;) {
+    try {
+      return void (await mkdir(path))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      await pause(1)
+    }
   }
 }

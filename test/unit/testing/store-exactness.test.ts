@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,10 +29,10 @@ afterEach(() => {
 })
 
 /** Returns the tests of processes that serve a store of some kind. */
-function testsOf(kind: string, options: { timeoutMs?: number; processes?: number } = {}) {
+function testsOf([kind, locking = '']: readonly string[], options: { timeoutMs?: number } = {}) {
   return storeExactness({
     startProcess() {
-      const child = fork(program.path, [kind, folder], { silent: true })
+      const child = fork(program.path, [kind as string, folder, locking], { silent: true })
       started.push(child)
       return child
     },
@@ -43,16 +44,33 @@ function testsOf(kind: string, options: { timeoutMs?: number; processes?: number
 }
 
 async function failureOf(kind: string, options?: { timeoutMs: number }): Promise<string> {
-  const [first] = testsOf(kind, options)
+  const [first] = testsOf([kind], options)
   return first === undefined ? '' : first.run().then(String, (error: Error) => error.message)
 }
 
-test.each(testsOf('broken').map(({ name }, i) => [name, i] as const))(
-  'a store that reads, decides and writes without a lock fails: %s',
-  async (_name, i) => {
-    await expect(testsOf('broken')[i]?.run()).rejects.toThrow(/remaining|allowed|units|moreAfterMs/)
-  },
-)
+describe('a store that locks its keys in their order passes', () => {
+  for (const { name, run } of testsOf(['file', 'sorted'])) test(name, run)
+})
+
+describe('a store that reads, decides and writes without a lock fails', () => {
+  for (const { name, run } of testsOf(['file', 'none'])) {
+    test(name, () => expect(run()).rejects.toThrow(/^(remaining|allowed|units|moreAfterMs)/))
+  }
+})
+
+describe.each([
+  ['locks the keys of charges, but not of refunds,', 'charges', /refund/, /^remaining of each key/],
+  [
+    'locks keys in the order of the charge',
+    'unsorted',
+    /opposite orders all or nothing: tokenBucket/,
+    /a call of the store does not settle/,
+  ],
+])('a store that %s fails', (_what, locking, names, message) => {
+  const cases = testsOf(['file', locking], { timeoutMs: 4000 })
+  for (const { name, run } of cases.filter(({ name }) => names.test(name)))
+    test(name, () => expect(run()).rejects.toThrow(message))
+})
 
 test('a store of each process admits the limit of each, and their number is in the message', async () => {
   const message = await failureOf('alone')
@@ -71,6 +89,19 @@ test.each([
   ],
 ])('what goes wrong in a process fails the test: %s', async (kind, message) => {
   expect(await failureOf(kind)).toMatch(message)
+})
+
+test('what fails once the test is done with a process fails it, too', async () => {
+  expect(await failureOf('unclosable')).toMatch(
+    /^process \d of 2 \(pid \d+\) exited with code 1 after the test was done with it\. It wrote:\n[\s\S]*is closed already/,
+  )
+})
+
+test('a process ends by itself when its test has died', async () => {
+  const child = fork(program.path, ['alone'], { silent: true })
+  await once(child, 'message')
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
 })
 
 test.each([

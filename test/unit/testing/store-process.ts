@@ -1,13 +1,14 @@
 import { memoryStore, type Store, StoreError } from 'headgate'
 import { serveStore } from 'headgate/testing'
-import { brokenFileStore } from './file-store.js'
+import { fileStore, type Locking } from './file-store.js'
 
-const [kind = '', folder = ''] = process.argv.slice(2)
+const [kind = '', folder = '', locking = ''] = process.argv.slice(2)
 
 /** What may be wrong with a store, or with the process that serves it. */
 const STORES: Readonly<Record<string, () => Store>> = {
-  broken: () => brokenFileStore(folder),
+  file: () => fileStore(folder, locking as Locking),
   alone: () => memoryStore(),
+  unclosable: () => fileStore(folder, 'sorted'),
   failing: () => ({
     ...memoryStore(),
     charge: () => Promise.reject(new StoreError('made', 'connection refused')),
@@ -31,4 +32,5 @@ if (kind === 'silent') setInterval(() => {}, 1000)
 else {
   await serveStore(STORES[kind]?.() as Store)
   if (kind === 'alone') setInterval(() => {}, 1000) // what it opened keeps it running
+  if (kind === 'unclosable') throw new Error('the connection is closed already')
 }
