@@ -50,7 +50,8 @@ export interface Refund extends Part {
 }
 
 /**
- * A store keeps states and decides charges atomically. Its contract:
+ * A store keeps states and decides charges atomically. Its contract, of which `decideCharges` and
+ * `applyRefunds` keep all that needs no database:
  *
  * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
  * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in

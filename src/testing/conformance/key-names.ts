@@ -73,6 +73,8 @@ const ANY = [
 /** Values of a client's that a limiter makes keys of, so that no store sees them as they are. */
 const VALUES = ANY.filter((key) => key.length <= 1024 && !key.includes('\0') && key.isWellFormed())
 
+const shorten = (key: string) => (key.length <= 60 ? key : `${key.slice(0, 40)}… (${key.length})`)
+
 const distinct = (which: string, keys: readonly string[]): Bodies => ({
   [`the awkward keys of ${which} are all distinct`]: async ({ store }) => {
     const policy = fixedWindow({ limit: 100, window: LONG })
@@ -80,7 +82,7 @@ const distinct = (which: string, keys: readonly string[]): Bodies => ({
       store,
       keys.map((key, i) => [part(key, policy, i + 1)]),
     )
-    const byKey = (left: readonly (number | undefined)[]) => keys.map((key, i) => [key.slice(0, 60), left[i]])
+    const byKey = (left: readonly (number | undefined)[]) => keys.map((key, i) => [shorten(key), left[i]])
     const taken = byKey(keys.map((_key, i) => 99 - i))
     const left = byKey(await remainingOf(store, policy, keys))
     expectEqual('remaining of each key, charged with its number', left, taken)

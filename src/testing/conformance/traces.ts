@@ -12,7 +12,7 @@ import { ModelStore } from './model.js'
 import { chargeAll, chargeOne, figures, part } from './store-calls.js'
 import { type ConformanceSetup, type StoreUnderTest, withStore } from './store-under-test.js'
 
-const POLICIES: readonly Policy[] = [
+const SAMPLES: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 1, every: '1s' }),
   tokenBucket({ capacity: 3, refill: 7, every: '1s' }),
   slidingWindow({ limit: 4, window: 1000, slices: 4 }),
@@ -28,9 +28,12 @@ const POLICIES: readonly Policy[] = [
   }),
 ]
 
+/** The policies by names that tell what they are, in a trace that fails. */
+const POLICIES = new Map(SAMPLES.map((policy) => [`${policy.kind}:${policy.name}`, policy]))
+
 interface Taking {
   readonly owner: string
-  readonly policy: number
+  readonly policy: string
   readonly cost: number
 }
 
@@ -42,12 +45,12 @@ type Step =
 
 const taking: fc.Arbitrary<Taking> = fc.record({
   owner: fc.constantFrom('a', 'b', 'c'),
-  policy: fc.nat(POLICIES.length - 1),
+  policy: fc.constantFrom(...POLICIES.keys()),
   cost: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(8)),
 })
 
 const keyOf = ({ owner, policy }: Taking) => `${owner}:${policy}`
-const policyOf = ({ policy }: Taking) => POLICIES[policy] as Policy
+const policyOf = ({ policy }: Taking) => POLICIES.get(policy) as Policy
 const chargeOf = (takings: readonly Taking[]): Charge =>
   takings.map((each) => part(keyOf(each), policyOf(each), each.cost))
 
@@ -86,7 +89,7 @@ export function traceCases(setup: ConformanceSetup): TestCase[] {
 async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[]): Promise<void> {
   const model = new ModelStore()
   const taken: Refund[] = []
-  let nowMs = (await chargeOne(store, part('clock', POLICIES[0] as Policy, 0))).atMs
+  let nowMs = (await chargeOne(store, part('clock', SAMPLES[0] as Policy, 0))).atMs
   for (const [i, step] of steps.entries()) {
     if ('advanceMs' in step) {
       await advance(step.advanceMs)
