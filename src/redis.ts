@@ -1,2 +1,8 @@
-export type { RedisClient, RedisClusterClient, RedisPipeline } from './stores/redis/client.js'
+export type { RedisClient, RedisClusterClient, RedisPipeline } from './stores/redis/ioredis/client.js'
+export type {
+  NodeRedisClient,
+  NodeRedisClusterClient,
+  NodeRedisCommandOptions,
+  NodeRedisSentinelClient,
+} from './stores/redis/node-redis/client.js'
 export { redisStore } from './stores/redis/redis-store.js'

@@ -1,71 +1,46 @@
 import { wrongKind } from '../../util/validate.js'
-import { warnOnce } from '../../util/warn-once.js'
+import {
+  isIoredis,
+  isIoredisCluster,
+  type RedisClient,
+  type RedisClusterClient,
+  warnOfResends,
+} from './ioredis/client.js'
+import { ioredisClusterTransport } from './ioredis/cluster-transport.js'
+import { ioredisTransport } from './ioredis/server-transport.js'
+import {
+  isNodeRedis,
+  isNodeRedisCluster,
+  isNodeRedisSentinel,
+  type NodeRedisClient,
+  type NodeRedisClusterClient,
+  type NodeRedisSentinelClient,
+} from './node-redis/client.js'
+import { nodeRedisClusterTransport } from './node-redis/cluster-transport.js'
+import { nodeRedisSentinelTransport } from './node-redis/sentinel-transport.js'
+import { nodeRedisTransport } from './node-redis/server-transport.js'
+import type { Transport } from './transport.js'
+
+/** A client of ioredis, of iovalkey or of node-redis. */
+export type AnyRedisClient =
+  | RedisClient
+  | RedisClusterClient
+  | NodeRedisClient
+  | NodeRedisSentinelClient
+  | NodeRedisClusterClient
 
 /**
- * What the store needs of a `Redis` of ioredis 5 or 6 (https://github.com/redis/ioredis), connected to one
- * server or to the master of a Sentinel group.
+ * Creates the transport through a client, which is recognized by its methods: a project may have several
+ * copies of a driver. Throws a `TypeError` for a value that lacks what the store needs.
  */
-export interface RedisClient {
-  /** `'ready'` when it takes commands; `'wait'` before the first command of a lazy client. */
-  readonly status: string
-  readonly options: {
-    readonly autoResendUnfulfilledCommands?: boolean | undefined
-    readonly enableAutoPipelining?: boolean | undefined
+export function transportOf(client: unknown): Transport {
+  if (isIoredis(client)) {
+    warnOfResends(client)
+    return isIoredisCluster(client) ? ioredisClusterTransport(client) : ioredisTransport(client)
   }
-  /** Sends any command. Strings in the reply are buffers. */
-  callBuffer(command: string, ...args: string[]): Promise<unknown>
-  pipeline(): RedisPipeline
-  on(event: 'ready' | 'close', listener: () => void): unknown
-}
-
-/** What the store needs of an ioredis `Cluster`, version 5 or 6. */
-export interface RedisClusterClient {
-  readonly isCluster: boolean
-  readonly status: string
-  readonly options: {
-    readonly keyPrefix?: string | undefined
-    readonly retryDelayOnFailover?: number | undefined
-    /** Of ioredis 6.0. */
-    readonly clusterNodeRetryStrategy?: unknown
-    readonly enableAutoPipelining?: boolean | undefined
-  }
-  /** By slot, its nodes as `host:port`, the master first. Empty until the cluster is known. */
-  readonly slots: readonly (readonly string[])[]
-  callBuffer(command: string, ...args: string[]): Promise<unknown>
-  pipeline(): RedisPipeline
-}
-
-/** Commands that go to one node in one write. */
-export interface RedisPipeline {
-  callBuffer(command: string, ...args: string[]): unknown
-  /** One `[error, reply]` for each command, in order. */
-  exec(): Promise<readonly (readonly [Error | null, unknown])[] | null>
-}
-
-/** Returns the client. Throws a `TypeError` for a value that lacks what the store needs. */
-export function readClient(value: unknown): RedisClient | RedisClusterClient {
-  const { status, options, callBuffer, pipeline, on } = (value ?? {}) as Partial<RedisClient>
-  const hasMethods = [callBuffer, pipeline, on].every((method) => typeof method === 'function')
-  if (hasMethods && typeof status === 'string' && typeof options === 'object' && options !== null)
-    return value as RedisClient | RedisClusterClient
-  throw wrongKind('redisStore', 'client', 'an ioredis client', value, 'Write redisStore(new Redis(url)).')
-}
-
-export function isClusterClient(client: RedisClient | RedisClusterClient): client is RedisClusterClient {
-  return 'isCluster' in client && client.isCluster
-}
-
-/** Warns of a client that sends commands again when a connection is lost, as ioredis does by default. */
-export function warnOfResends(client: RedisClient | RedisClusterClient): void {
-  let safe = 'new Redis(url, { autoResendUnfulfilledCommands: false })'
-  if (isClusterClient(client)) {
-    const { retryDelayOnFailover, clusterNodeRetryStrategy } = client.options
-    if (retryDelayOnFailover === 0 && typeof clusterNodeRetryStrategy !== 'function') return
-    safe = 'new Redis.Cluster(nodes, { retryDelayOnFailover: 0 }), without clusterNodeRetryStrategy'
-  } else if (client.options.autoResendUnfulfilledCommands === false) return
-  warnOnce(
-    'HEADGATE_REDIS_RESENDS',
-    'headgate: the ioredis client resends commands when a connection is lost, which can count a request twice. ' +
-      `Create it with ${safe}.`,
-  )
+  if (isNodeRedisCluster(client)) return nodeRedisClusterTransport(client)
+  if (isNodeRedisSentinel(client)) return nodeRedisSentinelTransport(client)
+  if (isNodeRedis(client)) return nodeRedisTransport(client)
+  const fix = 'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis.'
+  throw wrongKind('redisStore', 'client', 'a client of ioredis, or of redis 5 or later', client, fix)
 }

@@ -6,19 +6,12 @@ import { withSubmit } from '../shared/submit.js'
 import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
-import {
-  isClusterClient,
-  type RedisClient,
-  type RedisClusterClient,
-  readClient,
-  warnOfResends,
-} from './client.js'
-import { clusterTransport } from './cluster-transport.js'
+import { type AnyRedisClient, transportOf } from './client.js'
 import { multiPolicyCall, refundCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexesOf, scriptRunner } from './script-runner.js'
 import { singlePolicyCall } from './single-policy-call.js'
-import { type Command, serverTransport, type Transport } from './transport.js'
+import type { Command, Transport } from './transport.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -38,15 +31,18 @@ const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  *   the refund, up to the cost of such a charge is missing to others.
  * - Clock: the server's `TIME`.
  * - States expire once they are fresh, up to a slice or a sixteenth of a bucket's span later.
- * - `client` is a `Redis` or a `Cluster` of ioredis 5 or 6. It is never closed, and its `keyPrefix` is
- *   respected. Charges wait for its first connection; later they fail with `StoreError` at once while it is
- *   disconnected, instead of waiting in its queue.
+ * - `client` is a `Redis` or a `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
+ *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. It is never closed, and its
+ *   `keyPrefix` is respected; other options for its commands, such as a type mapping, are not.
+ * - Charges wait for the client's first connection; later they fail with `StoreError` at once while it is
+ *   disconnected, instead of waiting in its queue. A client of node-redis connects when `connect()` is
+ *   called: before that, charges fail. It ends the process at a lost connection unless it has an `error`
+ *   listener, so headgate warns when it has none.
  *
  * Throws a `TypeError` for any other client.
  */
-export function redisStore(client: RedisClient | RedisClusterClient): Store {
-  warnOfResends(readClient(client))
-  const transport = isClusterClient(client) ? clusterTransport(client) : serverTransport(client)
+export function redisStore(client: AnyRedisClient): Store {
+  const transport = transportOf(client)
   const shards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
     ...BATCHES,
     weigh: ({ length }: Charge) => length,
@@ -84,9 +80,11 @@ export function redisStore(client: RedisClient | RedisClusterClient): Store {
 
 /** Removes each key by its own command: keys of a moving slot may be on two nodes. */
 async function unlink(keys: readonly KeyedPolicy[], { shardOf = () => 0, send }: Transport): Promise<void> {
-  const commands = keys.map(({ key }): Command => ({ shard: shardOf(key), words: ['unlink', key] }))
+  const commandOf = (key: string): Command => {
+    return { shard: shardOf(key), words: ['unlink', key], firstKey: 1, keyCount: 1 }
+  }
   try {
-    await Promise.all(send(commands))
+    await Promise.all(send(keys.map(({ key }) => commandOf(key))))
   } catch (cause) {
     throw asStoreError('redis', cause)
   }

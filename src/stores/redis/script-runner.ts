@@ -6,8 +6,12 @@ import { asStoreError } from '../store-error.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
 
-/** Errors of a call for several keys whose slot is migrating: each key may be on either node. */
-const MIGRATING = /^redis: (TRYAGAIN|Too many Cluster redirections\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b)/
+/**
+ * Errors of a call for several keys whose slot is migrating: each key may be on either node. Clients give up
+ * on redirections with an error of their own, with or without the last reply, or with that reply.
+ */
+const MIGRATING =
+  /^redis: (TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
 
 /** A call for some items of a batch. */
 interface GroupCall<Result> {
@@ -85,5 +89,6 @@ function commandFor(
   { keys, args }: ScriptCall<unknown>,
   shard: number,
 ): Command {
-  return { shard, words: [name, script, String(keys.length), ...keys, ...args] }
+  const words: Command['words'] = [name, script, String(keys.length), ...keys, ...args]
+  return { shard, words, firstKey: 3, keyCount: keys.length }
 }

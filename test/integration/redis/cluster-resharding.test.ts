@@ -1,6 +1,5 @@
 import slotOf from 'cluster-key-slot'
 import { type Charge, fixedWindow } from 'headgate'
-import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -11,6 +10,7 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { type Load, startLoad } from './cluster-load.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
 import { connectCluster, flushAll, keysApart, masterOf, ownerOfKey } from './connect-cluster.js'
 
 const ample = fixedWindow({ limit: 10_000_000, window: LONG })
@@ -47,71 +47,75 @@ async function moveUnder(load: Load, slot: number, to: ClusterNode): Promise<voi
   await load.goesOn()
 }
 
-describe('while a slot moves there and back under load', () => {
-  test.each<[string, Charge]>([
-    ['one key of it', [part('hot', ample)]],
-    ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],
-    ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
-    ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
-  ])('charges of %s follow it, and are taken once each', async (_, charge) => {
-    const store = redisStore(client)
-    await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
-    const load = startLoad(store, [charge])
-    for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
-    await load.end()
-    expect([...new Set(load.errors.map(String))]).toEqual([])
-    expect(load.allowed).toEqual([load.answered])
-    const left = ample.limit - 1 - load.answered
-    const keys = charge.map(({ key }) => key)
-    expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
-  })
+describe.each(CLUSTER_DRIVERS)('with a client of %s,', (_driver, open) => {
+  const makeStore = clusterStores(() => cluster, open)
 
-  test('the limit of one of its keys is reached exactly', async () => {
-    const store = redisStore(client)
-    const policy = fixedWindow({ limit: 5000, window: LONG })
-    let allowed = 0
-    const charge1000 = async () => {
-      const callers = Array.from({ length: 100 }, async () => {
-        for (let i = 0; i < 10; i++) if ((await chargeOne(store, part('hot', policy))).allowed) allowed++
-      })
-      await Promise.all(callers)
-    }
-    for (const to of await otherAndOwner('hot')) {
-      const [move] = await Promise.all([cluster.startMove(slotOf('hot'), to), charge1000()])
-      await Promise.all([move.migrateKeys(), charge1000()])
-      await Promise.all([move.finish(), charge1000()])
-    }
-    expect(allowed).toBe(5000)
-    expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
-  })
-})
+  describe('while a slot moves there and back under load', () => {
+    test.each<[string, Charge]>([
+      ['one key of it', [part('hot', ample)]],
+      ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],
+      ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
+      ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
+    ])('charges of %s follow it, and are taken once each', async (_, charge) => {
+      const store = makeStore()
+      await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
+      const load = startLoad(store, [charge])
+      for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
+      await load.end()
+      expect([...new Set(load.errors.map(String))]).toEqual([])
+      expect(load.allowed).toEqual([load.answered])
+      const left = ample.limit - 1 - load.answered
+      const keys = charge.map(({ key }) => key)
+      expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
+    })
 
-describe('a batch for many slots of a node', () => {
-  test.each(['ASK', 'MOVED'])(
-    'is decided once, even if the node answers %s for one of them',
-    async (answer) => {
-      const store = redisStore(client)
-      const keys = keysApart(client, 'key', 60)
-      const moved = keys[30] as string
-      const ofOneNode = keys.filter((key) => masterOf(client, key) === masterOf(client, moved))
-      expect(ofOneNode).toHaveLength(20)
-      await store.charge(keys.map((key) => [part(key, ample)]))
-      const [to, owner] = await otherAndOwner(moved)
-      const move = await cluster.startMove(slotOf(moved), to)
-      await move.migrateKeys()
-      if (answer === 'MOVED') await move.finish()
-      await expect(owner.cli('GET', moved)).rejects.toThrow(answer)
-      for (let taken = 2; taken < 4; taken++) {
-        const verdicts = await store.charge(keys.map((key) => [part(key, ample)]))
-        expect(verdicts.map(({ parts }) => ample.limit - (parts[0]?.remaining ?? 0))).toEqual(
-          keys.map(() => taken),
-        )
+    test('the limit of one of its keys is reached exactly', async () => {
+      const store = makeStore()
+      const policy = fixedWindow({ limit: 5000, window: LONG })
+      let allowed = 0
+      const charge1000 = async () => {
+        const callers = Array.from({ length: 100 }, async () => {
+          for (let i = 0; i < 10; i++) if ((await chargeOne(store, part('hot', policy))).allowed) allowed++
+        })
+        await Promise.all(callers)
       }
-      expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
-      await store.forget(keyedPolicies(ample, ...keys))
-      expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
-      if (answer === 'ASK') await move.finish()
-      await cluster.moveSlot(slotOf(moved), owner)
-    },
-  )
+      for (const to of await otherAndOwner('hot')) {
+        const [move] = await Promise.all([cluster.startMove(slotOf('hot'), to), charge1000()])
+        await Promise.all([move.migrateKeys(), charge1000()])
+        await Promise.all([move.finish(), charge1000()])
+      }
+      expect(allowed).toBe(5000)
+      expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
+    })
+  })
+
+  describe('a batch for many slots of a node', () => {
+    test.each(['ASK', 'MOVED'])(
+      'is decided once, even if the node answers %s for one of them',
+      async (answer) => {
+        const store = makeStore()
+        const keys = keysApart(client, 'key', 60)
+        const moved = keys[30] as string
+        const ofOneNode = keys.filter((key) => masterOf(client, key) === masterOf(client, moved))
+        expect(ofOneNode).toHaveLength(20)
+        await store.charge(keys.map((key) => [part(key, ample)]))
+        const [to, owner] = await otherAndOwner(moved)
+        const move = await cluster.startMove(slotOf(moved), to)
+        await move.migrateKeys()
+        if (answer === 'MOVED') await move.finish()
+        await expect(owner.cli('GET', moved)).rejects.toThrow(answer)
+        for (let taken = 2; taken < 4; taken++) {
+          const verdicts = await store.charge(keys.map((key) => [part(key, ample)]))
+          expect(verdicts.map(({ parts }) => ample.limit - (parts[0]?.remaining ?? 0))).toEqual(
+            keys.map(() => taken),
+          )
+        }
+        expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
+        await store.forget(keyedPolicies(ample, ...keys))
+        expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
+        if (answer === 'ASK') await move.finish()
+        await cluster.moveSlot(slotOf(moved), owner)
+      },
+    )
+  })
 })

@@ -1,13 +1,14 @@
-import { groupBy } from '../../util/group-by.js'
+import { groupBy } from '../../../util/group-by.js'
+import { keySlot } from '../key-slot.js'
+import type { Command, Transport } from '../transport.js'
 import type { RedisClusterClient, RedisPipeline } from './client.js'
-import { keySlot } from './key-slot.js'
-import { type Command, connectionCheck, sendOne, type Transport } from './transport.js'
+import { connectionCheck, sendOne } from './server-transport.js'
 
 /** A node's error for a command that it has not run: it does not serve the slot, or the slot is moving. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
 /** Creates the transport to a Cluster. A shard is a slot; a node's commands go in one pipeline. */
-export function clusterTransport(client: RedisClusterClient): Transport {
+export function ioredisClusterTransport(client: RedisClusterClient): Transport {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
 

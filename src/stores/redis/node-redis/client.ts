@@ -1,0 +1,92 @@
+import { warnOnce } from '../../../util/warn-once.js'
+
+/** The options that each command is sent with. They take the place of those of the client. */
+export interface NodeRedisCommandOptions {
+  /** Which JavaScript type a type of the protocol becomes, by the code of its first byte. */
+  readonly typeMapping: { readonly 36: typeof Buffer }
+  /** Removes a command that was not written yet. */
+  readonly abortSignal?: AbortSignal
+  readonly timeout: number
+  readonly asap: boolean
+}
+
+interface Emitter {
+  on(event: string | symbol, listener: () => void): unknown
+  listenerCount(event: string): number
+}
+
+/** What the store needs of `createClient` of redis 5 or 6 (https://github.com/redis/node-redis). */
+export interface NodeRedisClient extends Emitter {
+  /** Whether `connect()` was called and no `close()` since. */
+  readonly isOpen: boolean
+  /** Whether it is connected. */
+  readonly isReady: boolean
+  /** Of redis 6. */
+  readonly _keyPrefix?: string | Buffer | undefined
+  sendCommand(args: string[], options: NodeRedisCommandOptions): Promise<unknown>
+}
+
+/** What the store needs of `createSentinel` of redis 5 or 6. */
+export interface NodeRedisSentinelClient extends Emitter {
+  readonly isOpen: boolean
+  readonly _keyPrefix?: string | Buffer | undefined
+  /** Returns the address of the master; `undefined` while it is not connected. */
+  getMasterNode(): object | undefined
+  /**
+   * Runs a function on the client of the master once that is connected, as all commands of a Sentinel client
+   * do. Runs it again when it rejects because the connection was lost.
+   */
+  _execute<T>(isReadonly: boolean, run: (master: NodeRedisClient) => Promise<T>): Promise<T>
+}
+
+/** What the store needs of `createCluster` of redis 5 or 6. */
+export interface NodeRedisClusterClient extends Emitter {
+  readonly isOpen: boolean
+  /** Of redis 6. */
+  readonly isReady?: boolean
+  readonly _keyPrefix?: string | Buffer | undefined
+  /** All masters; none before it is connected. */
+  readonly masters: readonly object[]
+  /** The nodes of each slot. A node without a client is connected by the first command. */
+  readonly slots: readonly { readonly master: { readonly client?: NodeRedisClient | undefined } }[]
+  nodeClient(node: never): unknown
+  /** Sends a command to the master of a key's slot; to another one where the reply is MOVED or ASK. */
+  sendCommand(
+    firstKey: string,
+    isReadonly: boolean,
+    args: string[],
+    options: NodeRedisCommandOptions,
+  ): Promise<unknown>
+}
+
+/** Returns whether a value has what the store needs of a client of node-redis for one server. */
+export function isNodeRedis(value: unknown): value is NodeRedisClient {
+  return hasMethods(value, ['sendCommand', 'on', 'listenerCount', 'withTypeMapping']) && 'isReady' in value
+}
+
+export function isNodeRedisSentinel(value: unknown): value is NodeRedisSentinelClient {
+  return hasMethods(value, ['getMasterNode', '_execute', 'on', 'listenerCount'])
+}
+
+export function isNodeRedisCluster(value: unknown): value is NodeRedisClusterClient {
+  return hasMethods(value, ['nodeClient', 'sendCommand', 'on', 'listenerCount', 'withTypeMapping'])
+}
+
+function hasMethods(value: unknown, names: readonly string[]): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const members = value as Readonly<Record<string, unknown>>
+  return typeof members.isOpen === 'boolean' && names.every((name) => typeof members[name] === 'function')
+}
+
+/**
+ * Warns of a client that emits errors nobody listens for: then Node.js ends the process when a connection is
+ * lost. headgate does not listen itself, since it would hide from the user what the client reports.
+ */
+export function warnOfMissingListener(client: Emitter): void {
+  if (client.listenerCount('error') > 0) return
+  warnOnce(
+    'HEADGATE_REDIS_NO_ERROR_LISTENER',
+    "headgate: the node-redis client has no 'error' listener, so a lost connection ends the process. " +
+      "Write client.on('error', (error) => console.error(error)).",
+  )
+}

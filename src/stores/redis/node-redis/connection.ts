@@ -1,0 +1,84 @@
+import { errorMonitor, setMaxListeners } from 'node:events'
+import { weakMemo } from '../../../util/memo.js'
+import { StoreError } from '../../store-error.js'
+import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
+
+/**
+ * The options of a command that the client sends by itself: strings in replies become buffers, and the
+ * command keeps its place in the client's queue for as long as it takes.
+ */
+export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
+
+/** A client's connection to one server. */
+export interface Connection {
+  /**
+   * Throws a `StoreError` while the client is disconnected: a command must not wait in its queue until long
+   * after its request is gone. Commands do wait for the first connection.
+   */
+  check(): void
+  /** Sends a command. It is rejected when the connection is lost, and then never written any more. */
+  send(words: string[]): Promise<unknown>
+  /** The options for a command that is sent otherwise: a signal is aborted when the connection is lost. */
+  readonly options: NodeRedisCommandOptions
+}
+
+/**
+ * Returns the connection of a client. When a connection is lost, node-redis 5 and 6 reject the commands that
+ * were written, and keep those that were not for the next connection: a signal removes them. Stores that
+ * share a client share its listeners. One for `errorMonitor` does not count as a listener for errors.
+ */
+export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
+  let isStarting = !client.isReady
+  let unwritten = unwrittenCommands()
+  client.on('ready', () => {
+    isStarting = false
+  })
+  client.on(errorMonitor, () => {
+    isStarting = false
+    const lost = unwritten
+    unwritten = unwrittenCommands()
+    lost.abort()
+  })
+  return {
+    get options() {
+      return unwritten.options
+    },
+    check() {
+      if (client.isReady) return
+      checkOpen(client)
+      if (!isStarting) throw notConnected()
+    },
+    send: (words) => withLoss(client.sendCommand(words, unwritten.options), unwritten.options),
+  }
+})
+
+/** Creates options for commands that `abort` removes until they are written. */
+function unwrittenCommands() {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal) // one for each command
+  return { options: { ...OPTIONS, abortSignal: controller.signal }, abort: () => controller.abort() }
+}
+
+/** Throws a `StoreError` if `connect()` was not called. */
+export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
+  if (isOpen) return
+  throw new StoreError('redis', 'the client is not connected (closed). Call client.connect() first.')
+}
+
+/** Returns the error of a command that is not sent, since the client is reconnecting. */
+export function notConnected(options?: { readonly cause: unknown }): StoreError {
+  return new StoreError('redis', 'the client is not connected (reconnecting)', options)
+}
+
+/** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */
+export async function withLoss(
+  reply: Promise<unknown>,
+  { abortSignal }: NodeRedisCommandOptions,
+): Promise<unknown> {
+  try {
+    return await reply
+  } catch (cause) {
+    if (!abortSignal?.aborted) throw cause
+    throw new StoreError('redis', 'the connection was lost before the reply came', { cause })
+  }
+}

@@ -1,0 +1,17 @@
+import type { Transport } from '../transport.js'
+import { type NodeRedisClient, warnOfMissingListener } from './client.js'
+import { connectionOf } from './connection.js'
+import { prefixed } from './prefixed.js'
+
+/** Creates the transport to one server. */
+export function nodeRedisTransport(client: NodeRedisClient): Transport {
+  const connection = connectionOf(client)
+  const wordsOf = prefixed(client._keyPrefix)
+  return {
+    send(commands) {
+      warnOfMissingListener(client)
+      connection.check()
+      return commands.map((command) => connection.send(wordsOf(command)))
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fixedWindow, type Store } from 'headgate'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/conformance/store-calls.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { NODE_REDIS, type NodeRedis, nodeRedisConnections } from './node-redis.js'
+import { failureOf, outcomeOf } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 1_000_000, window: LONG })
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis({ own: true })
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(() => server?.stop())
+
+beforeEach(() => server.cli('FLUSHALL'))
+
+const charge = (store: Store) => store.charge([[part('key', policy)]])
+const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
+const isReady = (client: NodeRedis) => until('the client is ready', () => client.isReady, { everyMs: 1 })
+
+/** Breaks a connection while the server holds its commands back, so that they are certainly in flight. */
+async function breakWhileWaiting(client: NodeRedis, begin: () => void): Promise<void> {
+  const id = String(await client.sendCommand(['CLIENT', 'ID']))
+  await server.cli('CLIENT', 'PAUSE', 10_000, 'WRITE')
+  try {
+    begin()
+    const isBlocked = async () => /blocked_clients:[1-9]/.test(await server.cli('INFO', 'clients'))
+    await until('the server holds it back', isBlocked)
+    await server.cli('CLIENT', 'KILL', 'ID', id)
+  } finally {
+    await server.cli('CLIENT', 'UNPAUSE')
+  }
+}
+
+describe.each(NODE_REDIS)('a connection of %s that breaks and comes back at once', (_, make) => {
+  const { connected, endAll } = nodeRedisConnections(() => server, make)
+  afterEach(endAll)
+
+  test('fails the charges in flight; later ones are answered', async () => {
+    const { client, store } = await connected()
+    await takeOne(store, 'key', policy)
+    for (let round = 0; round < 3; round++) {
+      const lost: ReturnType<typeof failureOf>[] = []
+      await breakWhileWaiting(client, () => {
+        for (let i = 0; i < 5; i++) lost.push(failureOf(charge(store), 2000))
+      })
+      for (const { message } of await Promise.all(lost)) expect(message).toContain('the connection was lost')
+      await isReady(client)
+      expect(await takenOf(store)).toBe(1)
+    }
+  })
+
+  test('fails the refunds and forgets in flight', async () => {
+    const { client, store } = await connected()
+    await takeOne(store, 'key', policy, 2)
+    const lost: ReturnType<typeof failureOf>[] = []
+    await breakWhileWaiting(client, () => {
+      lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }]), 2000))
+      lost.push(failureOf(store.forget(keyedPolicies(policy, 'key')), 2000))
+    })
+    await Promise.all(lost)
+    await isReady(client)
+    expect(await takenOf(store)).toBe(2)
+    await store.forget(keyedPolicies(policy, 'key'))
+    expect(await takenOf(store)).toBe(0)
+  })
+
+  test('fails charges that it could not write before, and never takes them', async () => {
+    const { client, store } = await connected()
+    await takeOne(store, 'key', policy)
+    await server.kill('SIGSTOP')
+    const large = ['SET', 'filler', 'x'.repeat(2 ** 24)] // more than the sockets buffer
+    const fillers = [1, 2].map(() => client.sendCommand(large).catch(() => undefined))
+    await new Promise(setImmediate)
+    const unwritten = [failureOf(charge(store), 5000), failureOf(charge(store), 5000)]
+    await pause(20)
+    await server.kill('SIGKILL')
+    for (const { message } of await Promise.all(unwritten))
+      expect(message).toContain('the connection was lost')
+    await server.restart()
+    await isReady(client)
+    await Promise.all(fillers)
+    expect(await takenOf(store)).toBe(0) // the server has lost what was taken before
+  })
+
+  test('repeatedly under load leaves no charge pending and counts none twice', async () => {
+    const { client, store } = await connected({ socket: { reconnectStrategy: () => 5 } })
+    const ends = { allowed: 0, refused: 0, unknown: 0 }
+    let isOver = false
+    const callers = Array.from({ length: 20 }, async () => {
+      while (!isOver) {
+        const { verdict, error } = await outcomeOf(charge(store), 2000)
+        if (verdict === undefined) expect({ error }).toMatchObject({ error: { name: 'StoreError' } })
+        const isRefused = String(error).includes('not connected')
+        ends[verdict ? 'allowed' : isRefused ? 'refused' : 'unknown']++
+        if (verdict === undefined) await pause(1)
+      }
+    })
+    const kill = async () => {
+      for (let i = 0; i < 15; i++) {
+        await isReady(client)
+        await pause(15)
+        await server.cli('CLIENT', 'KILL', 'TYPE', 'normal')
+      }
+    }
+    const killing = kill().finally(() => {
+      isOver = true
+    })
+    await Promise.all([...callers, killing])
+    await isReady(client)
+    expect(ends.allowed).toBeGreaterThan(0)
+    expect(await takenOf(store)).toBeGreaterThanOrEqual(ends.allowed)
+    expect(await takenOf(store)).toBeLessThanOrEqual(ends.allowed + ends.unknown)
+  })
+})
