@@ -45,8 +45,17 @@ export function readClient(value: unknown): MemcachedClient {
   const { seq, servers, incrSeq, server, stats } = (value ?? {}) as Partial<MemcachedClient>
   const hasMethods = [incrSeq, server, stats].every((method) => typeof method === 'function')
   if (hasMethods && typeof seq === 'number' && Array.isArray(servers)) return value as MemcachedClient
-  const fix = "Write memcachedStore(Client.create('127.0.0.1:11211'))."
+  const call = "memcachedStore(Client.create('127.0.0.1:11211'))"
+  const fix = isOfMemcached(value)
+    ? `The package memcached is not supported: install memjs, and write ${call}.`
+    : `Write ${call}.`
   throw wrongKind('memcachedStore', 'client', 'a memjs client', value, fix)
+}
+
+/** Returns whether a value is a client of the npm package memcached, which has these methods unlike memjs. */
+function isOfMemcached(value: unknown): boolean {
+  const { cas, gets, getMulti } = (value ?? {}) as Readonly<Record<string, unknown>>
+  return [cas, gets, getMulti].every((method) => typeof method === 'function')
 }
 
 /** Returns the server that holds a key; nothing when none is available or the user's `getServer` throws. */

@@ -1,5 +1,6 @@
 import { fixedWindow } from 'headgate'
 import { type MemcachedClient, memcachedStore } from 'headgate/memcached'
+import Memcached from 'memcached'
 import { Client, Server } from 'memjs'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -36,6 +37,24 @@ test.each<[string, unknown]>([
   expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(TypeError)
   expect(() => memcachedStore(wrong as MemcachedClient)).toThrow(
     /memcachedStore: client must be a memjs client, got .*\. Write memcachedStore\(Client\.create\('127\.0\.0\.1:11211'\)\)/,
+  )
+})
+
+test('a client of the package memcached is a TypeError that names memjs', () => {
+  const client = new Memcached('127.0.0.1:11211')
+  expect(() => memcachedStore(client as unknown as MemcachedClient)).toThrow(
+    new TypeError(
+      'memcachedStore: client must be a memjs client, got an object. The package memcached is not supported: ' +
+        "install memjs, and write memcachedStore(Client.create('127.0.0.1:11211')).",
+    ),
+  )
+  client.end()
+})
+
+test('a memjs client is not taken for one of the package memcached, even when it lacks something', () => {
+  const client = Object.assign(Client.create('127.0.0.1:11211'), { stats: undefined })
+  expect(() => memcachedStore(client as unknown as MemcachedClient)).toThrow(
+    "memcachedStore: client must be a memjs client, got an object. Write memcachedStore(Client.create('127.0.0.1:11211')).",
   )
 })
 
