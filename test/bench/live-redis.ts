@@ -10,6 +10,7 @@ import { type Served, serveInTurn } from './live-server.js'
 const NAMES = [
   'nothing',
   'headgate, legacy',
+  'headgate on redis 6, legacy',
   'express-rate-limit, legacy',
   'rate-limiter-flexible, legacy',
 ] as const satisfies readonly LiveLimiterName[]

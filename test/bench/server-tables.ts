@@ -32,7 +32,7 @@ export interface Report<Name extends string> {
   readonly goals: readonly Goal<Name>[]
 }
 
-/** A store behind a limiter; headgate's other rows are stores alone. */
+/** A store behind a limiter, or how such names begin; headgate's other rows are stores alone. */
 export const LIMITER = 'headgate, limiter'
 
 /** Returns a goal of the limiter alone. */
@@ -107,7 +107,7 @@ function printLatency<Name extends string>(report: Report<Name>, results: Result
 
 function printGoals<Name extends string>({ names, goals }: Report<Name>, results: Results<Name>): void {
   const ours = names.filter(isOurs)
-  const stores = ours.filter((name) => name !== LIMITER)
+  const stores = ours.filter((name) => !name.startsWith(LIMITER))
   const peers = names.filter((name) => !isOurs(name))
   const rows = goals.map(({ goal, workload, figure, times, of = stores }) => {
     const figureOf = (name: Name) => results[workload][name][figure]

@@ -10,6 +10,7 @@ import {
   RateLimiterRedis,
   RateLimiterRes,
 } from 'rate-limiter-flexible'
+import { createClient } from 'redis'
 
 /** What a contender is made for. */
 export interface Setting {
@@ -27,10 +28,19 @@ const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands:
 
 let made = 0
 
-function headgate(headers: Headers) {
+/** The first requests wait for the connection. */
+function connectNodeRedis(url: string) {
+  const client = createClient({ url }).on('error', (error) => {
+    throw error // no connection is lost here
+  })
+  client.connect()
+  return client
+}
+
+function headgate(headers: Headers, connectTo: (url: string) => Parameters<typeof redisStore>[0] = connect) {
   return ({ limit, redisUrl }: Setting): RequestHandler => {
     const name = `limiter-${made++}`
-    const store = redisUrl === undefined ? {} : { store: redisStore(connect(redisUrl)) }
+    const store = redisUrl === undefined ? {} : { store: redisStore(connectTo(redisUrl)) }
     return rateLimit({ limit, window: '24h', headers, name, ...store })
   }
 }
@@ -108,6 +118,11 @@ function refuse(res: Response, retryAfterMs: number): void {
   res.status(429).send(MESSAGE)
 }
 
+/** Makers of middleware that needs a Redis, by name; other makers take one, and connect by ioredis. */
+export const LIVE_REDIS_LIMITERS = {
+  'headgate on redis 6, legacy': headgate('legacy', connectNodeRedis),
+} as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
+
 /** Makers of middleware by name. Each limits every client to `limit` in 24 hours. */
 export const LIVE_LIMITERS = {
   nothing: () => (_req: Request, _res: Response, next: () => void) => next(),
@@ -123,4 +138,4 @@ export const LIVE_LIMITERS = {
   'a Map by hand, legacy': byHand,
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
 
-export type LiveLimiterName = keyof typeof LIVE_LIMITERS
+export type LiveLimiterName = keyof typeof LIVE_LIMITERS | keyof typeof LIVE_REDIS_LIMITERS

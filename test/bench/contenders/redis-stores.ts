@@ -3,6 +3,7 @@ import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { createClient } from 'redis'
 import {
   expressStore,
   flexibleLimiter,
@@ -15,6 +16,13 @@ import {
 
 const WINDOW_MS = longWindow(1).windowMs
 const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
+
+async function nodeRedisStore(url: string) {
+  const client = createClient({ url }).on('error', (error) => {
+    throw error // no connection is lost here
+  })
+  return redisStore(await client.connect())
+}
 
 async function rateLimitRedis(url: string, limit: number, windowMs = WINDOW_MS) {
   const client = connect(url)
@@ -31,11 +39,15 @@ function rateLimiterFlexible(url: string, limit: number, windowMs = WINDOW_MS) {
   return flexibleLimiter(new RateLimiterRedis({ storeClient, points: limit, duration: windowMs / 1000 }))
 }
 
-/** Makers by name. */
+/** Makers by name. All clients are of ioredis, unless the name says otherwise. */
 export const REDIS_STORES = {
   'headgate, token bucket': (url, limit) => headgateOn(redisStore(connect(url)), slowBucket(limit)),
   'headgate, fixed window': (url, limit) => headgateOn(redisStore(connect(url)), longWindow(limit)),
   'headgate, limiter': (url, limit) => headgateLimiterOn(redisStore(connect(url)), slowBucket(limit)),
+  'headgate, token bucket on redis 6': async (url, limit) =>
+    headgateOn(await nodeRedisStore(url), slowBucket(limit), 'redis'),
+  'headgate, limiter on redis 6': async (url, limit) =>
+    headgateLimiterOn(await nodeRedisStore(url), slowBucket(limit), 'redis-limiter'),
   'rate-limit-redis': rateLimitRedis,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, MakeContender>>

@@ -36,12 +36,13 @@ export interface ServerContender {
 /** Makes a contender with a client of its own for the server at an address, with a limit per key. */
 export type MakeContender = (url: string, limit: number) => ServerContender | Promise<ServerContender>
 
-export function headgateOn(store: Store, policy: Policy): ServerContender {
+/** The store itself. Contenders that share a server and a policy need different names. */
+export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
   const signature = [policy.kind, ...policy.params].join('-')
   const take = async (key: string, cost: number) => (await store.charge([[{ key, policy, cost }]]))[0]
   const remaining = async (key: string) => (await take(key, 0))?.parts[0]?.remaining ?? Number.NaN
   return {
-    keyOf: (address) => `hg:1:api:${signature}:{${address}}`, // as a limiter makes it
+    keyOf: (address) => `hg:1:${name}:${signature}:{${address}}`, // as a limiter makes it
     decide: async (key) => (await take(key, 1))?.allowed === true,
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {
@@ -51,9 +52,9 @@ export function headgateOn(store: Store, policy: Policy): ServerContender {
 }
 
 /** A store behind a limiter, with all that protects it. It has time to decide: nothing else decides. */
-export function headgateLimiterOn(store: Store, policy: Policy): ServerContender {
+export function headgateLimiterOn(store: Store, policy: Policy, name = 'limiter'): ServerContender {
   const limiter = createLimiter<{ ip: string }>({
-    name: 'limiter',
+    name,
     policy,
     key: byIp(),
     store,
