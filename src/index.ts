@@ -28,24 +28,29 @@ export type LoginGuardOptions<
 /** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
 type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: http.Next) => void
 
+/** What a function carries, without its call signature, from which Express would infer `req.params`, too. */
+type Properties<T> = Pick<T, keyof T>
+
 /** The middleware of `rateLimit`; carries its limiter. */
 export interface RateLimitMiddleware<Req extends IncomingMessage = Request>
   extends AnyRequest,
-    http.RateLimitMiddleware<Req> {}
+    Properties<http.RateLimitMiddleware<Req>> {}
 
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
-export interface LoginGuard<Req extends IncomingMessage = Request> extends AnyRequest, http.LoginGuard<Req> {}
+export interface LoginGuard<Req extends IncomingMessage = Request>
+  extends AnyRequest,
+    Properties<http.LoginGuard<Req>> {}
 
 interface MakeRateLimit {
   (options: RateLimitOptions): RateLimitMiddleware
-  <Req extends IncomingMessage, Res extends ServerResponse = Response>(
+  <Req extends IncomingMessage = Request, Res extends ServerResponse = Response>(
     options: RateLimitOptions<Req, Res>,
   ): RateLimitMiddleware<Req>
 }
 
 interface MakeLoginGuard {
   (options: LoginGuardOptions): LoginGuard
-  <Req extends IncomingMessage, Res extends ServerResponse = Response>(
+  <Req extends IncomingMessage = Request, Res extends ServerResponse = Response>(
     options: LoginGuardOptions<Req, Res>,
   ): LoginGuard<Req>
 }
@@ -54,7 +59,7 @@ interface MakeByUser {
   <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
   <Subject = Request>(
     get: (subject: Subject) => unknown,
-    options?: http.ByUserOptions<Subject>,
+    options?: http.ByUserOptions<NoInfer<Subject>>,
   ): http.KeyFunction<Subject>
 }
 

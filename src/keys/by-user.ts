@@ -27,7 +27,7 @@ export function byUser<Subject = unknown>(
 ): KeyFunction<Subject>
 export function byUser<Subject = IncomingMessage>(
   get: (subject: Subject) => unknown,
-  options?: ByUserOptions<Subject>,
+  options?: ByUserOptions<NoInfer<Subject>>,
 ): KeyFunction<Subject>
 export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
