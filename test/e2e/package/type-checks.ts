@@ -1,0 +1,76 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Case, testTogether } from '../../support/servers/together.js'
+import {
+  EXPRESS_5,
+  HTTP,
+  NODE_10,
+  SEPARATE,
+  TOGETHER,
+  type TypeProject,
+  writeProject,
+} from './type-projects.js'
+import { CURRENT, OLDER, type TypeScript, typescriptOf } from './typescripts.js'
+
+/** Has each TypeScript check the types of the packed package in the projects that it may meet. */
+export function checkTypes(tarball: () => string): void {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-types-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  async function projectFor(typescript: TypeScript, project: TypeProject): Promise<string> {
+    const own = mkdtempSync(join(folder, 'project-'))
+    await writeProject(own, tarball(), project, typescript)
+    return own
+  }
+
+  async function takes(version: string, project: TypeProject): Promise<void> {
+    const typescript = await typescriptOf(version)
+    expect(await typescript.check(await projectFor(typescript, project))).toBe('')
+  }
+
+  async function pointsAtMistakes(project: TypeProject, file: string): Promise<void> {
+    const typescript = await typescriptOf(CURRENT)
+    const own = await projectFor(typescript, { ...project, fixtures: [file] })
+    const source = readFileSync(join(own, file), 'utf8').replaceAll('@ts-expect-error', 'mistake')
+    writeFileSync(join(own, file), source)
+    expect(wordsAt(await typescript.check(own), source)).toEqual(wordsOfComments(source))
+  }
+
+  const cases = [...OLDER, CURRENT].flatMap((version) =>
+    projectsOf(version).map(
+      (project): Case => [`TypeScript ${version}: ${project.name}`, () => takes(version, project)],
+    ),
+  )
+  const mistakes: Case[] = [
+    ['in Express, errors point at the mistake', () => pointsAtMistakes(EXPRESS_5, 'express/mistakes.ts')],
+    ['in node:http, errors point at the mistake', () => pointsAtMistakes(HTTP, 'http/mistakes.mts')],
+  ]
+  testTogether([...cases, ...mistakes], { atOnce: 2, timeoutMs: 300_000 })
+}
+
+function projectsOf(version: string): readonly TypeProject[] {
+  if (version === CURRENT) return SEPARATE
+  return Number.parseInt(version, 10) < 6 ? [...TOGETHER, NODE_10] : TOGETHER // 6.0 deprecates node10
+}
+
+/** Returns the word at which each error stands, after the number of its line. */
+function wordsAt(errors: string, source: string): string[] {
+  const lines = source.split('\n')
+  return Array.from(errors.matchAll(/^\S+\((\d+),(\d+)\): error /gm), ([, line, column]) => {
+    const [word] = /^\W?\w+\W?/.exec(lines[Number(line) - 1]?.slice(Number(column) - 1) ?? '') ?? []
+    return `${line} ${word?.replace(/[^\w']$/, '')}`
+  })
+}
+
+/** Returns the word of each comment, after the number of the line below it. */
+function wordsOfComments(source: string): string[] {
+  const lines = source.split('\n').entries()
+  return Array.from(lines).flatMap(([i, line]) => {
+    const word = /\/\/ mistake (\S+):/.exec(line)?.[1]
+    return word === undefined ? [] : `${i + 2} ${word}`
+  })
+}

@@ -1,0 +1,112 @@
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { mustRun } from './run.js'
+import type { TypeScript } from './typescripts.js'
+
+const FIXTURES = join(__dirname, 'type-fixtures')
+
+/** A project that uses the package, and has nothing installed beside it but what is listed. */
+export interface TypeProject {
+  readonly name: string
+  /** Folders and files of `type-fixtures`. */
+  readonly fixtures: readonly string[]
+  /** What is installed: packages, or where another one lies that is installed under a name. */
+  readonly installed: Readonly<Record<string, string>>
+  readonly compilerOptions?: object
+}
+
+const installed = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
+
+const EXPRESS = installed('@types/node', '@types/express', '@types/connect')
+const DRIVERS = installed('ioredis', '@types/memjs', 'mysql2', '@types/pg')
+const STORES = ['stores/redis.ts', 'stores/memcached.ts', 'stores/mysql.ts', 'stores/postgres.ts']
+
+export const EXPRESS_5: TypeProject = { name: 'Express 5', fixtures: ['express'], installed: EXPRESS }
+
+const EXPRESS_4: TypeProject = {
+  name: 'Express 4',
+  fixtures: ['express'],
+  installed: { ...EXPRESS, '@types/express': 'types-express-4' },
+}
+
+export const HTTP: TypeProject = {
+  name: 'node:http',
+  fixtures: ['http'],
+  installed: installed('@types/node'),
+}
+
+/** Each entry beside no other package than those that its users have. */
+export const SEPARATE: readonly TypeProject[] = [
+  EXPRESS_5,
+  EXPRESS_4,
+  HTTP,
+  { ...HTTP, name: 'node:http, module: node16', compilerOptions: { module: 'node16' } },
+  {
+    ...HTTP,
+    name: 'node:http, moduleResolution: bundler',
+    fixtures: ['http/server.mts', 'http/stores.mts', 'http/mistakes.mts'],
+    compilerOptions: { module: 'esnext', moduleResolution: 'bundler' },
+  },
+  { name: 'ioredis', fixtures: ['stores/redis.ts'], installed: installed('@types/node', 'ioredis') },
+  { name: 'memjs', fixtures: ['stores/memcached.ts'], installed: installed('@types/node', '@types/memjs') },
+  { name: 'mysql2', fixtures: ['stores/mysql.ts'], installed: installed('@types/node', 'mysql2') },
+  { name: 'pg', fixtures: ['stores/postgres.ts'], installed: installed('@types/node', '@types/pg') },
+]
+
+/** All of them in two projects, one of which checks the library types: that takes most of the time. */
+export const TOGETHER: readonly TypeProject[] = [
+  { ...EXPRESS_5, name: 'Express 5 and node:http', fixtures: ['express', 'http'] },
+  {
+    name: 'Express 4 and all drivers',
+    fixtures: ['express', ...STORES],
+    installed: { ...EXPRESS_4.installed, ...DRIVERS },
+    compilerOptions: { skipLibCheck: true },
+  },
+]
+
+/** Finds the types of entries by `typesVersions`. */
+export const NODE_10: TypeProject = {
+  name: 'moduleResolution: node10',
+  fixtures: ['http/server.cts', ...STORES],
+  installed: { ...installed('@types/node'), ...DRIVERS },
+  compilerOptions: {
+    module: 'commonjs',
+    moduleResolution: 'node10',
+    esModuleInterop: true,
+    skipLibCheck: true,
+  },
+}
+
+const STRICT = {
+  target: 'es2022',
+  lib: ['es2022'],
+  module: 'nodenext',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noImplicitReturns: true,
+  noUnusedLocals: true,
+  skipLibCheck: false,
+  types: ['node'],
+  noEmit: true,
+}
+
+/** Writes a project into a new folder, with the package from the tarball. */
+export async function writeProject(
+  folder: string,
+  tarball: string,
+  { fixtures, installed, compilerOptions }: TypeProject,
+  typescript: TypeScript,
+): Promise<void> {
+  const packages = join(folder, 'node_modules')
+  mkdirSync(join(packages, 'headgate'), { recursive: true })
+  await mustRun('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(packages, 'headgate')], folder)
+  for (const [name, source] of Object.entries(installed)) {
+    mkdirSync(dirname(join(packages, name)), { recursive: true })
+    symlinkSync(typescript.folderOf(source), join(packages, name), 'dir')
+  }
+  for (const name of fixtures) cpSync(join(FIXTURES, name), join(folder, name), { recursive: true })
+  const config = { compilerOptions: { ...STRICT, ...compilerOptions }, include: fixtures }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
+}

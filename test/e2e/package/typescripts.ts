@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fetchPackages } from './fetched.js'
+import { ROOT, run } from './run.js'
+
+/** A TypeScript, with the packages that a project with it has. */
+export interface TypeScript {
+  readonly version: string
+  /** Where a package lies that fixtures see. */
+  readonly folderOf: (name: string) => string
+  /** Type-checks a project. Returns its errors. */
+  readonly check: (project: string) => Promise<string>
+}
+
+const own = join(ROOT, 'node_modules')
+const { version } = JSON.parse(readFileSync(join(own, 'typescript/package.json'), 'utf8'))
+
+/** The version of this checkout. */
+export const CURRENT = version.split('.', 2).join('.')
+
+/** The oldest version that the types support, the last before 6, and the last that is written in JavaScript. */
+export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? '5.4 5.9 6.0').split(' ')
+
+/** The types of Express 4, and of the oldest Node.js that the package supports. */
+const PACKAGES = {
+  'types-express-4': 'npm:@types/express@4.17.25',
+  '@types/express-serve-static-core': '4.19.9',
+  '@types/node': '20.12.14',
+}
+
+const compilers = Object.fromEntries(OLDER.map((each) => [`typescript-${each}`, `npm:typescript@~${each}.0`]))
+let fetching: Promise<string> | undefined
+
+/** Returns a version of TypeScript, which is fetched at most once. */
+export async function typescriptOf(version: string): Promise<TypeScript> {
+  fetching ??= fetchPackages('typescripts', { ...compilers, ...PACKAGES })
+  const fetched = join(await fetching, 'node_modules')
+  const compiler = version === CURRENT ? join(own, 'typescript') : join(fetched, `typescript-${version}`)
+  const hasOldNode = /^5\.[4-6]$/.test(version) // from 5.7 on, Buffer is generic
+  const packages = ['types-express-4', ...(hasOldNode ? ['@types/node'] : [])]
+
+  return {
+    version,
+    folderOf: (name) => join(packages.includes(name) ? fetched : own, name),
+    check: async (project) => {
+      const args = [join(compiler, 'bin/tsc'), '-p', project, '--pretty', 'false']
+      const { code, stdout, stderr } = await run(process.execPath, args, project)
+      if (code !== 0 && stdout === '') throw new Error(`TypeScript ${version} failed: ${stderr}`)
+      return stdout
+    },
+  }
+}
