@@ -44,7 +44,7 @@ export const SEPARATE: readonly TypeProject[] = [
   {
     ...HTTP,
     name: 'node:http, moduleResolution: bundler',
-    fixtures: ['http/server.mts', 'http/stores.mts', 'http/mistakes.mts'],
+    fixtures: ['http/server.mts', 'http/stores.mts', 'http/testing.mts', 'http/mistakes.mts'],
     compilerOptions: { module: 'esnext', moduleResolution: 'bundler' },
   },
   { name: 'ioredis', fixtures: ['stores/redis.ts'], installed: installed('@types/node', 'ioredis') },
