@@ -2,6 +2,7 @@ import { readOptions } from '../../options/option-table.js'
 import type { Store } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
+import { checkStore } from '../check-store.js'
 
 /** A fresh, empty store, and what a test may do to its surroundings. */
 export interface StoreUnderTest {
@@ -88,10 +89,7 @@ export async function withStore(
 
 function checkMade(made: StoreUnderTest): StoreUnderTest {
   const { store, advance } = (made ?? {}) as Partial<StoreUnderTest>
-  const methods = [store?.charge, store?.refund, store?.forget]
-  if (typeof store?.name !== 'string' || methods.some((method) => typeof method !== 'function'))
-    throw wrongOption('makeStore', 'store', 'a store with name, charge, refund and forget', store, MAKE_STORE)
-  if (typeof advance !== 'function')
-    throw wrongOption('makeStore', 'advance', 'a function', advance, MAKE_STORE)
-  return made
+  checkStore('makeStore', store, MAKE_STORE)
+  if (typeof advance === 'function') return made
+  throw wrongOption('makeStore', 'advance', 'a function', advance, MAKE_STORE)
 }

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import type { Store } from '../../stores/store.js'
+import { checkStore } from '../check-store.js'
 import { chargeOne } from '../conformance/store-calls.js'
 import { chargeOf, type Figures, type Message, type Orders, type Request } from './protocol.js'
 import { runLoad } from './run-load.js'
@@ -12,13 +13,14 @@ const EXIT_MS = 5000
  * when the test is done with it: close then what you opened for the store, so that the process exits. One
  * that does not exit is ended.
  *
- * Throws a `TypeError` in a process without an IPC channel.
+ * Throws a `TypeError` for what is no store, and in a process without an IPC channel.
  */
 export async function serveStore(store: Store): Promise<void> {
   if (process.send === undefined || !process.connected) {
     const fix = 'Start it with fork() of node:child_process.'
     throw new TypeError(`serveStore: this process has no IPC channel to a test. ${fix}`)
   }
+  checkStore('serveStore', store)
   const onMessage = (message: unknown) => void answer(store, message)
   const onCrash = (error: unknown) => send({ headgate: 'failure', text: inspect(error) })
   const ended = new Promise<void>((resolve) => process.once('disconnect', resolve))

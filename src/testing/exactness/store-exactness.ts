@@ -10,7 +10,8 @@ import { SCENARIOS } from './scenarios.js'
 export interface ExactnessSetup {
   /**
    * Starts a process that opens the store and calls `serveStore(store)`, such as
-   * `() => fork('./store-process.js')`. All processes of a test share one store. The test ends them.
+   * `() => fork('./store-process.js')`. Called with 0, 1 and so on. All processes of a test share one store.
+   * The test ends them.
    */
   startProcess(process: number): ChildProcess
   /**

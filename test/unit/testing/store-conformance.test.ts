@@ -71,10 +71,10 @@ test.each([
 })
 
 test.each([
-  [{}, 'makeStore: store must be a store with name, charge, refund and forget, got undefined.'],
+  [{}, 'makeStore: store must be an object with name, charge, refund and forget, got undefined.'],
   [
     { store: { name: 'half', charge() {} } },
-    'makeStore: store must be a store with name, charge, refund and forget',
+    'makeStore: store must be an object with name, charge, refund and forget',
   ],
   [
     { store: mapStore().store },

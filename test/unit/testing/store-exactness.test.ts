@@ -82,6 +82,10 @@ test.each([
   ['failing', /^process \d of 2 \(pid \d+\) failed:\n_?StoreError: made: connection refused\n +at /],
   ['malformed', /^process \d of 2 \(pid \d+\) failed:\nAssertionError.*one verdict per charge/],
   ['crashing', /^process \d of 2 \(pid \d+\) failed:\nError: a crash of the driver\n +at /],
+  [
+    'missing',
+    /exited with code 1 before it called[\s\S]*serveStore: store must be an object with name, charge/,
+  ],
   ['exiting', /^process \d of 2 \(pid \d+\) exited with code 3 before the test was done with it\./],
   [
     'unstartable',
