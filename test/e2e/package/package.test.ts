@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import { ENTRIES } from './entries.js'
+import { fetchPackages } from './fetched.js'
 import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
 import { installInto, packCopy } from './packed.js'
 import { mustRun, ROOT, run } from './run.js'
@@ -177,6 +178,21 @@ describe('in another project', () => {
       ])('%s', (_what, expected) => {
         expect(seen[direction]).toMatchObject(expected)
       })
+    })
+  })
+
+  describe('the conformance suite of headgate/testing', () => {
+    test.each(['store.test.mjs', 'store.test.cjs'])('runs under node:test: %s', async (file) => {
+      const printed = await mustRun(process.execPath, ['--test', '--test-reporter=tap', file], project)
+      expect(Number(/^# pass (\d+)$/m.exec(printed)?.[1])).toBeGreaterThan(190)
+    })
+
+    test('runs under Vitest', async () => {
+      const vitest = join(await fetchPackages('vitest', { vitest: '~3.2.4' }), 'node_modules/vitest') // for Node 20
+      symlinkSync(vitest, join(project, 'node_modules/vitest'), 'dir')
+      const args = [join(vitest, 'vitest.mjs'), 'run', '--reporter=json', 'vitest.test.mjs']
+      const { numPassedTests, success } = JSON.parse(await mustRun(process.execPath, args, project))
+      expect({ success, passed: numPassedTests > 190 }).toEqual({ success: true, passed: true })
     })
   })
 
