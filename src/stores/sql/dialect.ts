@@ -33,7 +33,7 @@ export interface Decision {
 
 /** What the store needs of a kind of database. Its methods reject with what the driver throws. */
 export interface Dialect<Connection> {
-  readonly name: 'mysql' | 'postgres'
+  readonly name: 'mysql' | 'postgres' | 'sqlite'
   /** The table's name, quoted. */
   readonly table: string
   acquire(): Promise<Connection>
@@ -53,9 +53,9 @@ export interface Dialect<Connection> {
   ): Promise<readonly Result[]>
   /**
    * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
-   * nothing, for a charge that needs a transaction.
+   * nothing, for a charge that needs a transaction. Absent where a transaction takes no round trip.
    */
-  chargeSingle(connection: Connection, part: Part): Promise<Verdict | undefined>
+  chargeSingle?(connection: Connection, part: Part): Promise<Verdict | undefined>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
   /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */

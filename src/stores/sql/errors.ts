@@ -15,9 +15,9 @@ export function openTransactionError(): Error {
 }
 
 /*
- * Codes have four digits in MySQL, and five characters in PostgreSQL:
+ * Codes have four digits in MySQL, five characters in PostgreSQL, and one or two digits in SQLite:
  * https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html,
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html, https://sqlite.org/rescode.html
  */
 
 export const MYSQL_DUPLICATE = '1062'
@@ -35,11 +35,13 @@ const TEMPORARY = [
   ...['1020', '40001'], // others have changed a row since the transaction began
   MYSQL_IN_TRANSACTION,
   ...POSTGRES_STATEMENT_LOST,
+  ...['5', '6'], // another connection has locked the file, or the table
 ]
 
 /** Returns the code of an error; of none, as of a pool, some other text. */
 export function codeOf(error: unknown): string {
-  const { errno, code } = (error ?? {}) as { errno?: unknown; code?: unknown }
+  const { errno, errcode, code } = (error ?? {}) as { errno?: unknown; errcode?: unknown; code?: unknown }
+  if (typeof errcode === 'number') return String(errcode & 0xff) // without SQLite's details
   return String(errno ?? code)
 }
 
@@ -54,19 +56,22 @@ export function hints(store: string, table: string): (error: unknown) => string 
   /** By code and message. */
   const fixes: readonly (readonly [RegExp, string])[] = [
     [
-      /^(1146|42P01) /,
+      /^(1146|42P01) |no such table/,
       `Await prepare() of the store before the first request, or run the SQL that ${schema} returns.`,
     ],
     [/^42P01 /, "If connections change search_path, name the schema too: table: 'public.headgate'."],
     [
-      /^(1054|1292|1364|1366|1406|42703|42804|42883|22P02|42P10|23502) |keys are not unique/,
+      /^(1054|1292|1364|1366|1406|42703|42804|42883|22P02|42P10|23502) |keys are not unique|no such column|has no column|ON CONFLICT clause|cannot store/,
       `The table ${table} differs from the one that ${schema} creates. Set the option table to another name, or drop the table and run prepare().`,
     ],
     [
       /^(1044|1142|1143|42501) /,
       `Grant the user of the pool what the store needs: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE too.`,
     ],
+    [/cannot start a transaction within a transaction/, 'Open a database for the store alone.'],
+    [/database is not open/, 'Open it, and close it after the last request.'],
     [/^(1290|1792|1836|25006) /, 'The store needs a server that it can write to, not a replica.'],
+    [/^8 /, 'Open the file for writing, in a folder that the process may write to.'],
     [/^25006 /, 'Reset default_transaction_read_only if connections set it.'],
     [/^1665 /, 'Set binlog_format to ROW or MIXED on the server: READ COMMITTED needs it.'],
     [/^57014 /, `Raise the statement_timeout of the connections, ${OWN_POOL}`],

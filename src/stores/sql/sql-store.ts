@@ -46,9 +46,10 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   }
 
   async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {
-    const part = singlePart(operations)
+    const { chargeSingle } = dialect
+    const part = chargeSingle && singlePart(operations)
     try {
-      const verdict = part && (await useConnection((connection) => dialect.chargeSingle(connection, part)))
+      const verdict = part && (await useConnection((connection) => chargeSingle(connection, part)))
       if (verdict) return [verdict]
     } catch (error) {
       if (!isTemporary(error)) throw error

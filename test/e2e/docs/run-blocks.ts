@@ -14,7 +14,9 @@
  */
 import { execFile, fork } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join, relative, resolve } from 'node:path'
+import { nodeOf } from '../package/nodes.js'
 import type { Block } from './pages.js'
 
 const ROOT = resolve(__dirname, '../../..')
@@ -58,8 +60,10 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     const runErrors = new Map<string, readonly string[]>()
     for (const page of new Set(blocks.map((block) => block.page))) {
       const ofPage = modules.filter(({ block }) => block.page === page)
-      const files = ofPage.filter(({ block }) => block.file === undefined).map(({ file }) => file)
-      for (const [file, errors] of await runTogether(files, timeoutMs)) runErrors.set(file, errors)
+      for (const [node, some] of await byNode(ofPage)) {
+        const files = some.filter(({ block }) => block.file === undefined).map(({ file }) => file)
+        for (const [file, errors] of await runTogether(node, files, timeoutMs)) runErrors.set(file, errors)
+      }
       for (const [file, errors] of await runNamed(ofPage, timeoutMs)) runErrors.set(file, errors)
     }
     return modules.map(({ block, file }) => ({
@@ -114,6 +118,22 @@ function moduleOf(chain: readonly Block[], fixtures: string): string {
   return `${lines.join('\n')}\n`
 }
 
+/** Groups modules by the path of the Node.js that runs them. */
+async function byNode(modules: readonly Module[]): Promise<Map<string, Module[]>> {
+  const groups = new Map<string, Module[]>()
+  for (const module of modules) {
+    const node = await nodeFor([module])
+    groups.set(node, [...(groups.get(node) ?? []), module])
+  }
+  return groups
+}
+
+/** Returns the running Node.js; a newer one if this one has no `node:sqlite`, and a module imports that. */
+async function nodeFor(modules: readonly Module[]): Promise<string> {
+  const isNew = modules.some(({ block }) => block.code.includes("'node:sqlite'"))
+  return isNew && !isBuiltin('node:sqlite') ? (await nodeOf('22')).path : process.execPath
+}
+
 /** What tsc says, by the file that it says it of. Throws for what it says of no file of the folder. */
 function typeErrorsIn(folder: string): Promise<Map<string, string[]>> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -132,11 +152,16 @@ function typeErrorsIn(folder: string): Promise<Map<string, string[]>> {
 }
 
 /** Runs modules one after the other in a process of their own; gives the errors of those that it came to. */
-function runTogether(files: readonly string[], timeoutMs: number): Promise<Map<string, readonly string[]>> {
+function runTogether(
+  execPath: string,
+  files: readonly string[],
+  timeoutMs: number,
+): Promise<Map<string, readonly string[]>> {
   return new Promise((done) => {
     const found = new Map<string, readonly string[]>()
     const child = fork(RUNNER, files, {
       cwd: ROOT,
+      execPath,
       execArgv: ['--import', 'tsx'],
       stdio: 'pipe',
       timeout: timeoutMs,
@@ -154,21 +179,22 @@ async function runNamed(
   timeoutMs: number,
 ): Promise<Map<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
+  const node = await nodeFor(modules)
   for (const { block, file } of modules) {
     if (block.file === undefined) continue
     const name = `./${block.file.replace(/\.ts$/, '.js')}`
     const isNamed = modules.some((other) => other.block !== block && other.block.code.includes(name))
-    if (/\.test\.[jt]s$/.test(block.file)) found.set(file, await testErrorsIn(file, timeoutMs))
+    if (/\.test\.[jt]s$/.test(block.file)) found.set(file, await testErrorsIn(node, file, timeoutMs))
     else found.set(file, isNamed ? [] : [`no other block names ${name}`])
   }
   return found
 }
 
 /** What `node --test` says of a file that fails, or that has no tests. */
-function testErrorsIn(file: string, timeout: number): Promise<readonly string[]> {
+function testErrorsIn(node: string, file: string, timeout: number): Promise<readonly string[]> {
   const flags = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file]
   return new Promise((done) => {
-    execFile(process.execPath, flags, { cwd: ROOT, timeout, maxBuffer: 64e6 }, (error, stdout, stderr) => {
+    execFile(node, flags, { cwd: ROOT, timeout, maxBuffer: 64e6 }, (error, stdout, stderr) => {
       const passed = Number(/^# pass (\d+)$/m.exec(stdout)?.[1] ?? 0)
       done(error === null && passed > 0 ? [] : [`${error ?? 'no test ran'}\n${stdout}${stderr}`])
     })

@@ -51,6 +51,7 @@ export const SEPARATE: readonly TypeProject[] = [
   { name: 'memjs', fixtures: ['stores/memcached.ts'], installed: installed('@types/node', '@types/memjs') },
   { name: 'mysql2', fixtures: ['stores/mysql.ts'], installed: installed('@types/node', 'mysql2') },
   { name: 'pg', fixtures: ['stores/postgres.ts'], installed: installed('@types/node', '@types/pg') },
+  { name: 'node:sqlite', fixtures: ['stores/sqlite.ts'], installed: installed('@types/node') },
 ]
 
 /** All of them in two projects, one of which checks the library types: that takes most of the time. */

@@ -16,7 +16,7 @@ const IN_TRANSACTION = 1
  * it is unchanged. Returns `undefined`, and changes nothing, if the row has changed, or if `autocommit` is
  * off on the connection.
  */
-export function singleCharge(table: string): Dialect<MysqlConnection>['chargeSingle'] {
+export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection>['chargeSingle']> {
   const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${STATEMENT_START}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
   const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`

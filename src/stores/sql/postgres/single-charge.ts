@@ -16,7 +16,7 @@ import { canTake, takeStatements } from './single-statement.js'
  * refuses, by one that reads the row. Returns `undefined`, and changes nothing, if neither can decide.
  * (MySQL's compare-and-swap would cost each allowed charge a second round trip.)
  */
-export function singleCharge(table: string): Dialect<PostgresConnection>['chargeSingle'] {
+export function singleCharge(table: string): NonNullable<Dialect<PostgresConnection>['chargeSingle']> {
   const take = takeStatements(table)
   const read = preparedStatement(`SELECT ${encodeAsHex(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
   let hasNames = true

@@ -1,0 +1,24 @@
+import { wrongKind } from '../../../util/validate.js'
+
+/** A prepared statement. */
+export interface SqliteStatement {
+  get(...values: SqliteValue[]): unknown
+  run(...values: SqliteValue[]): { readonly changes: number | bigint }
+}
+
+/** A value that the store binds to a statement. */
+export type SqliteValue = string | number | Uint8Array
+
+/** What the store needs of a `DatabaseSync` of `node:sqlite` (https://nodejs.org/api/sqlite.html). */
+export interface SqliteDatabase {
+  exec(sql: string): unknown
+  prepare(sql: string): SqliteStatement
+}
+
+/** Returns the database. Throws a `TypeError` if `value` is none. */
+export function readDatabase(value: unknown): SqliteDatabase {
+  const { exec, prepare } = (value ?? {}) as Partial<SqliteDatabase>
+  if (typeof exec === 'function' && typeof prepare === 'function') return value as SqliteDatabase
+  const fix = "Write sqliteStore(new DatabaseSync('limits.db'))."
+  throw wrongKind('sqliteStore', 'database', 'a DatabaseSync of node:sqlite', value, fix)
+}

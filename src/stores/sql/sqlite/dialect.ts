@@ -1,0 +1,99 @@
+import type { State } from '../../../policies/policy.js'
+import { decodeState, encodeState } from '../../shared/state-codec.js'
+import type { Changes, Dialect } from '../dialect.js'
+import { isTemporary } from '../errors.js'
+import type { SqliteDatabase } from './client.js'
+import { quoteName, sqliteSchema } from './schema.js'
+
+/**
+ * Creates the dialect of SQLite. Its transactions run in one synchronous step of this process. While another
+ * process has the file locked they fail at once, and are retried, so that nothing blocks the event loop.
+ */
+export function sqliteDialect(
+  database: SqliteDatabase,
+  names: readonly string[],
+  clock: () => number,
+): Dialect<SqliteDatabase> {
+  const table = quoteName(names)
+  let statements: ReturnType<typeof prepareStatements> | undefined
+
+  /** Runs `step` while no other process can write to the file. Nothing was written if it throws. */
+  function inTransaction<T>(step: (using: ReturnType<typeof prepareStatements>) => T): T {
+    let hasBegun = false
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      hasBegun = true
+      statements ??= prepareStatements(database, table)
+      const result = step(statements)
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (hasBegun) rollBack(database) // and leaves a transaction of the application alone
+      if (!isTemporary(error)) statements = undefined // a database that was closed has lost them
+      throw error
+    }
+  }
+
+  return {
+    name: 'sqlite',
+    table,
+    acquire: async () => database,
+    release() {},
+    destroy() {},
+    async rollback() {}, // a transaction has ended when it throws
+    async transact(_database, keys, decide) {
+      return inTransaction(({ select, write, remove }) => {
+        const states = new Map<string, State | undefined>()
+        for (const key of keys) {
+          const row = select.get(key)
+          if (row !== undefined) states.set(key, stateIn(row))
+        }
+        const { results, changes } = decide({ states, nowMs: clock() })
+        for (const { key, state, expiresAtS } of rowsOf(changes))
+          write.run(key, encodeState(state), expiresAtS)
+        for (const key of changes.deleted) remove.run(key)
+        return results
+      })
+    },
+    async removeExpired(_database, limit) {
+      return inTransaction(({ purge }) => Number(purge.run(Math.floor(clock() / 1000), limit).changes))
+    },
+    async prepare() {
+      database.exec('PRAGMA journal_mode = WAL')
+      database.exec('PRAGMA synchronous = NORMAL')
+      database.exec(sqliteSchema(names.join('.')))
+      inTransaction(({ remove }) => remove.run('')) // throws if the store cannot write to this table
+    },
+  }
+}
+
+function prepareStatements(database: SqliteDatabase, table: string) {
+  return {
+    select: database.prepare(`SELECT state FROM ${table} WHERE key = ?`),
+    write: database.prepare(
+      `INSERT INTO ${table} (key, state, expires_at) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at`,
+    ),
+    remove: database.prepare(`DELETE FROM ${table} WHERE key = ?`),
+    purge: database.prepare(
+      `DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    ),
+  }
+}
+
+/** Returns the state in a row: an object or, as the database's options say, an array. */
+function stateIn(row: unknown): State | undefined {
+  const [bytes] = Object.values(row as object)
+  return bytes instanceof Uint8Array ? decodeState(Buffer.from(bytes)) : undefined
+}
+
+function rowsOf({ updated, inserted }: Changes) {
+  return [...updated, ...inserted]
+}
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK')
+  } catch {
+    // After some errors, such as a full disk, SQLite itself has rolled back.
+  }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { consecutive, fixedWindow } from 'headgate'
+import { manualClock } from 'headgate/testing'
+import { sqliteDialect } from '../../../src/stores/sql/sqlite/dialect.js'
+import { newFile, openStore } from './open.js'
+
+const policy = consecutive({ limit: 1_000_000 })
+const peek = [[{ key: 'key', policy, cost: 0 }]]
+
+test('states are there when the file is opened again', async (t) => {
+  const path = newFile(t)
+  const first = await openStore(t, path)
+  await first.store.charge([[{ key: 'key', policy, cost: 7 }]])
+  await first.store.close()
+  first.database.close()
+  const { store } = await openStore(t, path)
+  const [verdict] = await store.charge(peek)
+  assert.equal(verdict?.parts[0]?.remaining, 1_000_000 - 7)
+})
+
+test('a process that is killed loses no charge that was allowed', async (t) => {
+  const path = newFile(t)
+  const child = fork(fileURLToPath(new URL('./charging-process.ts', import.meta.url)), [path])
+  let allowed = 0
+  child.on('message', (count: number) => {
+    allowed = count
+    if (count === 500) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  assert.ok(allowed >= 500)
+  const { database, store } = await openStore(t, path)
+  const [verdict] = await store.charge(peek)
+  const taken = 1_000_000 - (verdict?.parts[0]?.remaining ?? 0)
+  assert.ok(taken >= allowed, `${taken} of at least ${allowed}`)
+  assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+})
+
+test('expired rows are removed, and others stay', async (t) => {
+  const clock = manualClock()
+  const { database, store } = await openStore(t, newFile(t), { clock })
+  const minute = fixedWindow({ limit: 5, window: '1m' })
+  const keys = Array.from({ length: 5 }, (_, i) => `minute-${i}`)
+  await store.charge(keys.map((key) => [{ key, policy: minute, cost: 1 }]))
+  await store.charge([
+    [{ key: 'day', policy: fixedWindow({ limit: 5, window: '1d' }), cost: 1 }],
+    [{ key: 'ever', policy, cost: 1 }],
+  ])
+  clock.advance('5m')
+  const dialect = sqliteDialect(database, ['headgate'], clock)
+  assert.equal(await dialect.removeExpired(database, 3), 3)
+  assert.equal(await dialect.removeExpired(database, 3), 2)
+  assert.equal(await dialect.removeExpired(database, 3), 0)
+  const left = database.prepare('SELECT key FROM headgate ORDER BY key').all()
+  assert.deepEqual(
+    left.map(({ key }) => key),
+    ['day', 'ever'],
+  )
+})

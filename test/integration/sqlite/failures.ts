@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Charge, fixedWindow, StoreError } from 'headgate'
+import { type SqliteDatabase, sqliteSchema, sqliteStore } from 'headgate/sqlite'
+import { newFile, openStore } from './open.js'
+
+const policy = fixedWindow({ limit: 5, window: '1d' })
+const chargeOf = (key: string): Charge => [{ key, policy, cost: 1 }]
+
+function rejection(message: RegExp, answered = false) {
+  return (error: unknown) => {
+    assert.ok(error instanceof StoreError, String(error))
+    assert.match(error.message, message)
+    assert.deepEqual({ store: error.store, answered: error.answered }, { store: 'sqlite', answered })
+    return true
+  }
+}
+
+const WRONG: readonly (readonly [unknown, object | undefined, RegExp])[] = [
+  [
+    undefined,
+    undefined,
+    /^TypeError: sqliteStore: database must be a DatabaseSync of node:sqlite, got undefined\. Write sqliteStore\(new DatabaseSync\('limits\.db'\)\)\.$/,
+  ],
+  ['limits.db', undefined, /^TypeError: sqliteStore: database must be .*, got a string/],
+  [{ exec() {} }, undefined, /^TypeError: sqliteStore: database must be .*, got an object/],
+  [new DatabaseSync(':memory:'), { table: 'a b' }, /^TypeError: sqliteStore: table must be a name/],
+  [new DatabaseSync(':memory:'), { clock: 5 }, /^TypeError: sqliteStore: clock must be a function/],
+  [
+    new DatabaseSync(':memory:'),
+    { tabel: 'limits' },
+    /^TypeError: sqliteStore: there is no option "tabel". Did you mean table\?/,
+  ],
+]
+
+test('wrong arguments throw with the fix', () => {
+  for (const [database, options, message] of WRONG)
+    assert.throws(() => sqliteStore(database as SqliteDatabase, options as object), message)
+})
+
+test('without its table, the error names prepare()', async () => {
+  const store = sqliteStore(new DatabaseSync(':memory:'))
+  await assert.rejects(
+    async () => store.charge([chargeOf('key')]),
+    rejection(
+      /^sqlite: no such table: headgate\. Await prepare\(\) .* or run the SQL that sqliteSchema\(\) returns\.$/,
+    ),
+  )
+})
+
+test('the SQL of sqliteSchema() makes the table', async () => {
+  const database = new DatabaseSync(':memory:')
+  database.exec(sqliteSchema('limits'))
+  database.exec(sqliteSchema('limits')) // changes nothing
+  const [verdict] = await sqliteStore(database, { table: 'limits' }).charge([chargeOf('key')])
+  assert.equal(verdict?.allowed, true)
+})
+
+test('a table of an attached database', async (t) => {
+  const database = new DatabaseSync(':memory:')
+  t.after(() => database.close())
+  database.exec(`ATTACH '${newFile(t)}' AS limits`)
+  const store = sqliteStore(database, { table: 'limits.clients' })
+  await store.prepare()
+  await store.charge([chargeOf('key')])
+  assert.equal(database.prepare('SELECT count(*) AS rows FROM limits.clients').get()?.rows, 1)
+})
+
+test('a charge waits for the lock of another connection, without blocking the event loop', async (t) => {
+  const path = newFile(t)
+  const { store } = await openStore(t, path)
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  let turns = 0
+  const ticking = setInterval(() => turns++, 5)
+  const charging = store.charge([chargeOf('key')])
+  await pause(100)
+  other.exec('COMMIT')
+  assert.equal((await charging)[0]?.allowed, true)
+  clearInterval(ticking)
+  assert.ok(turns >= 5, `${turns} turns`)
+})
+
+test('a lock that is held for long fails the charge, and the next one passes', async (t) => {
+  const path = newFile(t)
+  const { store } = await openStore(t, path)
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  await assert.rejects(async () => store.charge([chargeOf('key')]), rejection(/^sqlite: database is locked/))
+  other.exec('COMMIT')
+  const [verdict] = await store.charge([chargeOf('key')])
+  assert.equal(verdict?.parts[0]?.remaining, 4)
+})
+
+test('a transaction of the application on the same connection fails charges, and stays open', async (t) => {
+  const { database, store } = await openStore(t, newFile(t))
+  database.exec('CREATE TABLE orders (id INTEGER)')
+  database.exec('BEGIN')
+  database.exec('INSERT INTO orders VALUES (1)')
+  await assert.rejects(
+    async () => store.charge([chargeOf('key')]),
+    rejection(/within a transaction\. Open a database for the store alone\.$/),
+  )
+  database.exec('COMMIT')
+  assert.equal(database.prepare('SELECT count(*) AS rows FROM orders').get()?.rows, 1)
+  assert.equal((await store.charge([chargeOf('key')]))[0]?.allowed, true)
+})
+
+test('a corrupt row fails the charges of its key alone, until the key is forgotten', async (t) => {
+  const { database, store } = await openStore(t, newFile(t))
+  const rows = ["x'00'", "x'ffffffffffffffff'", "x''"]
+  const insert = (state: string, i: number) =>
+    database.exec(`INSERT INTO headgate VALUES ('corrupt-${i}', ${state}, 9999999999)`)
+  rows.forEach(insert)
+  const outcomes = await Promise.allSettled([
+    ...rows.map((_, i) => store.charge([chargeOf(`corrupt-${i}`)])),
+    store.charge([chargeOf('key')]),
+  ])
+  for (const outcome of outcomes.slice(0, -1)) {
+    assert.equal(outcome.status, 'rejected')
+    rejection(/^sqlite: a row holds something other than a state/, true)(outcome.reason)
+  }
+  assert.equal(outcomes.at(-1)?.status, 'fulfilled')
+  await store.forget([{ key: 'corrupt-0', policy }])
+  assert.equal((await store.charge([chargeOf('corrupt-0')]))[0]?.allowed, true)
+})
+
+test('a file that cannot be written is reported by prepare()', async (t) => {
+  const path = newFile(t)
+  const { database } = await openStore(t, path)
+  database.close()
+  const readOnly = new DatabaseSync(path, { readOnly: true })
+  t.after(() => readOnly.close())
+  await assert.rejects(
+    sqliteStore(readOnly).prepare(),
+    rejection(/^sqlite: attempt to write a readonly database\. Open the file for writing/),
+  )
+})
+
+test('a table with other columns is reported by prepare()', async (t) => {
+  const database = new DatabaseSync(newFile(t))
+  t.after(() => database.close())
+  database.exec('CREATE TABLE headgate (id INTEGER PRIMARY KEY, expires_at INTEGER)')
+  await assert.rejects(
+    sqliteStore(database).prepare(),
+    rejection(/The table "headgate" differs from the one that sqliteSchema\(\) creates\./),
+  )
+})
+
+test('a full disk fails the charge, which takes nothing', async (t) => {
+  const { database, store } = await openStore(t, newFile(t))
+  await store.charge([chargeOf('key')])
+  const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count)
+  database.exec(`PRAGMA max_page_count = ${pages}`)
+  const many = Array.from({ length: 400 }, (_, i) => store.charge([chargeOf(`new-${i}`)]))
+  const outcomes = await Promise.allSettled(many)
+  const failed = outcomes.filter(({ status }) => status === 'rejected')
+  assert.ok(failed.length > 0)
+  for (const outcome of failed)
+    rejection(/^sqlite: database or disk is full/)((outcome as PromiseRejectedResult).reason)
+  database.exec('PRAGMA max_page_count = 100000')
+  const [verdict] = await store.charge([chargeOf('key')])
+  assert.equal(verdict?.parts[0]?.remaining, 3)
+})
+
+test('a database that is closed and opened again', async (t) => {
+  const { database, store } = await openStore(t, newFile(t))
+  await store.charge([chargeOf('key')])
+  database.close()
+  await assert.rejects(
+    async () => store.charge([chargeOf('key')]),
+    rejection(/^sqlite: database is not open/),
+  )
+  database.open()
+  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
+})
+
+test('rows are read alike, however the database returns them', async (t) => {
+  const path = newFile(t)
+  await openStore(t, path)
+  const database = new DatabaseSync(path, { readBigInts: true, returnArrays: true } as object)
+  t.after(() => database.close())
+  const store = sqliteStore(database)
+  await store.charge([chargeOf('key')])
+  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
+})
