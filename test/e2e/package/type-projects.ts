@@ -18,8 +18,15 @@ export interface TypeProject {
 const installed = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
 const EXPRESS = installed('@types/node', '@types/express', '@types/connect')
-const DRIVERS = installed('ioredis', '@types/memjs', 'mysql2', '@types/pg')
-const STORES = ['stores/redis.ts', 'stores/memcached.ts', 'stores/mysql.ts', 'stores/postgres.ts']
+const DRIVERS = installed('ioredis', 'redis', '@types/memjs', 'mysql2', '@types/pg')
+
+function onDriver(file: string, driver: string, source = driver): TypeProject {
+  return {
+    name: source,
+    fixtures: [`stores/${file}`],
+    installed: { '@types/node': '@types/node', [driver]: source },
+  }
+}
 
 export const EXPRESS_5: TypeProject = { name: 'Express 5', fixtures: ['express'], installed: EXPRESS }
 
@@ -44,13 +51,17 @@ export const SEPARATE: readonly TypeProject[] = [
   {
     ...HTTP,
     name: 'node:http, moduleResolution: bundler',
-    fixtures: ['http/server.mts', 'http/stores.mts', 'http/testing.mts', 'http/mistakes.mts'],
+    fixtures: ['http/server.mts', 'http/stores.ts', 'http/testing.mts', 'http/mistakes.mts'],
     compilerOptions: { module: 'esnext', moduleResolution: 'bundler' },
   },
-  { name: 'ioredis', fixtures: ['stores/redis.ts'], installed: installed('@types/node', 'ioredis') },
-  { name: 'memjs', fixtures: ['stores/memcached.ts'], installed: installed('@types/node', '@types/memjs') },
-  { name: 'mysql2', fixtures: ['stores/mysql.ts'], installed: installed('@types/node', 'mysql2') },
-  { name: 'pg', fixtures: ['stores/postgres.ts'], installed: installed('@types/node', '@types/pg') },
+  onDriver('ioredis.ts', 'ioredis'),
+  onDriver('ioredis.ts', 'ioredis', 'ioredis5'),
+  onDriver('ioredis.ts', 'ioredis', 'iovalkey'),
+  onDriver('node-redis.ts', 'redis'),
+  onDriver('node-redis.ts', 'redis', 'redis5'),
+  onDriver('memcached.ts', '@types/memjs'),
+  onDriver('mysql.ts', 'mysql2'),
+  onDriver('postgres.ts', '@types/pg'),
   { name: 'node:sqlite', fixtures: ['stores/sqlite.ts'], installed: installed('@types/node') },
 ]
 
@@ -59,7 +70,7 @@ export const TOGETHER: readonly TypeProject[] = [
   { ...EXPRESS_5, name: 'Express 5 and node:http', fixtures: ['express', 'http'] },
   {
     name: 'Express 4 and all drivers',
-    fixtures: ['express', ...STORES],
+    fixtures: ['express', 'stores'],
     installed: { ...EXPRESS_4.installed, ...DRIVERS },
     compilerOptions: { skipLibCheck: true },
   },
@@ -67,15 +78,10 @@ export const TOGETHER: readonly TypeProject[] = [
 
 /** Finds the types of entries by `typesVersions`. */
 export const NODE_10: TypeProject = {
-  name: 'moduleResolution: node10',
-  fixtures: ['http/server.cts', ...STORES],
-  installed: { ...installed('@types/node'), ...DRIVERS },
-  compilerOptions: {
-    module: 'commonjs',
-    moduleResolution: 'node10',
-    esModuleInterop: true,
-    skipLibCheck: true,
-  },
+  ...HTTP,
+  name: 'node:http, moduleResolution: node10',
+  fixtures: ['http/server.cts', 'http/stores.ts'],
+  compilerOptions: { module: 'commonjs', moduleResolution: 'node10', skipLibCheck: true },
 }
 
 const STRICT = {
