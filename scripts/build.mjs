@@ -2,7 +2,7 @@
 // chunks, so that a process has one copy of it however many entries it loads. The packages that headgate uses are
 // bundled, with their licenses.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -38,7 +38,7 @@ async function buildCode() {
 }
 
 async function buildTypes() {
-  const folder = mkdtempSync('dist/types-')
+  const folder = 'dist/types'
   const tsc = [
     'node_modules/typescript/bin/tsc',
     '-p',
