@@ -5,7 +5,7 @@ import { type Case, testTogether } from '../../support/servers/together.js'
 import {
   EXPRESS_5,
   HTTP,
-  NODE_10,
+  OF_OLDEST,
   SEPARATE,
   TOGETHER,
   type TypeProject,
@@ -54,7 +54,7 @@ export function checkTypes(tarball: () => string): void {
 
 function projectsOf(version: string): readonly TypeProject[] {
   if (version === CURRENT) return SEPARATE
-  return Number.parseInt(version, 10) < 6 ? [...TOGETHER, NODE_10] : TOGETHER // 6.0 deprecates node10
+  return version === OLDER[0] ? [...TOGETHER, ...OF_OLDEST] : TOGETHER
 }
 
 /** Returns the word at which each error stands, after the number of its line. */
