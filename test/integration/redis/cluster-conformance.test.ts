@@ -4,7 +4,7 @@ import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
 import { describeStoreConformance } from '../../support/store-conformance.js'
-import { CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, flushAll, latestTimeMs } from './connect-cluster.js'
 
 let cluster: RedisCluster

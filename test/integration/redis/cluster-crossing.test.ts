@@ -5,7 +5,7 @@ import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
-import { CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, countKeys, flushAll, keysApart, keysOfOneNode, masterOf } from './connect-cluster.js'
 
 /** How far apart two figures for one moment may be when they were read one after the other. */

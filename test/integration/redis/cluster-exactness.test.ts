@@ -16,67 +16,84 @@ const EACH = 5
 
 let cluster: RedisCluster
 let client: Cluster
-let children: Children
 
 beforeAll(async () => {
   cluster = await startRedisCluster()
   client = await connectCluster(cluster)
-  const urls = cluster.nodes.map(({ url }) => url)
-  children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, urls)
-  await chargeInAll([], 0) // all are there
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  await children?.end()
   client?.disconnect()
   await cluster?.stop()
 })
 
 beforeEach(() => flushAll(client))
 
-/**
- * Has all processes charge at the same time, every other one with the parts in reverse. Returns how many
- * were allowed.
- */
-async function chargeInAll(parts: Order['parts'], each = EACH): Promise<number> {
-  const counts = await children.ask<Counts>((i): Order => {
-    return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
-  })
-  expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(Array(PROCESSES).fill(CALLERS * each))
-  return counts.reduce((sum, { allowed }) => sum + allowed, 0)
-}
-
 const NAMES = Object.keys(POLICIES) as (keyof typeof POLICIES)[]
 
-describe.each(NAMES)('four processes of 200 callers, with a %s,', (policy) => {
-  const ofLimit = (limit: number) => (key: string) => ({ key, policy, limit })
+/** The drivers of the processes, and the policies of their tests: all have the same scripts. */
+const FLEETS = [
+  ['ioredis 6', NAMES],
+  ['redis 6', ['tokenBucket', 'consecutive']],
+] as const
 
-  test('take exactly the limit of one key', async () => {
-    expect(await chargeInAll([ofLimit(1000)('hot')])).toBe(1000)
-    expect(await remainingOf(redisStore(client), POLICIES[policy](1000), ['hot'])).toEqual([0])
+describe.each(FLEETS)('with clients of %s,', (driver, policies) => {
+  let children: Children
+
+  beforeAll(async () => {
+    const urls = cluster.nodes.map(({ url }) => url)
+    children = await startChildren(join(__dirname, 'exactness-child.ts'), PROCESSES, [driver, ...urls])
+    await chargeInAll([], 0) // all are there
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => children?.end())
+
+  /**
+   * Has all processes charge at the same time, every other one with the parts in reverse. Returns how many
+   * were allowed.
+   */
+  async function chargeInAll(parts: Order['parts'], each = EACH): Promise<number> {
+    const counts = await children.ask<Counts>((i): Order => {
+      return { parts: i % 2 === 0 ? parts : parts.toReversed(), callers: CALLERS, each }
+    })
+    expect(counts.map(({ allowed, denied }) => allowed + denied)).toEqual(
+      Array(PROCESSES).fill(CALLERS * each),
+    )
+    return counts.reduce((sum, { allowed }) => sum + allowed, 0)
+  }
+
+  describe.each([...policies])('four processes of 200 callers, with a %s,', (policy) => {
+    const ofLimit = (limit: number) => (key: string) => ({ key, policy, limit })
+
+    test('take exactly the limit of one key', async () => {
+      expect(await chargeInAll([ofLimit(1000)('hot')])).toBe(1000)
+      expect(await remainingOf(redisStore(client), POLICIES[policy](1000), ['hot'])).toEqual([0])
+    })
+
+    test('take exactly the limit of two keys that share a hash tag', async () => {
+      const keys = ['ip:{client}', 'account:{client}']
+      expect(await chargeInAll([ofLimit(1000)('ip:{client}'), ofLimit(1400)('account:{client}')])).toBe(1000)
+      const store = redisStore(client)
+      const left = keys.map((key, i) =>
+        remainingOf(store, POLICIES[policy]([1000, 1400][i] as number), [key]),
+      )
+      expect((await Promise.all(left)).flat()).toEqual([0, 400])
+    })
+
+    test.each([
+      [1000, 5],
+      [400, 1],
+    ])(
+      'never take more than %d of two keys in different slots, and finally exactly the allowed units',
+      async (limit, each) => {
+        const keys = keysApart(client, 'client', 2)
+        expect(new Set(keys.map((key) => slotOf(key))).size).toBe(2)
+        const allowed = await chargeInAll(keys.map(ofLimit(limit)), each)
+        expect(allowed).toBeLessThanOrEqual(limit)
+        await expectTaken(redisStore(client), POLICIES[policy](limit), keys, allowed)
+      },
+    )
   })
-
-  test('take exactly the limit of two keys that share a hash tag', async () => {
-    const keys = ['ip:{client}', 'account:{client}']
-    expect(await chargeInAll([ofLimit(1000)('ip:{client}'), ofLimit(1400)('account:{client}')])).toBe(1000)
-    const store = redisStore(client)
-    const left = keys.map((key, i) => remainingOf(store, POLICIES[policy]([1000, 1400][i] as number), [key]))
-    expect((await Promise.all(left)).flat()).toEqual([0, 400])
-  })
-
-  test.each([
-    [1000, 5],
-    [400, 1],
-  ])(
-    'never take more than %d of two keys in different slots, and finally exactly the allowed units',
-    async (limit, each) => {
-      const keys = keysApart(client, 'client', 2)
-      expect(new Set(keys.map((key) => slotOf(key))).size).toBe(2)
-      const allowed = await chargeInAll(keys.map(ofLimit(limit)), each)
-      expect(allowed).toBeLessThanOrEqual(limit)
-      await expectTaken(redisStore(client), POLICIES[policy](limit), keys, allowed)
-    },
-  )
 })
 
 describe.each([

@@ -10,7 +10,7 @@ import {
   type SlotMove,
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
-import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
+import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, flushAll, ownerOfKey } from './connect-cluster.js'
 import { rejection, timeOf } from './outcomes.js'
 

@@ -9,7 +9,7 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
-import { CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, keysApart, ownerOfKey } from './connect-cluster.js'
 import { rejection, timeOf } from './outcomes.js'
 

@@ -9,8 +9,8 @@ import {
   type RedisCluster,
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { type Load, startLoad } from './cluster-load.js'
-import { CLUSTER_DRIVERS, clusterStores } from './cluster-stores.js'
 import { connectCluster, flushAll, keysApart, masterOf, ownerOfKey } from './connect-cluster.js'
 
 const ample = fixedWindow({ limit: 10_000_000, window: LONG })

@@ -1,6 +1,6 @@
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { redisStore } from 'headgate/redis'
-import { Cluster, Redis } from 'ioredis'
+import { type NodeRedisClusterClient, redisStore } from 'headgate/redis'
+import { Cluster } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 
 /** One process of several: runs so many callers, each charging one key after the other as fast as it can. */
@@ -27,20 +27,23 @@ export const POLICIES = {
   consecutive: (limit) => consecutive({ limit }),
 } as const satisfies Record<string, (limit: number) => Policy>
 
-/** A client for one server, or for the Cluster of several. */
-function clientOf(urls: readonly string[]): Redis | Cluster {
-  const [url = ''] = urls
-  if (urls.length === 1) return new Redis(url, { autoResendUnfulfilledCommands: false })
-  return new Cluster([...urls], { retryDelayOnFailover: 0 })
+/** A connected client for the Cluster of some servers. */
+async function connect(driver: string, urls: readonly string[]): Promise<Cluster | NodeRedisClusterClient> {
+  if (driver === 'redis 6') {
+    const { createCluster } = await import('redis') // not loaded by the others
+    const client = createCluster({ rootNodes: urls.map((url) => ({ url })) })
+    return client.on('error', console.error).connect()
+  }
+  const client = new Cluster([...urls], { retryDelayOnFailover: 0 })
+  await client.ping()
+  return client
 }
 
-function serve(urls: readonly string[]): void {
-  const client = clientOf(urls)
-  const store = redisStore(client)
-  const connected = client.ping()
-  process.on('disconnect', () => client.disconnect())
+function serve(driver: string, urls: readonly string[]): void {
+  const connected = connect(driver, urls)
+  process.on('disconnect', () => process.exit())
   answerQuestions(async ({ parts, callers, each }: Order): Promise<Counts> => {
-    await connected
+    const store = redisStore(await connected)
     const charge = parts.map(({ key, policy, limit }) => ({ key, policy: POLICIES[policy](limit), cost: 1 }))
     const counts = { allowed: 0, denied: 0 }
     const call = async () => {
@@ -54,5 +57,6 @@ function serve(urls: readonly string[]): void {
   })
 }
 
-const urls = process.argv.slice(2)
-if (process.send !== undefined && urls[0]?.startsWith('redis://')) serve(urls)
+// Arguments: a driver, and the addresses of the nodes.
+const [driver = '', ...urls] = process.argv.slice(2)
+if (process.send !== undefined && urls[0]?.startsWith('redis://')) serve(driver, urls)

@@ -18,10 +18,22 @@ afterAll(async () => {
   await server?.stop()
 })
 
-const cases = storeExactness({
-  startProcess: () => fork(program.path, [server.url]),
-  capabilities: { atomicAcrossKeys: true },
-  callers: 200,
-  charges: 5,
-})
-for (const { name, run } of cases) test(name, run)
+/** The tests whose processes start with these drivers in turn. */
+function exactnessOf(...drivers: readonly string[]) {
+  let started = 0
+  return storeExactness({
+    startProcess: () => fork(program.path, [server.url, drivers[started++ % drivers.length] as string]),
+    capabilities: { atomicAcrossKeys: true },
+    callers: 200,
+    charges: 5,
+  })
+}
+
+for (const { name, run } of exactnessOf('ioredis 6')) test(name, run)
+
+/** Those of all policies together; one policy alone is decided by the same scripts as with ioredis. */
+const together = exactnessOf('redis 6', 'redis 5', 'redis 6', 'ioredis 6').filter(({ name }) =>
+  /batches|no unit/.test(name),
+)
+test('there are tests of all policies together', () => expect(together).toHaveLength(3))
+for (const { name, run } of together) test(`with redis 6, redis 5 and ioredis 6, ${name}`, run)

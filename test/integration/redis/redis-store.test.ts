@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
@@ -11,9 +10,14 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { until } from '../../support/servers/wait.js'
-import { describeStoreConformance } from '../../support/store-conformance.js'
-import { connect, serverTimeMs } from './connect.js'
+import { describeConformance } from './conformance.js'
+import { connect } from './connect.js'
+import { DRIVERS } from './drivers.js'
+
+const CONFORMING = [
+  ['ioredis 6', DRIVERS['ioredis 6']],
+  ['redis 6', DRIVERS['redis 6']],
+] as const
 
 let server: RedisServer
 let client: Redis
@@ -28,21 +32,8 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describeStoreConformance('redisStore', {
-  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
-  async makeStore() {
-    await client.flushdb()
-    return {
-      store: redisStore(client),
-      async advance(ms) {
-        const untilMs = (await serverTimeMs(client)) + ms
-        await pause(ms)
-        await until("the server's clock has advanced", async () => (await serverTimeMs(client)) >= untilMs, {
-          everyMs: 1,
-        })
-      },
-    }
-  },
+describe.each(CONFORMING)('with a client of %s', (_, open) => {
+  describeConformance('redisStore', () => server.url, open)
 })
 
 describe('redisStore', () => {

@@ -1,8 +1,25 @@
 import { redisStore } from 'headgate/redis'
 import { serveStore } from 'headgate/testing'
-import { Redis } from 'ioredis'
 
-const client = new Redis(process.argv[2] as string, { autoResendUnfulfilledCommands: false })
-await client.ping()
-await serveStore(redisStore(client))
-client.disconnect()
+// Arguments: the server's address and a driver. Only that driver is loaded.
+const [url = '', driver] = process.argv.slice(2)
+
+async function connect() {
+  if (driver === 'ioredis 6') {
+    const { Redis } = await import('ioredis')
+    const client = new Redis(url, { autoResendUnfulfilledCommands: false })
+    await client.ping()
+    return { store: redisStore(client), end: () => client.disconnect() }
+  }
+  const client =
+    driver === 'redis 6'
+      ? (await import('redis')).createClient({ url })
+      : (await import('redis5')).createClient({ url })
+  client.on('error', console.error)
+  await client.connect()
+  return { store: redisStore(client), end: () => client.destroy() }
+}
+
+const { store, end } = await connect()
+await serveStore(store)
+end()

@@ -70,7 +70,7 @@ export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachi
   throw new Error(`The package ${debianPackage} does not contain ${programs[0]}. ${hint}`)
 }
 
-function thisMachine(): Machine {
+export function thisMachine(): Machine {
   const folders = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/bin', '/sbin']
   return {
     path: [process.env.PATH, ...folders].filter(Boolean).join(delimiter),
@@ -81,7 +81,8 @@ function thisMachine(): Machine {
 
 type Sought = Pick<Wanted, 'program' | 'folders'>
 
-async function find({ program, folders }: Sought, { path }: Machine): Promise<string | undefined> {
+/** The path of a program that is on this machine. */
+export async function find({ program, folders }: Sought, { path }: Machine): Promise<string | undefined> {
   const all = [...((await folders?.()) ?? []), ...path.split(delimiter).filter(Boolean)]
   for (const candidate of [program].flat().flatMap((name) => all.map((folder) => join(folder, name)))) {
     if (await isExecutable(candidate)) return candidate

@@ -22,14 +22,15 @@ const OPTIONS = '--daemonize no --appendonly no --repl-diskless-sync yes --repl-
   ' ',
 )
 
-/** Starts redis-server with the options that `args` adds. */
+/** Starts redis-server, or another server with its options, with the options that `args` adds. */
 export function startRedisNode(
   name: string,
   args: (place: Place) => readonly string[],
   portOffsets: readonly number[] = [],
+  program?: string,
 ): Promise<RedisServer> {
   const all = (place: Place) => [...listen(place), ...OPTIONS, '--save', '', ...args(place)]
-  return start({ name, args: all, portOffsets })
+  return start({ name, args: all, portOffsets }, program)
 }
 
 /** Starts redis-server as a Sentinel, with the file that `configure` writes into its folder. */
@@ -48,8 +49,8 @@ function listen({ port, folder }: Place): string[] {
   return ['--bind', HOST, '--port', String(port), '--dir', folder]
 }
 
-async function start(recipe: Omit<Recipe, 'program' | 'ready'>): Promise<RedisServer> {
-  const program = await findRedis('redis-server')
+async function start(recipe: Omit<Recipe, 'program' | 'ready'>, other?: string): Promise<RedisServer> {
+  const program = other ?? (await findRedis('redis-server'))
   const ready = async ({ port }: Place, pid: number) =>
     (await redisCli(urlOf(port), ['INFO', 'server'])).split('\r\n').includes(`process_id:${pid}`)
   const server = await startProcess({ ...recipe, program, ready })

@@ -1,4 +1,3 @@
-import { createClient as createClientOfRedisClient } from '@redis/client'
 import { redisStore } from 'headgate/redis'
 import { Redis as Ioredis, Cluster as IoredisCluster } from 'ioredis'
 import { Redis as Ioredis5, Cluster as Ioredis5Cluster } from 'ioredis5'
@@ -61,7 +60,6 @@ const CLIENTS: readonly (readonly [string, () => Accepted])[] = [
   ['redis 6, Cluster', () => redis6.createCluster({ rootNodes })],
   ['redis 6, Cluster, scripts', () => redis6.createCluster({ rootNodes, scripts: { add: add6 }, RESP: 3 })],
   ['redis 6, Cluster, a type mapping', () => redis6.createCluster({ rootNodes, commandOptions: asBuffers6 })],
-  ['@redis/client 6', () => createClientOfRedisClient()],
 
   ['redis 5', () => redis5.createClient()],
   ['redis 5, RESP3', () => redis5.createClient({ RESP: 3, url: URL })],

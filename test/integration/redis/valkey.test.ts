@@ -1,0 +1,17 @@
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import type { RedisServer } from '../../support/servers/redis-node.js'
+import { startValkey } from '../../support/servers/valkey.js'
+import { describeConformance } from './conformance.js'
+import { DRIVERS } from './drivers.js'
+
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startValkey()
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(() => server?.stop())
+
+describe.each(['iovalkey', 'redis 6'] as const)('on Valkey, with a client of %s', (driver) => {
+  describeConformance('redisStore', () => server.url, DRIVERS[driver])
+})
