@@ -10,8 +10,8 @@ type RedisStage = Stage & { readonly server: RedisServer }
 
 const FILLER_BYTES = 64 * 1024
 
-export const redis: Scene<RedisStage> = {
-  store: 'redis',
+const onRedis = (kind: 'redis' | 'redis-6'): Scene<RedisStage> => ({
+  store: kind,
   faults: [
     ...commonFaults(1),
     {
@@ -25,12 +25,16 @@ export const redis: Scene<RedisStage> = {
     const server = await startRedis({ own: true })
     return behindProxy(
       server,
-      ({ host, port }) => ({ kind: 'redis', host, port }),
+      ({ host, port }) => ({ kind, host, port }),
       () => server.cli('PING'),
       {},
     )
   },
-}
+})
+
+export const redis = onRedis('redis')
+/** The same with redis 6, also called node-redis, in place of ioredis. */
+export const redis6 = onRedis('redis-6')
 
 /** Other data take all of the memory for a while. */
 async function fillUp(server: RedisServer): Promise<void> {
@@ -42,7 +46,9 @@ async function fillUp(server: RedisServer): Promise<void> {
   await server.cli('EVAL', "return redis.call('DEL', unpack(redis.call('KEYS', 'filler-*')))", 0)
 }
 
-const failover: Fault<Stage & { promoted(): Promise<void> }> = {
+type SentinelStage = Stage & { promoted(): Promise<void> }
+
+const failover: Fault<SentinelStage> = {
   name: 'failover',
   losses: 1,
   async inflict({ server, promoted }) {
@@ -52,14 +58,14 @@ const failover: Fault<Stage & { promoted(): Promise<void> }> = {
 }
 
 /** A master with a replica, which takes over when the master is killed. */
-export const sentinel: Scene<Stage & { promoted(): Promise<void> }> = {
-  store: 'redis',
+const onSentinel = (store: string, kind: 'sentinel' | 'sentinel-6'): Scene<SentinelStage> => ({
+  store,
   faults: [failover],
   async start() {
     const group = await startRedisSentinel()
     const sentinels = group.sentinels.map(({ host, port }) => ({ host, port }))
     return {
-      target: { kind: 'sentinel', name: group.name, sentinels },
+      target: { kind, name: group.name, sentinels },
       proxy: await startProxy(group.master),
       server: group.master,
       isUsedUp: true,
@@ -68,9 +74,14 @@ export const sentinel: Scene<Stage & { promoted(): Promise<void> }> = {
       stop: () => group.stop(),
     }
   },
-}
+})
 
-const nodeLost: Fault<Stage & { converge(): Promise<void> }> = {
+export const sentinel = onSentinel('redis', 'sentinel')
+export const sentinel6 = onSentinel('redis-6', 'sentinel-6')
+
+type ClusterStage = Stage & { converge(): Promise<void> }
+
+const nodeLost: Fault<ClusterStage> = {
   name: 'node lost',
   losses: 1,
   async inflict({ server, converge }) {
@@ -81,15 +92,15 @@ const nodeLost: Fault<Stage & { converge(): Promise<void> }> = {
 }
 
 /** Three masters, each with a replica that takes over when its master is killed. */
-export const cluster: Scene<Stage & { converge(): Promise<void> }> = {
-  store: 'cluster',
+const onCluster = (kind: 'cluster' | 'cluster-6'): Scene<ClusterStage> => ({
+  store: kind,
   faults: [nodeLost],
   async start() {
     const group = await startRedisCluster({ replicasPerNode: 1, nodeTimeoutMs: 1000 })
     const [server] = group.nodes
     if (server === undefined) throw new Error('The cluster has no node.')
     return {
-      target: { kind: 'cluster', nodes: group.nodes.map(({ host, port }) => ({ host, port })) },
+      target: { kind, nodes: group.nodes.map(({ host, port }) => ({ host, port })) },
       proxy: await startProxy(server),
       server,
       isUsedUp: true,
@@ -98,4 +109,7 @@ export const cluster: Scene<Stage & { converge(): Promise<void> }> = {
       stop: () => group.stop(),
     }
   },
-}
+})
+
+export const cluster = onCluster('cluster')
+export const cluster6 = onCluster('cluster-6')

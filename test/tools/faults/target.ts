@@ -8,6 +8,7 @@ import { Cluster, Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
+import { createClient, createCluster, createSentinel } from 'redis'
 
 interface Address {
   readonly host: string
@@ -16,9 +17,13 @@ interface Address {
 
 /** The store that an application is to use, and where it finds it. */
 export type Target =
-  | { readonly kind: 'redis'; readonly host: string; readonly port: number }
-  | { readonly kind: 'sentinel'; readonly name: string; readonly sentinels: readonly Address[] }
-  | { readonly kind: 'cluster'; readonly nodes: readonly Address[] }
+  | ({ readonly kind: 'redis' | 'redis-6' } & Address)
+  | {
+      readonly kind: 'sentinel' | 'sentinel-6'
+      readonly name: string
+      readonly sentinels: readonly Address[]
+    }
+  | { readonly kind: 'cluster' | 'cluster-6'; readonly nodes: readonly Address[] }
   | { readonly kind: 'memcached'; readonly url: string }
   | { readonly kind: 'mariadb' | 'postgres'; readonly url: string }
 
@@ -36,6 +41,8 @@ const REDIS = {
   retryStrategy: (times: number) => Math.min(times * 50, 500),
 }
 
+const socket = { reconnectStrategy: REDIS.retryStrategy }
+
 export function openTarget(target: Target): Opened {
   switch (target.kind) {
     case 'redis':
@@ -50,6 +57,19 @@ export function openTarget(target: Target): Opened {
           lazyConnect: true,
         }),
       )
+    case 'redis-6':
+      return openNodeRedis(createClient({ socket: { ...socket, host: target.host, port: target.port } }))
+    case 'sentinel-6': {
+      const { name, sentinels } = target
+      const nodeClientOptions = { socket }
+      return openNodeRedis(createSentinel({ name, sentinelRootNodes: [...sentinels], nodeClientOptions }))
+    }
+    case 'cluster-6': {
+      const rootNodes = target.nodes.map(({ host, port }) => ({ url: `redis://${host}:${port}` }))
+      return openNodeRedis(
+        createCluster({ rootNodes, defaults: { socket }, topologyRefreshOnReconnectionAttemptStrategy: 500 }),
+      )
+    }
     case 'memcached':
       return openMemcached(Client.create(target.url, { logger: { log: ignore } }))
     case 'mariadb':
@@ -62,6 +82,22 @@ export function openTarget(target: Target): Opened {
 function openRedis(client: Redis | Cluster): Opened {
   client.on('error', ignore) // while the server is down, connecting fails
   return { store: redisStore(client), emitters: () => [client], close: () => client.disconnect() }
+}
+
+/** A client of redis 6, which is connected from the start. */
+function openNodeRedis<Client extends Parameters<typeof redisStore>[0] & NodeRedisLife>(
+  client: Client,
+): Opened {
+  client.on('error', ignore)
+  client.connect().catch(ignore)
+  const emitters = () => [client as unknown as EventEmitter]
+  return { store: redisStore(client), emitters, close: () => client.destroy() }
+}
+
+interface NodeRedisLife {
+  on(event: 'error', listener: () => void): unknown
+  connect(): Promise<unknown>
+  destroy(): unknown
 }
 
 function openMemcached(client: Client): Opened {
