@@ -1,6 +1,7 @@
 import { fixedWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Cluster, type ClusterOptions } from 'ioredis'
+import { createCluster } from 'redis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
@@ -76,6 +77,37 @@ test.each<[string, ClusterOptions]>([
     expect(await countKeys(client)).toBe(0)
   })(),
 )
+
+test.each([
+  ['no prefix', undefined],
+  ['a prefix without braces', 'app:'],
+  ['a prefix that puts all into one slot', '{app}:'],
+])('a client of redis 6 with %s works from the first moment', async (_, keyPrefix) => {
+  const watcher = await connectCluster(cluster)
+  await flushAll(watcher)
+  const rootNodes = cluster.nodes.map(({ url }) => ({ url }))
+  const client = createCluster({ rootNodes, ...(keyPrefix && { keyPrefix }) })
+  client.on('error', () => undefined)
+  const store = redisStore(client)
+  const keys = Array.from({ length: 50 }, (_each, i) => `key-${i}`)
+  const shared = fixedWindow({ limit: 40, window: LONG })
+  const charge = (key: string) => store.charge([[part(key, policy), part('shared', shared)]])
+  try {
+    await expect(charge('key')).rejects.toThrow('Call client.connect() first.')
+    const connected = client.connect()
+    expect(allowedCount((await Promise.all(keys.map(charge))).flat())).toBe(40)
+    await connected
+    const stored = (await Promise.all(watcher.nodes('master').map((node) => node.keys('*')))).flat()
+    expect(stored).toHaveLength(41)
+    expect(stored.every((key) => key.startsWith(keyPrefix ?? ''))).toBe(true)
+    await store.forget(keyedPolicies(policy, 'shared', ...keys))
+    expect(await countKeys(watcher)).toBe(0)
+  } finally {
+    client.destroy()
+    watcher.disconnect()
+  }
+  await expect(charge('key')).rejects.toThrow('Call client.connect() first.')
+})
 
 test.each([
   ['warns once', undefined, 1],

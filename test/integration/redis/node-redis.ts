@@ -12,7 +12,13 @@ export interface NodeRedisOptions {
   readonly commandOptions?: { readonly asap?: boolean; readonly typeMapping?: object }
   readonly keyPrefix?: string
   readonly password?: string
-  readonly socket?: { readonly reconnectStrategy?: false | (() => number | false); readonly tls?: true }
+  readonly socket?: {
+    readonly reconnectStrategy?: false | (() => number | false)
+    readonly tls?: true
+    readonly ca?: Buffer | undefined
+    readonly cert?: Buffer | undefined
+    readonly key?: Buffer | undefined
+  }
 }
 
 /** The client of redis 6 with its default types, which also stands for one of redis 5. */

@@ -9,6 +9,7 @@ import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { connections, VERSIONS } from './clients.js'
 import { dumpAll } from './connect.js'
+import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'
 import { causeOf, failureOf, outcomeOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -46,29 +47,29 @@ async function expectFailures(store: Store, code: string): Promise<void> {
   expect(causeOf(await failureOf(store.refund([refund])))).toContain(code)
 }
 
+const isLoading = async () => (await server.cli('INFO', 'persistence')).includes('loading:1')
+
+/** Takes 2 of 5 units, saves that among many other keys, and starts the server again. */
+async function startLoading(store: Store): Promise<void> {
+  await takeOne(store, 'held', policy, 2)
+  const fill = "for i = 1, ARGV[1] do redis.call('SET', 'filler:' .. i, string.rep('x', 100)) end"
+  await server.cli('EVAL', fill, 0, KEYS)
+  await server.cli('SAVE')
+  await server.restart()
+  expect(await isLoading()).toBe(true)
+}
+
+async function endLoading(): Promise<void> {
+  expect(await isLoading()).toBe(true)
+  await server.cli('CONFIG', 'SET', 'key-load-delay', 0)
+  await until('the server has loaded its data', async () => !(await isLoading()))
+}
+
 describe.each(VERSIONS)('with a client of %s', (_, make) => {
   const { open, connected, endAll } = connections(() => server, make)
   afterEach(endAll)
 
   describe('while the server loads its data', () => {
-    const isLoading = async () => (await server.cli('INFO', 'persistence')).includes('loading:1')
-
-    /** Takes 2 of 5 units, saves that among many other keys, and starts the server again. */
-    async function startLoading(store: Store): Promise<void> {
-      await takeOne(store, 'held', policy, 2)
-      const fill = "for i = 1, ARGV[1] do redis.call('SET', 'filler:' .. i, string.rep('x', 100)) end"
-      await server.cli('EVAL', fill, 0, KEYS)
-      await server.cli('SAVE')
-      await server.restart()
-      expect(await isLoading()).toBe(true)
-    }
-
-    async function endLoading(): Promise<void> {
-      expect(await isLoading()).toBe(true)
-      await server.cli('CONFIG', 'SET', 'key-load-delay', 0)
-      await until('the server has loaded its data', async () => !(await isLoading()))
-    }
-
     test('a client without a ready check fails charges with LOADING, and nothing is taken', async () => {
       const { client, store } = await connected({ enableReadyCheck: false })
       await startLoading(store)
@@ -153,6 +154,43 @@ describe.each(VERSIONS)('with a client of %s', (_, make) => {
       await until('saving works', () => saves('ok'))
       await client.config('SET', 'save', '')
     }
+    expect((await takeOne(store, 'held', policy)).remaining).toBe(2)
+  })
+})
+
+describe.each(NODE_REDIS)('with a client of %s', (_, make) => {
+  const { connected, open, endAll } = nodeRedisConnections(() => server, make)
+  afterEach(endAll)
+
+  test('while the server loads its data, charges fail with LOADING, and nothing is taken', async () => {
+    const { client, store } = await connected()
+    await startLoading(store)
+    await until('the client is ready', () => client.isReady)
+    await expectFailures(store, 'LOADING')
+    const newcomer = open()
+    await until('a new client is ready', () => newcomer.client.isReady)
+    await expectFailures(newcomer.store, 'LOADING')
+    await endLoading()
+    expect(await remainingOf(store, policy, ['held'])).toEqual([3])
+    expect(await server.cli('DBSIZE')).toBe(String(KEYS + 1))
+    expect((await takeOne(newcomer.store, 'held', policy)).remaining).toBe(2)
+  })
+
+  test('while the server runs a long script, charges fail with BUSY and take nothing', async () => {
+    const { store } = await connected()
+    await server.cli('CONFIG', 'SET', 'busy-reply-threshold', '10')
+    await takeOne(store, 'held', policy, 2)
+    const loop = "local from = redis.call('TIME')[1] repeat until redis.call('TIME')[1] - from > 20"
+    const ended = other.eval(loop, 0).catch((error: Error) => error.message)
+    const isBusy = () =>
+      server.cli('PING').then(
+        () => false,
+        ({ message }: Error) => /BUSY/.test(message),
+      )
+    await until('the server is busy with the script', isBusy)
+    await expectFailures(store, 'BUSY')
+    await server.cli('SCRIPT', 'KILL')
+    expect(await ended).toContain('SCRIPT KILL')
     expect((await takeOne(store, 'held', policy)).remaining).toBe(2)
   })
 })

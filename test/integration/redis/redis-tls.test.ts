@@ -17,6 +17,7 @@ import {
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
 import { connect } from './connect.js'
+import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'
 import { failureOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -112,6 +113,33 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     const client = open(make({ tls, retryStrategy: () => null }))
     const store = redisStore(client)
     await failureOf(store.charge([[part('key', policy)]]), 5000)
+    expect((await failureOf(store.charge([[part('key', policy)]]))).message).toContain('not connected')
+    expect(await server.cli('DBSIZE')).toBe('0')
+  })
+})
+
+describe.each(NODE_REDIS)('over TLS with a client of %s', (_, make) => {
+  const { create, endAll } = nodeRedisConnections(() => Object.assign({}, server, { url: url() }), make)
+  afterEach(endAll)
+
+  test('charges work, and share limits with those over a plain connection', async () => {
+    const { client, store } = create({ socket: { tls: true, ...(await trustedTls()) } })
+    await client.connect()
+    const plain = redisStore(open(await connect(server.url)))
+    const calls = Array.from({ length: 100 }, (_each, i) =>
+      (i % 2 === 0 ? store : plain).charge([[part('key', policy)]]),
+    )
+    expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
+    await store.forget(keyedPolicies(policy, 'key'))
+    expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
+  })
+
+  test('a client that does not trust the server fails charges', async () => {
+    const { cert, key } = await trustedTls()
+    const { client, store } = create({ socket: { tls: true, cert, key, reconnectStrategy: false } })
+    const connecting = client.connect().catch((error: Error) => error.message)
+    await failureOf(store.charge([[part('key', policy)]]), 5000)
+    expect(await connecting).toContain('self-signed certificate')
     expect((await failureOf(store.charge([[part('key', policy)]]))).message).toContain('not connected')
     expect(await server.cli('DBSIZE')).toBe('0')
   })
