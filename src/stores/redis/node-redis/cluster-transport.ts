@@ -9,9 +9,13 @@ import { prefixed } from './prefixed.js'
 /** How often a client that is connecting is looked at. */
 const POLL_MS = 5
 
+/** A node's error for a command that it has not run: it does not serve the slot, or not this key of it. */
+const REDIRECTION = /^(MOVED|ASK) /
+
 /**
- * Creates the transport to a Cluster. A shard is a slot. node-redis writes the commands of a node together,
- * and sends one again only where the reply is MOVED or ASK, which says that it was not run.
+ * Creates the transport to a Cluster. A shard is a slot. Commands go straight to the client of the slot's
+ * node, which writes them together; one that was not run is sent again, and redis 5 and 6 then follow
+ * redirections.
  */
 export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Transport {
   const wordsOf = prefixed(client._keyPrefix)
@@ -31,12 +35,18 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     const node = client.slots[command.shard]?.master
     if (node === undefined)
       throw new StoreError('redis', `no node of the Cluster serves slot ${command.shard}`)
-    const connection = node.client && connectionOf(node.client)
-    connection?.check()
-    const options = connection?.options ?? OPTIONS
     const words = wordsOf(command)
     const key = words[command.firstKey] as string
-    return withLoss(client.sendCommand(key, false, words, options), options)
+    if (node.client === undefined) return client.sendCommand(key, false, words, OPTIONS) // connects
+    const connection = connectionOf(node.client)
+    connection.check()
+    try {
+      return await connection.send(words)
+    } catch (error) {
+      if (!(error instanceof Error && REDIRECTION.test(error.message))) throw error
+      const { options } = connection
+      return withLoss(client.sendCommand(key, false, words, options), options)
+    }
   }
 
   return {
