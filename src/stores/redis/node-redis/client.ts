@@ -21,7 +21,7 @@ export interface NodeRedisClient extends Emitter {
   readonly isOpen: boolean
   /** Whether it is connected. */
   readonly isReady: boolean
-  /** Of redis 6. */
+  /** What its keys begin with, in redis 6. */
   readonly _keyPrefix?: string | Buffer | undefined
   sendCommand(args: string[], options: NodeRedisCommandOptions): Promise<unknown>
 }

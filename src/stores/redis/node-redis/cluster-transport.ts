@@ -3,8 +3,8 @@ import { StoreError } from '../../store-error.js'
 import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
 import { type NodeRedisClusterClient, warnOfMissingListener } from './client.js'
-import { checkOpen, connectionOf, OPTIONS, withLoss } from './connection.js'
-import { prefixed } from './prefixed.js'
+import { checkOpen, connectionOf, explainLoss, OPTIONS } from './connection.js'
+import { prefixKeys } from './prefix-keys.js'
 
 /** How often a client that is connecting is looked at. */
 const POLL_MS = 5
@@ -18,7 +18,7 @@ const REDIRECTION = /^(MOVED|ASK) /
  * redirections.
  */
 export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Transport {
-  const wordsOf = prefixed(client._keyPrefix)
+  const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
   const isConnected = () => client.isReady ?? client.masters.length > 0
   /** Resolves once the client has connected for the first time; `undefined` since then. */
@@ -45,7 +45,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     } catch (error) {
       if (!(error instanceof Error && REDIRECTION.test(error.message))) throw error
       const { options } = connection
-      return withLoss(client.sendCommand(key, false, words, options), options)
+      return explainLoss(client.sendCommand(key, false, words, options), options)
     }
   }
 

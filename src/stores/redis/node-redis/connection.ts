@@ -3,10 +3,7 @@ import { weakMemo } from '../../../util/memo.js'
 import { StoreError } from '../../store-error.js'
 import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 
-/**
- * The options of a command that the client sends by itself: strings in replies become buffers, and the
- * command keeps its place in the client's queue for as long as it takes.
- */
+/** Options that turn strings in replies into buffers, and let a command wait in the client's queue. */
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
 /** A client's connection to one server. */
@@ -48,7 +45,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
       checkOpen(client)
       if (!isStarting) throw notConnected()
     },
-    send: (words) => withLoss(client.sendCommand(words, unwritten.options), unwritten.options),
+    send: (words) => explainLoss(client.sendCommand(words, unwritten.options), unwritten.options),
   }
 })
 
@@ -71,7 +68,7 @@ export function notConnected(options?: { readonly cause: unknown }): StoreError 
 }
 
 /** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */
-export async function withLoss(
+export async function explainLoss(
   reply: Promise<unknown>,
   { abortSignal }: NodeRedisCommandOptions,
 ): Promise<unknown> {

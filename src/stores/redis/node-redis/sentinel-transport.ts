@@ -2,7 +2,7 @@ import { timeout } from '../../../util/timeout.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
 import { checkOpen, connectionOf, notConnected } from './connection.js'
-import { prefixed } from './prefixed.js'
+import { prefixKeys } from './prefix-keys.js'
 
 /** How long a command waits for a client that is looking for the master, which may take seconds. */
 const FIND_TIMEOUT_MS = 100
@@ -13,7 +13,7 @@ const FIND_TIMEOUT_MS = 100
  * command through that one.
  */
 export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Transport {
-  const wordsOf = prefixed(client._keyPrefix)
+  const wordsOf = prefixKeys(client._keyPrefix)
   const limitSearch = timeout(FIND_TIMEOUT_MS)
   let isStarting = true
 

@@ -1,12 +1,12 @@
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
 import { connectionOf } from './connection.js'
-import { prefixed } from './prefixed.js'
+import { prefixKeys } from './prefix-keys.js'
 
 /** Creates the transport to one server. */
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
-  const wordsOf = prefixed(client._keyPrefix)
+  const wordsOf = prefixKeys(client._keyPrefix)
   return {
     send(commands) {
       warnOfMissingListener(client)
