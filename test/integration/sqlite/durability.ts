@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { consecutive, fixedWindow } from 'headgate'
@@ -59,4 +60,15 @@ test('expired rows are removed, and others stay', async (t) => {
     left.map(({ key }) => key),
     ['day', 'ever'],
   )
+})
+
+test('the store empties the write-ahead log now and then', async (t) => {
+  const path = newFile(t)
+  const stores = [await openStore(t, path), await openStore(t, path)]
+  for (const { database } of stores) database.exec('PRAGMA wal_autocheckpoint = 0') // as if it came to nothing
+  for (let i = 0; i < 3000; i++) {
+    const charge = [{ key: `key-${i}`, policy, cost: 1 }]
+    await stores[i % 2]?.store.charge([charge])
+  }
+  assert.ok(statSync(`${path}-wal`).size < 12_000_000, `${statSync(`${path}-wal`).size} bytes`)
 })

@@ -5,6 +5,9 @@ import { isTemporary } from '../errors.js'
 import type { SqliteDatabase } from './client.js'
 import { quoteName, sqliteSchema } from './schema.js'
 
+/** Some megabytes of log. */
+const WRITES_PER_CHECKPOINT = 1000
+
 /**
  * Creates the dialect of SQLite. Its transactions run in one synchronous step of this process. While another
  * process has the file locked they fail at once, and are retried, so that nothing blocks the event loop.
@@ -16,11 +19,13 @@ export function sqliteDialect(
 ): Dialect<SqliteDatabase> {
   const table = quoteName(names)
   let statements: ReturnType<typeof prepareStatements> | undefined
+  let written = 0
 
   /** Runs `step` while no other process can write to the file. Nothing was written if it throws. */
   function inTransaction<T>(step: (using: ReturnType<typeof prepareStatements>) => T): T {
     let hasBegun = false
     try {
+      checkpoint()
       database.exec('BEGIN IMMEDIATE')
       hasBegun = true
       statements ??= prepareStatements(database, table)
@@ -32,6 +37,16 @@ export function sqliteDialect(
       if (!isTemporary(error)) statements = undefined // a database that was closed has lost them
       throw error
     }
+  }
+
+  /**
+   * Empties the write-ahead log now and then. SQLite's own checkpoints do not wait for other processes, so
+   * the log grows for as long as one of them is always writing.
+   */
+  function checkpoint(): void {
+    if (written < WRITES_PER_CHECKPOINT) return
+    const [isBusy] = Object.values(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as object)
+    if (Number(isBusy) === 0) written = 0
   }
 
   return {
@@ -52,6 +67,7 @@ export function sqliteDialect(
         for (const { key, state, expiresAtS } of rowsOf(changes))
           write.run(key, encodeState(state), expiresAtS)
         for (const key of changes.deleted) remove.run(key)
+        written += keys.length
         return results
       })
     },
