@@ -62,7 +62,7 @@ export const SEPARATE: readonly TypeProject[] = [
   onDriver('memcached.ts', '@types/memjs'),
   onDriver('mysql.ts', 'mysql2'),
   onDriver('postgres.ts', '@types/pg'),
-  { name: 'node:sqlite', fixtures: ['stores/sqlite.ts'], installed: installed('@types/node') },
+  { name: 'node:sqlite', fixtures: ['sqlite'], installed: installed('@types/node') },
 ]
 
 /** Express 5 and 4, and node:http. One project checks the library types: that takes most of the time. */
