@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { applyOperations, type Operation, type Writes } from './apply-operations.js'
-import { checkCosts, checkRefunds } from './validate.js'
+import { checkCosts, checkedRead, checkRefunds, checkTime } from './validate.js'
 
 /** A state for a store to write. */
 export interface StateWrite {
@@ -20,7 +20,9 @@ export type ReadState = (key: string, policy: Policy) => State | undefined
  * a store reads the states of the charges' keys, calls this with the time of its clock, and writes the
  * states, all in one atomic step, which may be repeated from the start.
  *
- * Throws a `TypeError` for a cost that is not a whole number of at least 0, and what `read` throws.
+ * Throws a `TypeError` for a cost that is not a whole number of at least 0, for a time that is not finite, and
+ * where `read` returns neither `undefined` nor as many finite numbers as the policy's `width`, such as a
+ * promise. Throws what `read` throws.
  */
 export function decideCharges(
   charges: readonly Charge[],
@@ -28,7 +30,7 @@ export function decideCharges(
   nowMs: number,
 ): { readonly verdicts: readonly Verdict[]; readonly writes: readonly StateWrite[] } {
   for (const charge of charges) checkCosts('decideCharges', charge)
-  const { results, writes } = applyAll(charges, read, nowMs)
+  const { results, writes } = applyAll('decideCharges', charges, read, nowMs)
   return { verdicts: results as readonly Verdict[], writes }
 }
 
@@ -36,7 +38,7 @@ export function decideCharges(
  * Returns the states to write for some refunds, at most one for each key; none for keys without a state. It
  * is pure, as `decideCharges` is.
  *
- * Throws a `TypeError` for a wrong cost or time, and what `read` throws.
+ * Throws a `TypeError` for a wrong cost, time or state, as `decideCharges` does, and what `read` throws.
  */
 export function applyRefunds(
   refunds: readonly Refund[],
@@ -45,11 +47,12 @@ export function applyRefunds(
 ): readonly StateWrite[] {
   checkRefunds('applyRefunds', refunds)
   const operations = refunds.map((refund) => ({ refund }))
-  return applyAll(operations, read, nowMs).writes
+  return applyAll('applyRefunds', operations, read, nowMs).writes
 }
 
-function applyAll(operations: readonly Operation[], read: ReadState, nowMs: number) {
-  const { results, writes } = applyOperations(operations, read, nowMs)
+function applyAll(owner: string, operations: readonly Operation[], read: ReadState, nowMs: number) {
+  checkTime(owner, nowMs)
+  const { results, writes } = applyOperations(operations, checkedRead(owner, read), nowMs)
   const error = results.find((result) => result instanceof Error)
   if (error !== undefined) throw error
   return { results, writes: Array.from(writes, ([key, write]) => stateWrite(key, write, nowMs)) }

@@ -1,5 +1,6 @@
 import { show } from '../../util/validate.js'
 import type { Charge, Part, Refund } from '../store.js'
+import type { Read } from './evaluate-charge.js'
 
 /** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
 export function checkCosts(owner: string, charge: Charge): void {
@@ -13,6 +14,32 @@ export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
     if (Number.isFinite(refund.takenAtMs)) continue
     throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(refund.takenAtMs)}.`)
   }
+}
+
+/** Throws a `TypeError` for a time that is not finite, at which a policy would allow everything. */
+export function checkTime(owner: string, nowMs: unknown): void {
+  if (Number.isFinite(nowMs)) return
+  const must = 'a finite number of milliseconds since the Unix epoch'
+  throw new TypeError(`${owner}: the time must be ${must}, got ${show(nowMs)}.`)
+}
+
+/** Returns a `read` that throws a `TypeError` in place of returning what is no state of the policy. */
+export function checkedRead(owner: string, read: Read): Read {
+  return (key, policy) => {
+    const state: unknown = read(key, policy)
+    if (state === undefined) return undefined
+    const isState = Array.isArray(state) && state.length === policy.width && state.every(Number.isFinite)
+    if (isState) return state
+    const must = `undefined, or an array of ${policy.width} finite numbers`
+    throw new TypeError(`${owner}: read must return ${must}, got ${showRead(state)}`)
+  }
+}
+
+function showRead(value: unknown): string {
+  const isPromise = typeof (value as Partial<PromiseLike<unknown>> | null)?.then === 'function'
+  if (isPromise) return `a promise. Await the states first, and have read return them from a Map.`
+  if (value === null) return 'null. Return undefined for a key that has no state.'
+  return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
 }
 
 function checkCost(owner: string, { cost }: Part): void {

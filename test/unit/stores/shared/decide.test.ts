@@ -4,6 +4,7 @@ import {
   consecutive,
   decideCharges,
   fixedWindow,
+  type ReadState,
   type Refund,
   type State,
   type StateWrite,
@@ -71,4 +72,37 @@ test.each([-1, 0.5, Number.NaN, '1'])('a cost of %p is an error', (cost) => {
   const message = 'a cost must be a whole number of at least 0'
   expect(() => decideCharges(charges, readFrom({}), NOW_MS)).toThrow(`decideCharges: ${message}`)
   expect(() => applyRefunds(refunds, readFrom({}), NOW_MS)).toThrow(`applyRefunds: ${message}`)
+})
+
+const CALLS: readonly [string, (read: ReadState, nowMs?: number) => unknown][] = [
+  ['decideCharges', (read, nowMs = NOW_MS) => decideCharges([[part('a', policy)]], read, nowMs)],
+  ['applyRefunds', (read, nowMs = NOW_MS) => applyRefunds([refund('a', 1)], read, nowMs)],
+]
+
+describe.each(CALLS)('%s', (name, call) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, '10250', 10_250n, new Date(NOW_MS)])(
+    'throws for the time %p',
+    (nowMs) => {
+      const message = `${name}: the time must be a finite number of milliseconds since the Unix epoch, got `
+      expect(() => call(readFrom({ a: [10, 4] }), nowMs as number)).toThrow(TypeError)
+      expect(() => call(readFrom({ a: [10, 4] }), nowMs as number)).toThrow(message)
+    },
+  )
+
+  test.each([
+    [Promise.resolve([10, 4]), 'a promise. Await the states first, and have read return them from a Map.'],
+    [null, 'null. Return undefined for a key that has no state.'],
+    [[10], '[10].'],
+    [[10, 4, 0], '[10, 4, 0].'],
+    [[10, Number.NaN], '[10, NaN].'],
+    [['10', 4], '["10", 4].'],
+    [[10, Number.NEGATIVE_INFINITY], '[10, -Infinity].'],
+    ['[10,4]', '"[10,4]".'],
+    [Float64Array.of(10, 4), 'an object.'],
+  ])('throws for a read that returns %p', (state, shown) => {
+    const read = () => state as State
+    const message = `${name}: read must return undefined, or an array of 2 finite numbers, got ${shown}`
+    expect(() => call(read)).toThrow(TypeError)
+    expect(() => call(read)).toThrow(message)
+  })
 })
