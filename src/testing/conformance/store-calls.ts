@@ -78,7 +78,8 @@ export async function expectFigures(
     lastMs = atMs
     const step = policy.take(state, atMs, cost)
     state = step.next ?? state
-    expectEqual(`${which}: the policy's figures at the verdict's atMs`, parts.map(figures), [figures(step)])
+    const what = "the policy's figures at the verdict's atMs, from a state that kept every bit"
+    expectEqual(`${which}: ${what}`, parts.map(figures), [figures(step)])
     expectEqual(`${which}: allowed`, allowed, step.allowed)
     await pause?.()
   }

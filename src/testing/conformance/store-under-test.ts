@@ -26,7 +26,10 @@ export interface Capabilities {
    * it the clock runs on, and any time may pass between two calls.
    */
   readonly settableClock: boolean
-  /** Takes any string as a key. Without it: printable ASCII without blanks, at most 250 bytes. */
+  /**
+   * Takes any string as a key; lone surrogates may be one character, as in UTF-8. Without it: printable
+   * ASCII without blanks, at most 250 bytes.
+   */
   readonly anyKey: boolean
   /**
    * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in

@@ -41,6 +41,7 @@ export interface ArenaOptions {
 /** How long a store that is not atomic across keys may take for the refunds of charges that it denied. */
 const SETTLED_MS = 5000
 const POLL_MS = 20
+const UNEQUAL = 'More is left where a write was lost, less where a charge was counted twice.'
 
 /** Runs `body` with keys of its own, which are deleted at the end. */
 export async function withArena(
@@ -65,7 +66,8 @@ export async function withArena(
       await pause(POLL_MS)
       left = await remainingOf(parts)
     }
-    expectEqual('remaining of each key: its limit less the units that were admitted', left, expected)
+    const what = 'remaining of each key: its limit less the units that were admitted'
+    expectEqual(`${what}. ${UNEQUAL}`, left, expected)
   }
 
   await body({

@@ -3,12 +3,15 @@ import type { ChildProcess } from 'node:child_process'
 const OUTPUT_MS = 200
 const OUTPUT_LENGTH = 4000
 
+const NOT_PIPED = ' Its error is on stderr; fork(file, { silent: true }) would have it in this message.'
+const written = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
+
 /** How a process ended. */
 export interface Exit {
   readonly isClean: boolean
   /** Such as `exited with code 1`. */
   readonly how: string
-  /** The end of what it wrote to a piped stderr, for messages. */
+  /** A sentence for messages: the end of what it wrote to a piped stderr, or where to look for it. */
   readonly output: string
 }
 
@@ -22,7 +25,8 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `exited with code ${code}`
-      const done = () => resolve({ isClean: code === 0, how, output: tail ? ` It wrote:\n${tail}` : '' })
+      const done = () =>
+        resolve({ isClean: code === 0, how, output: child.stderr ? written(tail) : NOT_PIPED })
       child.once('close', done)
       setTimeout(done, OUTPUT_MS) // another process may keep its output open
     })

@@ -74,8 +74,25 @@ describe.each([
 
 test('a store of each process admits the limit of each, and their number is in the message', async () => {
   const message = await failureOf('alone')
-  expect(message).toContain('allowed of 200 charges with a limit of 50')
+  expect(message).toContain(
+    'allowed of 200 charges with a limit of 50. More than the limit: two charges were',
+  )
   expect(message).toContain('100 !== 50')
+})
+
+test('a store that takes each charge twice admits less, and the message says why', async () => {
+  const message = await failureOf('doubling')
+  expect(message).toContain('allowed of 200 charges with a limit of 50. Less than the limit: a charge was')
+})
+
+test('a process whose stderr is not piped fails with where its error is', async () => {
+  const [first] = storeExactness({
+    startProcess: () => fork(program.path, ['unstartable'], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
+    capabilities: { atomicAcrossKeys: true },
+  })
+  await expect(first?.run()).rejects.toThrow(
+    /exited with code 1 before it called serveStore\(store\)\. Its error is on stderr; fork\(file, { silent: true }\)/,
+  )
 })
 
 test.each([

@@ -14,6 +14,10 @@ const STORES: Readonly<Record<string, () => Store>> = {
     charge: () => Promise.reject(new StoreError('made', 'connection refused')),
   }),
   hanging: () => ({ ...memoryStore(), charge: () => new Promise(() => {}) }),
+  doubling: () => {
+    const store = fileStore(folder, 'sorted')
+    return { ...store, charge: async (charges) => (await store.charge(charges)) && store.charge(charges) }
+  },
   malformed: () => ({ ...memoryStore(), charge: () => [] }),
   crashing: () => ({
     ...memoryStore(),
