@@ -34,7 +34,7 @@ let outcomes: Outcome[]
 
 beforeAll(async () => {
   outcomes = await tryBlocks(code)
-}, 300_000)
+}, 900_000)
 
 for (const [i, { page, line }] of code.entries()) {
   test(`the block at ${page}:${line} has sound types`, () => {

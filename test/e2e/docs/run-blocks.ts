@@ -20,6 +20,8 @@ import { nodeOf } from '../package/nodes.js'
 import type { Block } from './pages.js'
 
 const ROOT = resolve(__dirname, '../../..')
+/** For each test file among named blocks: those of several processes start dozens of them. */
+const TEST_TIMEOUT_MS = 240_000
 const FIXTURES = join(__dirname, 'fixtures.js')
 const RUNNER = join(__dirname, 'block-runner.ts')
 
@@ -64,7 +66,7 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
         const files = some.filter(({ block }) => block.file === undefined).map(({ file }) => file)
         for (const [file, errors] of await runTogether(node, files, timeoutMs)) runErrors.set(file, errors)
       }
-      for (const [file, errors] of await runNamed(ofPage, timeoutMs)) runErrors.set(file, errors)
+      for (const [file, errors] of await runNamed(ofPage, TEST_TIMEOUT_MS)) runErrors.set(file, errors)
     }
     return modules.map(({ block, file }) => ({
       block,
