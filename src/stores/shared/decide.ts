@@ -8,11 +8,14 @@ export interface StateWrite {
   readonly key: string
   /** The state that replaces the key's; `undefined` removes the key. */
   readonly state: State | undefined
-  /** For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. */
+  /**
+   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
+   * where the key is removed.
+   */
   readonly ttlMs: number
 }
 
-/** Returns the state of a key as it was read; `undefined` where there is none. */
+/** Returns the state of a key as it was read; `undefined` where there is none. Called once for each key. */
 export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /**
@@ -52,15 +55,22 @@ export function applyRefunds(
 
 function applyAll(owner: string, operations: readonly Operation[], read: ReadState, nowMs: number) {
   checkTime(owner, nowMs)
-  const { results, writes } = applyOperations(operations, checkedRead(owner, read), nowMs)
+  const before = new Map<string, State | undefined>()
+  const readChecked = checkedRead(owner, read)
+  const readOnce: ReadState = (key, policy) => {
+    if (!before.has(key)) before.set(key, readChecked(key, policy))
+    return before.get(key)
+  }
+  const { results, writes } = applyOperations(operations, readOnce, nowMs)
   const error = results.find((result) => result instanceof Error)
   if (error !== undefined) throw error
-  return { results, writes: Array.from(writes, ([key, write]) => stateWrite(key, write, nowMs)) }
+  const changed = Array.from(writes).filter(([key, { state }]) => state !== before.get(key))
+  return { results, writes: changed.map(([key, write]) => stateWrite(key, write, nowMs)) }
 }
 
 type Write = Writes extends ReadonlyMap<string, infer W> ? W : never
 
 function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
   const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
-  return { key, state, ttlMs }
+  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }

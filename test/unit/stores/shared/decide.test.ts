@@ -106,3 +106,15 @@ describe.each(CALLS)('%s', (name, call) => {
     expect(() => call(read)).toThrow(message)
   })
 })
+
+test('a state is never written with a time to live of 0: one that is fresh by now is removed', () => {
+  const writes = applyRefunds([refund('a', 1)], readFrom({ a: [10, 3] }), NOW_MS + 5000)
+  expect(writes).toEqual([{ key: 'a', state: undefined, ttlMs: 0 }])
+})
+
+test('each key is read once, and a state that stays as it is is not written', () => {
+  const read = jest.fn(readFrom({ a: [10, 4] }))
+  expect(applyRefunds([{ ...refund('a', 1), takenAtMs: NOW_MS - 5000 }], read, NOW_MS)).toEqual([])
+  decideCharges([[part('b', policy), part('b', policy)], [part('b', policy, 9)]], read, NOW_MS)
+  expect(read.mock.calls.map(([key]) => key)).toEqual(['a', 'b'])
+})
