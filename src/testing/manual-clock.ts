@@ -15,7 +15,7 @@ const START_MS = Date.UTC(2030, 0, 1)
 
 /**
  * Creates a clock for tests: `memoryStore({ clock: manualClock() })`. It starts at `startMs`, by default at
- * midnight UTC of 1 January 2030, where a fixed window of up to a day begins.
+ * midnight UTC of 1 January 2030, where a fixed window of a minute, an hour or a day begins.
  */
 export function manualClock(startMs: number = START_MS): ManualClock {
   if (!Number.isFinite(startMs))

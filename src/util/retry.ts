@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-const MAX_ATTEMPTS = 30
 /** An attempt that ends later than this is the last. */
 const MAX_ELAPSED_MS = 2000
 const MAX_DELAY_MS = 20
@@ -11,6 +10,8 @@ export interface RetryOptions<T> {
   readonly isTemporary?: (error: unknown) => boolean
   /** Whether what an attempt resolved with is the result. Default: always. */
   readonly isFinal?: (value: T) => boolean
+  /** Default 30. */
+  readonly maxAttempts?: number
 }
 
 /**
@@ -20,11 +21,11 @@ export interface RetryOptions<T> {
  */
 export async function retry<T>(
   run: () => Promise<T>,
-  { isTemporary = () => false, isFinal = () => true }: RetryOptions<T>,
+  { isTemporary = () => false, isFinal = () => true, maxAttempts = 30 }: RetryOptions<T>,
 ): Promise<T> {
   const endMs = performance.now() + MAX_ELAPSED_MS
   for (let attempt = 1; ; attempt++) {
-    const isLast = () => attempt === MAX_ATTEMPTS || performance.now() > endMs
+    const isLast = () => attempt === maxAttempts || performance.now() > endMs
     try {
       const value = await run()
       if (isFinal(value) || isLast()) return value

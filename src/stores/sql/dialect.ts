@@ -36,6 +36,8 @@ export interface Dialect<Connection> {
   readonly name: 'mysql' | 'postgres' | 'sqlite'
   /** The table's name, quoted. */
   readonly table: string
+  /** How often a transaction is tried within two seconds. Default 30. */
+  readonly maxAttempts?: number
   acquire(): Promise<Connection>
   release(connection: Connection): void
   /** Closes a connection, so that the pool opens a new one. */

@@ -47,7 +47,7 @@ export function codeOf(error: unknown): string {
 
 /** Whether another attempt may succeed, after an error that has changed nothing. */
 export function isTemporary(error: unknown): boolean {
-  return TEMPORARY.includes(codeOf(error))
+  return TEMPORARY.includes(codeOf(error)) || /statement has been finalized/.test(String(error)) // reopened
 }
 
 /** Creates a function that returns the operator's fix for an error, if one is known. `table` is quoted. */

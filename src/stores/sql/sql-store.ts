@@ -22,9 +22,10 @@ const MAX_UNANSWERED = 3
 export interface SqlStore extends Store {
   /**
    * Creates the table if it does not exist, for applications that do not run the SQL themselves. Await it
-   * before the first request. Rejects with `StoreError` if the pool's user lacks the permission.
+   * before the first request. Rejects with `StoreError` if the table cannot be created, or cannot be used.
    */
   prepare(): Promise<void>
+  /** Stops the removal of expired rows. The database stays open. */
   close(): Promise<void>
 }
 
@@ -33,8 +34,9 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const hintFor = hints(dialect.name, dialect.table)
   const useConnection = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
+  const retries = dialect.maxAttempts === undefined ? {} : { maxAttempts: dialect.maxAttempts }
   const withRetry = <T>(use: (connection: Connection) => Promise<T>) =>
-    retry(() => useConnection(use), { isTemporary })
+    retry(() => useConnection(use), { isTemporary, ...retries })
   const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))
 
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {

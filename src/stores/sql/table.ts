@@ -8,7 +8,7 @@ export const DEFAULT_TABLE = 'headgate'
 /** The width of the key column. Storage keys are usually shorter. */
 export const MAX_KEY_BYTES = 255
 
-/** Options of `mysqlStore` and `postgresStore`. */
+/** Options of the SQL stores. */
 export interface SqlStoreOptions {
   /** The table's name, perhaps after the name of its schema or database. Default: `headgate`. */
   table?: string

@@ -25,7 +25,11 @@ const WRONG: readonly (readonly [unknown, object | undefined, RegExp])[] = [
     /^TypeError: sqliteStore: database must be a DatabaseSync of node:sqlite, got undefined\. Write sqliteStore\(new DatabaseSync\('limits\.db'\)\)\.$/,
   ],
   ['limits.db', undefined, /^TypeError: sqliteStore: database must be .*, got a string/],
-  [{ exec() {} }, undefined, /^TypeError: sqliteStore: database must be .*, got an object/],
+  [
+    { exec() {}, prepare() {}, open: true },
+    undefined,
+    /^TypeError: sqliteStore: database must be .*, got an object/,
+  ],
   [new DatabaseSync(':memory:'), { table: 'a b' }, /^TypeError: sqliteStore: table must be a name/],
   [new DatabaseSync(':memory:'), { clock: 5 }, /^TypeError: sqliteStore: clock must be a function/],
   [
@@ -177,6 +181,22 @@ test('a database that is closed and opened again', async (t) => {
   )
   database.open()
   assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
+  database.close()
+  database.open()
+  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 2)
+})
+
+test('prepare() leaves the rows and the other databases of a connection as they are', async (t) => {
+  const { store } = await openStore(t, newFile(t))
+  await store.charge([chargeOf('')])
+  await store.prepare()
+  assert.equal((await store.charge([chargeOf('')]))[0]?.parts[0]?.remaining, 3)
+  const other = new DatabaseSync(newFile(t))
+  t.after(() => other.close())
+  other.exec(`ATTACH '${newFile(t)}' AS limits`)
+  await sqliteStore(other, { table: 'limits.headgate' }).prepare()
+  const modeOf = (name: string) => other.prepare(`PRAGMA ${name}.journal_mode`).get()?.journal_mode
+  assert.deepEqual([modeOf('main'), modeOf('limits')], ['delete', 'wal'])
 })
 
 test('rows are read alike, however the database returns them', async (t) => {

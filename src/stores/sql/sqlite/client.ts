@@ -11,14 +11,16 @@ export type SqliteValue = string | number | Uint8Array
 
 /** What the store needs of a `DatabaseSync` of `node:sqlite` (https://nodejs.org/api/sqlite.html). */
 export interface SqliteDatabase {
+  open(): void
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
 }
 
 /** Returns the database. Throws a `TypeError` if `value` is none. */
 export function readDatabase(value: unknown): SqliteDatabase {
-  const { exec, prepare } = (value ?? {}) as Partial<SqliteDatabase>
-  if (typeof exec === 'function' && typeof prepare === 'function') return value as SqliteDatabase
+  const { open, exec, prepare } = (value ?? {}) as Partial<SqliteDatabase>
+  const hasMethods = [open, exec, prepare].every((method) => typeof method === 'function')
+  if (hasMethods) return value as SqliteDatabase
   const fix = "Write sqliteStore(new DatabaseSync('limits.db'))."
   throw wrongKind('sqliteStore', 'database', 'a DatabaseSync of node:sqlite', value, fix)
 }

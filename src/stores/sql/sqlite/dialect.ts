@@ -7,6 +7,8 @@ import { quoteName, sqliteSchema } from './schema.js'
 
 /** Some megabytes of log. */
 const WRITES_PER_CHECKPOINT = 1000
+/** Between two attempts, where other processes use the log. */
+const WRITES_PER_ATTEMPT = 100
 
 /**
  * Creates the dialect of SQLite. Its transactions run in one synchronous step of this process. While another
@@ -18,14 +20,16 @@ export function sqliteDialect(
   clock: () => number,
 ): Dialect<SqliteDatabase> {
   const table = quoteName(names)
+  const [, schema = 'main'] = names.toReversed()
+  const pragma = `PRAGMA ${quoteName([schema])}.`
   let statements: ReturnType<typeof prepareStatements> | undefined
-  let written = 0
+  /** How many rows may still be written before the next checkpoint. */
+  let beforeCheckpoint = WRITES_PER_CHECKPOINT
 
   /** Runs `step` while no other process can write to the file. Nothing was written if it throws. */
   function inTransaction<T>(step: (using: ReturnType<typeof prepareStatements>) => T): T {
     let hasBegun = false
     try {
-      checkpoint()
       database.exec('BEGIN IMMEDIATE')
       hasBegun = true
       statements ??= prepareStatements(database, table)
@@ -34,30 +38,37 @@ export function sqliteDialect(
       return result
     } catch (error) {
       if (hasBegun) rollBack(database) // and leaves a transaction of the application alone
-      if (!isTemporary(error)) statements = undefined // a database that was closed has lost them
+      if (hasBegun || !isTemporary(error)) statements = undefined // a database that was closed has lost them
       throw error
     }
   }
 
   /**
    * Empties the write-ahead log now and then. SQLite's own checkpoints do not wait for other processes, so
-   * the log grows for as long as one of them is always writing.
+   * the log grows for as long as one of them is always writing. Where it fails, so will the next charge.
    */
-  function checkpoint(): void {
-    if (written < WRITES_PER_CHECKPOINT) return
-    const [isBusy] = Object.values(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as object)
-    if (Number(isBusy) === 0) written = 0
+  function checkpointIfDue(): void {
+    if (beforeCheckpoint > 0) return
+    beforeCheckpoint = WRITES_PER_CHECKPOINT
+    try {
+      const reply = database.prepare(`${pragma}wal_checkpoint(TRUNCATE)`).get()
+      const [isBusy] = Object.values(reply as object)
+      if (Number(isBusy) !== 0) beforeCheckpoint = WRITES_PER_ATTEMPT
+    } catch {
+      // What keeps the log from being emptied keeps rows from being written, and that is reported.
+    }
   }
 
   return {
     name: 'sqlite',
     table,
+    maxAttempts: Number.POSITIVE_INFINITY, // one costs little, and SQLite promises nobody a turn
     acquire: async () => database,
     release() {},
     destroy() {},
     async rollback() {}, // a transaction has ended when it throws
     async transact(_database, keys, decide) {
-      return inTransaction(({ select, write, remove }) => {
+      const results = inTransaction(({ select, write, remove }) => {
         const states = new Map<string, State | undefined>()
         for (const key of keys) {
           const row = select.get(key)
@@ -67,18 +78,20 @@ export function sqliteDialect(
         for (const { key, state, expiresAtS } of rowsOf(changes))
           write.run(key, encodeState(state), expiresAtS)
         for (const key of changes.deleted) remove.run(key)
-        written += keys.length
+        beforeCheckpoint -= rowsOf(changes).length + changes.deleted.length
         return results
       })
+      checkpointIfDue()
+      return results
     },
     async removeExpired(_database, limit) {
       return inTransaction(({ purge }) => Number(purge.run(Math.floor(clock() / 1000), limit).changes))
     },
     async prepare() {
-      database.exec('PRAGMA journal_mode = WAL')
-      database.exec('PRAGMA synchronous = NORMAL')
+      database.exec(`${pragma}journal_mode = WAL`)
+      database.exec(`${pragma}synchronous = NORMAL`)
       database.exec(sqliteSchema(names.join('.')))
-      inTransaction(({ remove }) => remove.run('')) // throws if the store cannot write to this table
+      inTransaction(({ purge }) => purge.run(0, 0)) // throws if the store cannot write to this table
     },
   }
 }

@@ -18,7 +18,7 @@ const OPTIONS = { rows: { ...TABLE_OPTIONS.rows, clock: callback<() => number> }
  * of charges.
  *
  * - Atomicity: `BEGIN IMMEDIATE`, so that one process at a time decides and writes. The others try again for
- *   two seconds, at most thirty times, without blocking their event loops; then it rejects with `StoreError`.
+ *   two seconds, and go on with other work meanwhile; then it rejects with `StoreError`.
  * - Clock: that of the machine, in milliseconds.
  * - Durability: a limit outlives its processes, `kill -9` included. A power cut may lose the last charges,
  *   and damages nothing. For a commit that outlives it, run `PRAGMA synchronous = FULL` after `prepare()`;
@@ -27,8 +27,9 @@ const OPTIONS = { rows: { ...TABLE_OPTIONS.rows, clock: callback<() => number> }
  * - `database` is the user's `DatabaseSync` of `node:sqlite` (Node.js 22.13 or newer), which nothing else uses:
  *   charges fail while the application has a transaction open on it. The store never closes it. Leave its
  *   `timeout` at 0, or each attempt blocks the process for as long.
- * - `await store.prepare()` in each process. It creates the table, switches the file to write-ahead logging,
- *   and sets `synchronous` of this connection to `NORMAL`.
+ * - `await store.prepare()` in each process, and again when the database was closed and opened. It creates
+ *   the table, switches the file to write-ahead logging, and sets `synchronous` of this connection to
+ *   `NORMAL`.
  *
  * Throws a `TypeError` if `database` is no such object, and for wrong options.
  */
