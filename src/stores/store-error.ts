@@ -15,6 +15,7 @@ export class StoreError extends Error {
   /** Whether the store replied that it cannot decide this charge. The circuit breaker counts no failure. */
   readonly answered: boolean
 
+  /** The error's message is `message` after the name of the store: `redis: connection refused`. */
   constructor(store: string, message: string, options: { cause?: unknown; answered?: boolean } = {}) {
     const { answered = false, ...rest } = options
     super(`${store}: ${message}`, rest)
