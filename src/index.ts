@@ -13,16 +13,22 @@ declare global {
   }
 }
 
+/** A request of Express, by a name of this package: types of exported middleware are written with it. */
+export interface ExpressRequest extends Request {}
+
+/** A response of Express. */
+export interface ExpressResponse extends Response {}
+
 /** The options of `rateLimit`, with callbacks for the requests and responses of Express. */
 export type RateLimitOptions<
-  Req extends IncomingMessage = Request,
-  Res extends ServerResponse = Response,
+  Req extends IncomingMessage = ExpressRequest,
+  Res extends ServerResponse = ExpressResponse,
 > = http.RateLimitOptions<Req, Res>
 
 /** The options of `loginGuard`, with callbacks for the requests and responses of Express. */
 export type LoginGuardOptions<
-  Req extends IncomingMessage = Request,
-  Res extends ServerResponse = Response,
+  Req extends IncomingMessage = ExpressRequest,
+  Res extends ServerResponse = ExpressResponse,
 > = http.LoginGuardOptions<Req, Res>
 
 /** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
@@ -32,32 +38,35 @@ type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: http.Next) =
 type Properties<T> = Pick<T, keyof T>
 
 /** The middleware of `rateLimit`; carries its limiter. */
-export interface RateLimitMiddleware<Req extends IncomingMessage = Request>
+export interface RateLimitMiddleware<Req extends IncomingMessage = ExpressRequest>
   extends AnyRequest,
     Properties<http.RateLimitMiddleware<Req>> {}
 
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
-export interface LoginGuard<Req extends IncomingMessage = Request>
+export interface LoginGuard<Req extends IncomingMessage = ExpressRequest>
   extends AnyRequest,
     Properties<http.LoginGuard<Req>> {}
 
-interface MakeRateLimit {
+/** The type of `rateLimit`. */
+export interface MakeRateLimit {
   (options: RateLimitOptions): RateLimitMiddleware
-  <Req extends IncomingMessage = Request, Res extends ServerResponse = Response>(
+  <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: RateLimitOptions<Req, Res>,
   ): RateLimitMiddleware<Req>
 }
 
-interface MakeLoginGuard {
+/** The type of `loginGuard`. */
+export interface MakeLoginGuard {
   (options: LoginGuardOptions): LoginGuard
-  <Req extends IncomingMessage = Request, Res extends ServerResponse = Response>(
+  <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: LoginGuardOptions<Req, Res>,
   ): LoginGuard<Req>
 }
 
-interface MakeByUser {
+/** The type of `byUser`. */
+export interface MakeByUser {
   <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
-  <Subject = Request>(
+  <Subject = ExpressRequest>(
     get: (subject: Subject) => unknown,
     options?: http.ByUserOptions<NoInfer<Subject>>,
   ): http.KeyFunction<Subject>

@@ -1,4 +1,5 @@
 import { memoryStore } from '../stores/memory/memory-store.js'
+import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
@@ -8,9 +9,7 @@ const FIX =
 
 /** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
-  const { name, charge, refund, forget } = (store ?? {}) as Partial<Store>
-  const hasMethods = [charge, refund, forget].every((method) => typeof method === 'function')
-  if (typeof name === 'string' && hasMethods) return store as Store
+  if (isStore(store)) return store
   throw wrongKind(owner, option, 'a store', store, FIX)
 }
 

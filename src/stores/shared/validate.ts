@@ -1,6 +1,12 @@
 import { show } from '../../util/validate.js'
-import type { Charge, Part, Refund } from '../store.js'
+import type { Charge, Part, Refund, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
+
+/** Returns whether a value has the methods of a store. */
+export function isStore(value: unknown): value is Store {
+  const { name, charge, refund, forget } = (value ?? {}) as Partial<Store>
+  return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
+}
 
 /** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
 export function checkCosts(owner: string, charge: Charge): void {

@@ -42,10 +42,25 @@ export const HTTP: TypeProject = {
   installed: installed('@types/node'),
 }
 
+/** Emits declarations, as libraries do. The types of Express lie where only links lead, as with pnpm. */
+const DECLARATIONS: TypeProject = {
+  name: 'declarations',
+  fixtures: ['declarations'],
+  installed: EXPRESS,
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: '.',
+    outDir: 'out',
+  },
+}
+
 /** Each entry beside no other package than those that its users have. */
 export const SEPARATE: readonly TypeProject[] = [
   EXPRESS_5,
   EXPRESS_4,
+  DECLARATIONS,
   HTTP,
   { ...HTTP, name: 'node:http, module: node16', compilerOptions: { module: 'node16' } },
   {
@@ -73,6 +88,7 @@ export const TOGETHER: readonly TypeProject[] = [
 
 /** The drivers' types, and a resolver that finds those of entries by `typesVersions`. */
 export const OF_OLDEST: readonly TypeProject[] = [
+  { ...DECLARATIONS, compilerOptions: { ...DECLARATIONS.compilerOptions, skipLibCheck: true } },
   {
     name: 'all drivers',
     fixtures: ['stores'],
