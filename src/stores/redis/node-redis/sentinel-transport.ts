@@ -1,29 +1,53 @@
-import { timeout } from '../../../util/timeout.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
 import { checkOpen, connectionOf, notConnected } from './connection.js'
 import { prefixKeys } from './prefix-keys.js'
 
-/** How long a command waits for a client that is looking for the master, which may take seconds. */
-const FIND_TIMEOUT_MS = 100
+/** A server's error for a write when it is not the master any more. */
+const READONLY = /^READONLY /
 
 /**
  * Creates the transport to the master of a Sentinel group. redis 5 and 6 run a command again that has failed
- * because the connection was lost. So the store only asks for the client of the master, and sends the
- * command through that one.
+ * because the connection was lost. So the store only asks for the client of the master, and sends commands
+ * through that one for as long as it is connected, whatever the Sentinels do.
  */
 export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Transport {
   const wordsOf = prefixKeys(client._keyPrefix)
-  const limitSearch = timeout(FIND_TIMEOUT_MS)
-  let isStarting = true
+  /** The master that was found last, which may be disconnected. */
+  let master: NodeRedisClient | undefined
+  /** A master that has replied READONLY, and what it said. */
+  let demoted: { readonly server: NodeRedisClient; readonly error: Error } | undefined
+  let searching: Promise<NodeRedisClient> | undefined
+  let lastFailure: unknown
 
-  /** Resolves with the connection to the master; with the first one, however long that takes. */
+  /** Finds the master. Only one search runs: concurrent ones would take several of the client's leases. */
+  function search(): Promise<NodeRedisClient> {
+    searching ??= findMaster().finally(() => {
+      searching = undefined
+      demoted = undefined
+    })
+    return searching
+  }
+
   async function findMaster(): Promise<NodeRedisClient> {
-    const found = client._execute(false, async (master) => master)
     try {
-      return await (isStarting ? found : limitSearch(found))
+      master = await client._execute(false, async (found) => {
+        if (found === demoted?.server) throw demoted.error // then the client looks for the new master
+        return found
+      })
+      return master
     } catch (cause) {
+      lastFailure = cause
       throw notConnected({ cause })
+    }
+  }
+
+  async function sendTo(server: NodeRedisClient, words: string[]): Promise<unknown> {
+    try {
+      return await connectionOf(server).send(words)
+    } catch (error) {
+      if (error instanceof Error && READONLY.test(error.message)) demoted = { server, error }
+      throw error
     }
   }
 
@@ -31,11 +55,15 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)
-      const isConnected = client.getMasterNode() !== undefined
-      isStarting &&= !isConnected
-      if (!isConnected && !isStarting) throw notConnected()
-      const master = findMaster()
-      return commands.map(async (command) => connectionOf(await master).send(wordsOf(command)))
+      if (commands.length === 0) return []
+      if (master?.isReady && master !== demoted?.server) {
+        const server = master
+        return commands.map((command) => sendTo(server, wordsOf(command)))
+      }
+      const found = search()
+      if (master === undefined) return commands.map(async (command) => sendTo(await found, wordsOf(command)))
+      found.catch(() => undefined) // a later charge fails with the reason
+      throw notConnected({ cause: lastFailure })
     },
   }
 }
