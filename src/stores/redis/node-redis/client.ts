@@ -39,17 +39,21 @@ export interface NodeRedisSentinelClient extends Emitter {
   _execute<T>(isReadonly: boolean, run: (master: NodeRedisClient) => Promise<T>): Promise<T>
 }
 
+/** A node of a Cluster as `createCluster` of redis 5 or 6 knows it. */
+export interface NodeRedisClusterNode {
+  readonly client?: NodeRedisClient | undefined
+}
+
 /** What the store needs of `createCluster` of redis 5 or 6. */
 export interface NodeRedisClusterClient extends Emitter {
   readonly isOpen: boolean
-  /** Of redis 6. */
-  readonly isReady?: boolean
   readonly _keyPrefix?: string | Buffer | undefined
-  /** All masters; none before it is connected. */
+  /** All masters; none before it has found them. */
   readonly masters: readonly object[]
-  /** The nodes of each slot. A node without a client is connected by the first command. */
-  readonly slots: readonly { readonly master: { readonly client?: NodeRedisClient | undefined } }[]
-  nodeClient(node: never): unknown
+  /** The nodes of each slot. With `minimizeConnections`, a node has no client at first. */
+  readonly slots: readonly { readonly master: NodeRedisClusterNode }[]
+  /** Creates a node's client if there is none, and resolves with it once it is connected. */
+  nodeClient(node: never): Promise<unknown>
   /** Sends a command to the master of a key's slot; to another one where the reply is MOVED or ASK. */
   sendCommand(
     firstKey: string,

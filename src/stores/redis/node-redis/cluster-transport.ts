@@ -1,32 +1,49 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { TimeoutError, timeout } from '../../../util/timeout.js'
 import { StoreError } from '../../store-error.js'
 import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
-import { type NodeRedisClusterClient, warnOfMissingListener } from './client.js'
-import { checkOpen, connectionOf, explainLoss, OPTIONS } from './connection.js'
+import {
+  type NodeRedisClient,
+  type NodeRedisClusterClient,
+  type NodeRedisClusterNode,
+  warnOfMissingListener,
+} from './client.js'
+import { checkOpen, connectionOf, notConnected, OPTIONS } from './connection.js'
 import { prefixKeys } from './prefix-keys.js'
 
 /** How often a client that is connecting is looked at. */
 const POLL_MS = 5
+
+/** How long a redirected command may take: its new node may be down, or its client not connected yet. */
+const REDIRECTION_TIMEOUT_MS = 250
 
 /** A node's error for a command that it has not run: it does not serve the slot, or not this key of it. */
 const REDIRECTION = /^(MOVED|ASK) /
 
 /**
  * Creates the transport to a Cluster. A shard is a slot. Commands go straight to the client of the slot's
- * node, which writes them together; one that was not run is sent again, and redis 5 and 6 then follow
- * redirections.
+ * node, which writes them together; one that was redirected, and so not run, is sent again, and redis 5 and 6
+ * then follow redirections.
  */
 export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Transport {
   const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
-  const isConnected = () => client.isReady ?? client.masters.length > 0
-  /** Resolves once the client has connected for the first time; `undefined` since then. */
+  const limitRedirection = timeout(REDIRECTION_TIMEOUT_MS)
+  const isConnected = () => client.masters.length > 0
+  /** Resolves once the client knows the nodes; `undefined` since then. */
   let connecting: Promise<void> | undefined
 
-  async function firstConnection(): Promise<void> {
+  async function firstDiscovery(): Promise<void> {
     while (client.isOpen && !isConnected()) await pause(POLL_MS)
     connecting = undefined
+  }
+
+  /** Returns the client of a node. With `minimizeConnections`, the first command to the node creates it. */
+  function clientOf(node: NodeRedisClusterNode): NodeRedisClient {
+    if (node.client === undefined) client.nodeClient(node as never).catch(() => undefined) // emitted too
+    if (node.client === undefined) throw notConnected()
+    return node.client
   }
 
   /** Sends a command, unless its node is disconnected: it would wait in that client's queue. */
@@ -36,16 +53,26 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     if (node === undefined)
       throw new StoreError('redis', `no node of the Cluster serves slot ${command.shard}`)
     const words = wordsOf(command)
-    const key = words[command.firstKey] as string
-    if (node.client === undefined) return client.sendCommand(key, false, words, OPTIONS) // connects
-    const connection = connectionOf(node.client)
+    const connection = connectionOf(clientOf(node))
     connection.check()
     try {
       return await connection.send(words)
     } catch (error) {
       if (!(error instanceof Error && REDIRECTION.test(error.message))) throw error
-      const { options } = connection
-      return explainLoss(client.sendCommand(key, false, words, options), options)
+      return sendRedirected(words[command.firstKey] as string, words)
+    }
+  }
+
+  /** Sends a command to the node that serves its slot now. Never writes it once the time is over. */
+  async function sendRedirected(key: string, words: string[]): Promise<unknown> {
+    const controller = new AbortController()
+    const options = { ...OPTIONS, abortSignal: controller.signal }
+    try {
+      return await limitRedirection(client.sendCommand(key, false, words, options))
+    } catch (cause) {
+      if (!(cause instanceof TimeoutError)) throw cause
+      controller.abort()
+      throw new StoreError('redis', 'the node that the slot has moved to did not reply', { cause })
     }
   }
 
@@ -54,7 +81,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)
-      if (!isConnected()) connecting ??= firstConnection()
+      if (!isConnected()) connecting ??= firstDiscovery()
       const isWaiting = connecting
       return commands.map((command) =>
         isWaiting ? isWaiting.then(() => sendToNode(command)) : sendToNode(command),

@@ -15,8 +15,6 @@ export interface Connection {
   check(): void
   /** Sends a command. It is rejected when the connection is lost, and then never written any more. */
   send(words: string[]): Promise<unknown>
-  /** The options for a command that is sent otherwise: a signal is aborted when the connection is lost. */
-  readonly options: NodeRedisCommandOptions
 }
 
 /**
@@ -37,9 +35,6 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
     lost.abort()
   })
   return {
-    get options() {
-      return unwritten.options
-    },
     check() {
       if (client.isReady) return
       checkOpen(client)
@@ -68,7 +63,7 @@ export function notConnected(options?: { readonly cause: unknown }): StoreError 
 }
 
 /** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */
-export async function explainLoss(
+async function explainLoss(
   reply: Promise<unknown>,
   { abortSignal }: NodeRedisCommandOptions,
 ): Promise<unknown> {
