@@ -42,5 +42,11 @@ export function transportOf(client: unknown): Transport {
   if (isNodeRedisSentinel(client)) return nodeRedisSentinelTransport(client)
   if (isNodeRedis(client)) return nodeRedisTransport(client)
   const fix = 'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis.'
-  throw wrongKind('redisStore', 'client', 'a client of ioredis, or of redis 5 or later', client, fix)
+  throw wrongKind(
+    'redisStore',
+    'client',
+    'a client of ioredis, or of redis 5 or later (not a pool)',
+    client,
+    fix,
+  )
 }

@@ -63,9 +63,13 @@ export interface NodeRedisClusterClient extends Emitter {
   ): Promise<unknown>
 }
 
-/** Returns whether a value has what the store needs of a client of node-redis for one server. */
+/**
+ * Returns whether a value has what the store needs of a client of node-redis for one server. Sentinel and
+ * Cluster clients have that too.
+ */
 export function isNodeRedis(value: unknown): value is NodeRedisClient {
-  return hasMethods(value, ['sendCommand', 'on', 'listenerCount', 'withTypeMapping']) && 'isReady' in value
+  if (!hasMethods(value, ['sendCommand', 'on', 'listenerCount', 'withTypeMapping'])) return false
+  return 'isReady' in value && !['getMasterNode', 'masters', 'slots'].some((name) => name in value)
 }
 
 export function isNodeRedisSentinel(value: unknown): value is NodeRedisSentinelClient {
@@ -73,7 +77,9 @@ export function isNodeRedisSentinel(value: unknown): value is NodeRedisSentinelC
 }
 
 export function isNodeRedisCluster(value: unknown): value is NodeRedisClusterClient {
-  return hasMethods(value, ['nodeClient', 'sendCommand', 'on', 'listenerCount', 'withTypeMapping'])
+  if (!hasMethods(value, ['nodeClient', 'sendCommand', 'on', 'listenerCount', 'withTypeMapping']))
+    return false
+  return 'slots' in value && Array.isArray(value.slots) && 'masters' in value && Array.isArray(value.masters)
 }
 
 function hasMethods(value: unknown, names: readonly string[]): value is object {

@@ -84,12 +84,26 @@ test('redisStore takes clients that were declared with the types of their driver
   expect(accepted.map((client) => redisStore(client).name)).toEqual(Array(4).fill('redis'))
 })
 
+/** A client of another version of its driver, which lacks a member. */
+function without(member: string, client: object): object {
+  return Object.defineProperty(client, member, { value: undefined })
+}
+
 test.each<[string, () => unknown]>([
-  ['a pool', () => redis6.createClientPool()],
-  ['a legacy client', () => redis6.createClient().legacy()],
-])('%s of redis 6 throws a TypeError that says what to write', (_, make) => {
+  ['a pool of redis 6', () => redis6.createClientPool()],
+  ['a pool of redis 5', () => redis5.createClientPool()],
+  ['a legacy client of redis 6', () => redis6.createClient().legacy()],
+  ['a Sentinel of redis 6 without _execute', () => without('_execute', redis6.createSentinel(sentinel))],
+  ['a Sentinel of redis 5 without _execute', () => without('_execute', redis5.createSentinel(sentinel))],
+  [
+    'a Cluster of redis 6 without nodeClient',
+    () => without('nodeClient', redis6.createCluster({ rootNodes })),
+  ],
+  ['a Cluster of redis 6 without slots', () => without('slots', redis6.createCluster({ rootNodes }))],
+  ['a Cluster of redis 5 without slots', () => without('slots', redis5.createCluster({ rootNodes }))],
+])('%s throws a TypeError that says what to write', (_, make) => {
   expect(() => redisStore(make() as Accepted)).toThrow(
-    'redisStore: client must be a client of ioredis, or of redis 5 or later, got an object. ' +
+    'redisStore: client must be a client of ioredis, or of redis 5 or later (not a pool), got an object. ' +
       'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis.',
   )
 })
