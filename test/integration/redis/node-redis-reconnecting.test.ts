@@ -119,3 +119,22 @@ describe.each(NODE_REDIS)('a connection of %s that breaks and comes back at once
     expect(await takenOf(store)).toBeLessThanOrEqual(ends.allowed + ends.unknown)
   })
 })
+
+describe.each(NODE_REDIS)('an error event of %s while it is connected', (_, make) => {
+  const { connected, endAll } = nodeRedisConnections(() => server, make)
+  afterEach(endAll)
+
+  test('leaves the charges in flight alone', async () => {
+    const { client, store } = await connected()
+    await server.kill('SIGSTOP')
+    const large = ['SET', 'filler', 'x'.repeat(2 ** 24)] // more than the sockets buffer
+    const fillers = [1, 2].map(() => client.sendCommand(large))
+    await new Promise(setImmediate)
+    const unwritten = outcomeOf(charge(store))
+    await pause(20)
+    client.emit('error', new Error('a failed ping'))
+    await server.kill('SIGCONT')
+    expect((await unwritten).verdict).toMatchObject({ allowed: true })
+    await Promise.all(fillers)
+  })
+})

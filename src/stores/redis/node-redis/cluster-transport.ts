@@ -23,8 +23,8 @@ const REDIRECTION = /^(MOVED|ASK) /
 
 /**
  * Creates the transport to a Cluster. A shard is a slot. Commands go straight to the client of the slot's
- * node, which writes them together; one that was redirected, and so not run, is sent again, and redis 5 and 6
- * then follow redirections.
+ * node, which writes them together; one that was redirected, and so not run, is sent again, and redis 5 and
+ * 6 then follow redirections.
  */
 export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Transport {
   const wordsOf = prefixKeys(client._keyPrefix)

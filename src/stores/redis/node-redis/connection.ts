@@ -29,6 +29,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
     isStarting = false
   })
   client.on(errorMonitor, () => {
+    if (client.isReady) return // an odd reply or a failed ping; a lost connection is not ready any more
     isStarting = false
     const lost = unwritten
     unwritten = unwrittenCommands()
