@@ -17,6 +17,7 @@ import { DRIVERS } from './drivers.js'
 const CONFORMING = [
   ['ioredis 6', DRIVERS['ioredis 6']],
   ['redis 6', DRIVERS['redis 6']],
+  ['redis 5', DRIVERS['redis 5']],
 ] as const
 
 let server: RedisServer
