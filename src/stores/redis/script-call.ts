@@ -30,7 +30,7 @@ export function readReply<Result>(
   { widths, resultsFrom }: ScriptCall<Result>,
   reply: unknown,
 ): readonly (Result | StoreError)[] {
-  const [bytes, refused = '', ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  const [bytes, , ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
   const length = 8 * widths.reduce((sum, width) => sum + width, 1)
   if (!Buffer.isBuffer(bytes) || bytes.length !== length)
     throw new StoreError('redis', 'the script returned a malformed reply', { cause: reply })
@@ -43,9 +43,14 @@ export function readReply<Result>(
     return state
   })
   for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
-  const message = String(refused)
+  const message = refusalIn(reply)
   const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
   return resultsFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
+}
+
+/** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */
+export function refusalIn(reply: unknown): string {
+  return Array.isArray(reply) ? String(reply[1] ?? '') : ''
 }
 
 /** Returns the index of a value among distinct ones; one that is not among them is added. */

@@ -7,6 +7,7 @@ import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisSentinel, startRedisSentinel } from '../../support/servers/redis-sentinel.js'
+import { until } from '../../support/servers/wait.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 
 type Client = ReturnType<typeof createSentinel>
@@ -71,6 +72,18 @@ describe.each([
       process.off('unhandledRejection', unhandled)
     }
     expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  test('after READONLY, charges fail while the master is looked for, and work once it is found', async () => {
+    await open(1)
+    await charge()
+    const { host, port } = group.replica
+    await group.master.cli('REPLICAOF', host, String(port))
+    expect((await failureOf(charge())).message).toContain('READONLY')
+    const failures = await Promise.all([failureOf(charge()), failureOf(charge())])
+    for (const { message } of failures) expect(message).toContain('not connected')
+    await group.master.cli('REPLICAOF', 'NO', 'ONE')
+    await until('charges work again', async () => (await outcomeOf(charge())).verdict !== undefined)
   })
 
   test('charges go on while all Sentinels are away, as long as the master is connected', async () => {

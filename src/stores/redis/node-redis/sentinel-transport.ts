@@ -1,3 +1,4 @@
+import { refusalIn } from '../script-call.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
 import { checkOpen, connectionOf, notConnected } from './connection.js'
@@ -43,10 +44,15 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   }
 
   async function sendTo(server: NodeRedisClient, words: string[]): Promise<unknown> {
+    const searchAfter = (message: string) => {
+      if (READONLY.test(message)) demoted = { server, error: new Error(message) }
+    }
     try {
-      return await connectionOf(server).send(words)
+      const reply = await connectionOf(server).send(words)
+      searchAfter(refusalIn(reply))
+      return reply
     } catch (error) {
-      if (error instanceof Error && READONLY.test(error.message)) demoted = { server, error }
+      if (error instanceof Error) searchAfter(error.message)
       throw error
     }
   }
