@@ -53,7 +53,8 @@ describe('a store that locks its keys in their order passes', () => {
 })
 
 describe('a store that reads, decides and writes without a lock fails', () => {
-  for (const { name, run } of testsOf(['file', 'none'])) {
+  const cases = testsOf(['file', 'none']).filter((_, i) => i % 3 === 0) // each kind once
+  for (const { name, run } of cases) {
     test(name, () => expect(run()).rejects.toThrow(/^(remaining|allowed|units|moreAfterMs)/))
   }
 })
