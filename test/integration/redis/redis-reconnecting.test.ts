@@ -5,6 +5,7 @@ import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { breakWhileWaiting } from './break-while-waiting.js'
 import { type Client, connections, VERSIONS } from './clients.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 
@@ -24,20 +25,6 @@ const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store
 const isReady = (client: Client) =>
   until('the client is ready', () => client.status === 'ready', { everyMs: 1 })
 
-/** Breaks a connection while the server holds its commands back, so that they are certainly in flight. */
-async function breakWhileWaiting(client: Client, begin: () => void): Promise<void> {
-  const id = await client.client('ID')
-  await server.cli('CLIENT', 'PAUSE', 10_000, 'WRITE')
-  try {
-    begin()
-    const isBlocked = async () => /blocked_clients:[1-9]/.test(await server.cli('INFO', 'clients'))
-    await until('the server holds it back', isBlocked)
-    await server.cli('CLIENT', 'KILL', 'ID', id)
-  } finally {
-    await server.cli('CLIENT', 'UNPAUSE')
-  }
-}
-
 describe.each(VERSIONS)('a connection of %s that breaks and comes back at once', (_, make) => {
   const { connected, endAll } = connections(() => server, make)
   afterEach(endAll)
@@ -47,7 +34,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     await takeOne(store, 'key', policy)
     for (let round = 0; round < 3; round++) {
       const lost: ReturnType<typeof failureOf>[] = []
-      await breakWhileWaiting(client, () => {
+      await breakWhileWaiting(server, String(await client.client('ID')), () => {
         for (let i = 0; i < 5; i++) lost.push(failureOf(store.charge([[part('key', policy)]]), 2000))
       })
       await Promise.all(lost)
@@ -60,7 +47,7 @@ describe.each(VERSIONS)('a connection of %s that breaks and comes back at once',
     const { client, store } = await connected()
     await takeOne(store, 'key', policy, 2)
     const lost: ReturnType<typeof failureOf>[] = []
-    await breakWhileWaiting(client, () => {
+    await breakWhileWaiting(server, String(await client.client('ID')), () => {
       lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }]), 2000))
       lost.push(failureOf(store.forget(keyedPolicies(policy, 'key')), 2000))
     })

@@ -33,8 +33,9 @@ const optionsOf = (group: RedisSentinel) => ({
   passthroughClientErrorEvents: true,
 })
 
-async function openNodeRedis(group: RedisSentinel): Promise<SentinelClient> {
-  const client = createSentinel(optionsOf(group))
+type NodeRedisSentinel = ReturnType<typeof createSentinel> | ReturnType<typeof createSentinel5>
+
+async function opened(client: NodeRedisSentinel): Promise<SentinelClient> {
   client.on('error', () => undefined)
   await client.connect()
   return {
@@ -44,16 +45,8 @@ async function openNodeRedis(group: RedisSentinel): Promise<SentinelClient> {
   }
 }
 
-async function openNodeRedis5(group: RedisSentinel): Promise<SentinelClient> {
-  const client = createSentinel5(optionsOf(group))
-  client.on('error', () => undefined)
-  await client.connect()
-  return {
-    store: redisStore(client),
-    onLoss: (listener) => client.once('error', listener),
-    end: () => client.destroy(),
-  }
-}
+const openNodeRedis = (group: RedisSentinel) => opened(createSentinel(optionsOf(group)))
+const openNodeRedis5 = (group: RedisSentinel) => opened(createSentinel5(optionsOf(group)))
 
 export const SENTINEL_DRIVERS = [
   ['ioredis 6', openIoredis],

@@ -1,6 +1,6 @@
 import type { State } from '../../../policies/policy.js'
 import { decodeState, encodeState } from '../../shared/state-codec.js'
-import type { Changes, Dialect } from '../dialect.js'
+import type { Dialect } from '../dialect.js'
 import { isTemporary } from '../errors.js'
 import type { SqliteDatabase } from './client.js'
 import { quoteName, sqliteSchema } from './schema.js'
@@ -75,10 +75,10 @@ export function sqliteDialect(
           if (row !== undefined) states.set(key, stateIn(row))
         }
         const { results, changes } = decide({ states, nowMs: clock() })
-        for (const { key, state, expiresAtS } of rowsOf(changes))
-          write.run(key, encodeState(state), expiresAtS)
+        const rows = [...changes.updated, ...changes.inserted]
+        for (const { key, state, expiresAtS } of rows) write.run(key, encodeState(state), expiresAtS)
         for (const key of changes.deleted) remove.run(key)
-        beforeCheckpoint -= rowsOf(changes).length + changes.deleted.length
+        beforeCheckpoint -= rows.length + changes.deleted.length
         return results
       })
       checkpointIfDue()
@@ -113,10 +113,6 @@ function prepareStatements(database: SqliteDatabase, table: string) {
 function stateIn(row: unknown): State | undefined {
   const [bytes] = Object.values(row as object)
   return bytes instanceof Uint8Array ? decodeState(Buffer.from(bytes)) : undefined
-}
-
-function rowsOf({ updated, inserted }: Changes) {
-  return [...updated, ...inserted]
 }
 
 function rollBack(database: SqliteDatabase): void {
