@@ -104,22 +104,18 @@ export interface Take {
   readonly costShare: number
 }
 
+/** A share up to `max`, evenly spread: most doubles that fast-check draws are next to zero. */
+export const shareUpTo = (max: number) => fc.integer({ min: 0, max: 2 ** 20 }).map((n) => (n / 2 ** 20) * max)
+
 /**
  * Waits from nothing to two windows, mostly short; costs from a peek to just above the limit, mostly small.
  */
 export const takes = fc.array(
   fc.record({
-    waitShare: fc.oneof(
-      fc.constant(0),
-      fc.double({ min: 0, max: 0.2, noNaN: true }),
-      fc.double({ min: 0, max: 2, noNaN: true }),
-    ),
-    costShare: fc.oneof(
-      fc.double({ min: 0, max: 0.3, noNaN: true }),
-      fc.double({ min: 0, max: 1.2, noNaN: true }),
-    ),
+    waitShare: fc.oneof(fc.constant(0), shareUpTo(0.2), shareUpTo(2)),
+    costShare: fc.oneof(shareUpTo(0.3), shareUpTo(1.2)),
   }),
-  { minLength: 1, maxLength: 60 },
+  { minLength: 1, maxLength: 60, size: 'medium' },
 )
 
 /** A moment in this century, with a fraction of a millisecond as clocks have them. */

@@ -6,16 +6,14 @@ import {
   costOf,
   endingPolicy,
   moment,
+  shareUpTo,
   stateAfter,
   takes,
   waitMs,
 } from './arbitrary-policies.js'
 
 /** How far a clock jumps, in windows. */
-const jump = fc.oneof(
-  fc.double({ min: 0, max: 3, noNaN: true }),
-  fc.double({ min: 0, max: 1e4, noNaN: true }),
-)
+const jump = fc.oneof(shareUpTo(3), shareUpTo(1e4))
 
 test('rule 5: a step back in time never shows more remaining, nor allows what was denied', () => {
   fc.assert(

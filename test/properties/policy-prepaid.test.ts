@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
-import { allThatIsLeft, moment, stateAfter, timedPolicy } from './arbitrary-policies.js'
+import { allThatIsLeft, moment, shareUpTo, stateAfter, timedPolicy } from './arbitrary-policies.js'
 
 /** Units that a process took before it uses them. */
 interface PrepaidUnits {
@@ -17,11 +17,7 @@ const act = fc.record({
   who: fc.nat({ max: 3 }),
   does: fc.constantFrom('prepay', 'use', 'use', 'returnUnits', 'charge', 'chargeAll'),
   share: fc.double({ min: 0.01, max: 1, noNaN: true }),
-  waitShare: fc.oneof(
-    fc.constant(0),
-    fc.double({ min: 0, max: 0.15, noNaN: true }),
-    fc.double({ min: 0, max: 1, noNaN: true }),
-  ),
+  waitShare: fc.oneof(fc.constant(0), shareUpTo(0.15), shareUpTo(1)),
 })
 type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never
 const acts = fc.array(act, { minLength: 1, maxLength: 80, size: 'max' })
