@@ -1,29 +1,56 @@
-import { readOptions } from '../options/option-table.js'
+import { readOptions, withDefault } from '../options/option-table.js'
+import { wrongOption } from '../util/validate.js'
+import { firstRequestWindow } from './first-request-window.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
 import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options.js'
 
 /** Options of `fixedWindow`. */
-export type FixedWindowOptions = WindowOptions
+export interface FixedWindowOptions extends WindowOptions {
+  /**
+   * When a window begins. `'clock'`: at multiples of its length since the Unix epoch, for all keys together.
+   * `'first-request'`: for each key with its first charge. Default `'clock'`.
+   */
+  startsAt?: 'clock' | 'first-request'
+}
+
+const OPTIONS = {
+  rows: { ...WINDOW_OPTIONS.rows, startsAt: withDefault('clock', readStart) },
+  fixes: WINDOW_OPTIONS.fixes,
+}
+
+function readStart(owner: string, option: string, value: unknown): 'clock' | 'first-request' {
+  if (value === 'clock' || value === 'first-request') return value
+  const fix = "Write startsAt: 'first-request' to begin each client's window with its first request."
+  throw wrongOption(owner, option, "'clock' or 'first-request'", value, fix)
+}
 
 /**
- * Creates one counter per window; windows are aligned to the Unix epoch. The cheapest policy, and the one
- * whose quota comes back all at once. State: the window's index and the count.
+ * Creates one counter per window. A window admits `limit`, and its quota comes back all at once when it ends.
+ *
+ * - `startsAt: 'clock'`, the default: windows are aligned to the Unix epoch, so a window of a day is a day in
+ *   UTC. All clients get their quota back at the same moment. The cheaper one in memcached. State: the
+ *   window's index and the count.
+ * - `startsAt: 'first-request'`: a window begins with a client's first request, and the first request after
+ *   its end begins the next one, as in express-rate-limit. Clients get their quota back at different moments.
+ *   State: when the window began, and the count.
  *
  * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`: at
- * most `2 × limit` units. In the long run exactly `limit` per window.
+ * most `2 × limit` units. In the long run at most `limit` per window.
  *
- * **Clock.** After the clock steps back, a state keeps counting in its own window, at most the one after
- * now's, so that the step grants nothing. Nobody waits for longer than two windows.
+ * **Clock.** A step back grants nothing. By the clock, a state keeps counting in its own window, at most the
+ * one after now's, and nobody waits for longer than two windows. From the first request, a window that would
+ * begin later begins now, and nobody waits for longer than one.
  *
  * **Refunds** reach only the window in which the units were taken.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
-  const { limit, window, name } = readOptions('fixedWindow', options, WINDOW_OPTIONS)
-  return makeFixedWindow(name ?? windowName(limit, window), limit, window)
+  const { limit, window, name, startsAt } = readOptions('fixedWindow', options, OPTIONS)
+  const make = startsAt === 'clock' ? clockWindow : firstRequestWindow
+  return make(name ?? windowName(limit, window), limit, window)
 }
 
-function makeFixedWindow(name: string, limit: number, windowMs: number): Policy {
+function clockWindow(name: string, limit: number, windowMs: number): Policy {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
@@ -68,6 +95,6 @@ function makeFixedWindow(name: string, limit: number, windowMs: number): Policy 
     refund,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scale: (share) => makeFixedWindow(name, shareOf(limit, share), windowMs),
+    scale: (share) => clockWindow(name, shareOf(limit, share), windowMs),
   })
 }

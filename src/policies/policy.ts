@@ -23,7 +23,12 @@ export interface Step {
 }
 
 /** The kinds of policies that `ban` accepts. */
-export type BaseKind = 'token-bucket' | 'sliding-window' | 'fixed-window' | 'consecutive'
+export type BaseKind =
+  | 'token-bucket'
+  | 'sliding-window'
+  | 'fixed-window'
+  | 'first-request-window'
+  | 'consecutive'
 
 /**
  * An algorithm and its parameters: frozen and pure. Time is an argument, in milliseconds since the Unix

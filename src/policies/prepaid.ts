@@ -32,6 +32,19 @@ export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
 }
 
 /**
+ * The rules for a policy whose window begins with the first charge: units are usable and returnable until the
+ * window that counted them ends.
+ *
+ * Why that is exact: a lease sends a charge to the store along with each request for a block, so a window
+ * begins with a charge that was not prepaid. Had each unit been charged when it was used, the window would
+ * have begun at the same moment, and would have counted no more.
+ */
+export const prepaidUntilReset: Prepaid = {
+  usable: (units, nowMs, _takenAtMs, resetAtMs) => (nowMs < resetAtMs ? units : 0),
+  returnable: (units, nowMs, _holdMs, resetAtMs) => (nowMs < resetAtMs ? units : 0),
+}
+
+/**
  * Creates the rules for a token bucket. Its missing units form a queue, refilled in the order in which they
  * were taken, one per interval. A unit is usable until its own refill begins: then the bucket has it again,
  * for anybody to take.

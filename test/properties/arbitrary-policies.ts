@@ -38,6 +38,18 @@ const fixed = fc
     }
   })
 
+/** Windows of each client's own. */
+export const fromFirstRequest = fc
+  .record({ limit: fc.integer({ min: 1, max: 30 }), window: fc.integer({ min: 1, max: 100_000 }) })
+  .map(({ limit, window }): Promised => {
+    const windows = (elapsedMs: number) => Math.ceil(elapsedMs / window) + 1 // that do not overlap
+    return {
+      policy: fixedWindow({ limit, window: `${window}ms`, startsAt: 'first-request' }),
+      most: (elapsedMs) => limit * windows(elapsedMs),
+      longestLockoutMs: window,
+    }
+  })
+
 const sliding = fc
   .record({
     limit: fc.integer({ min: 1, max: 30 }),
@@ -63,10 +75,10 @@ const inARow = fc.integer({ min: 1, max: 30 }).map(
 )
 
 /** Any policy that stands for itself. */
-export const basePolicy = fc.oneof(bucket, fixed, sliding, inARow)
+export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, inARow)
 
 /** Policies whose quota comes back with time. */
-export const timedPolicy = fc.oneof(bucket, fixed, sliding)
+export const timedPolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding)
 
 const length = fc.integer({ min: 1, max: 200_000 })
 
@@ -93,6 +105,11 @@ export const endingPolicy = fc.oneof(timedPolicy, bannedPolicy(timedPolicy))
 
 export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
+}
+
+/** Whether a policy, or the one in a ban, counts in windows that begin with the first charge. */
+export function isFromFirstRequest({ kind }: Policy): boolean {
+  return kind.endsWith('first-request-window')
 }
 
 /**

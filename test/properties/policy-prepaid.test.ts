@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
-import { allThatIsLeft, moment, shareUpTo, stateAfter, timedPolicy } from './arbitrary-policies.js'
+import {
+  allThatIsLeft,
+  isFromFirstRequest,
+  moment,
+  shareUpTo,
+  stateAfter,
+  timedPolicy,
+} from './arbitrary-policies.js'
 
 /** Units that a process took before it uses them. */
 interface PrepaidUnits {
@@ -45,6 +52,8 @@ class World {
 
   prepay(who: number, units: number): void {
     if (this.usableBy(who) > 0 || units > this.largest) return
+    // A lease sends a charge with each request for units, and so a window begins with the charge.
+    if (isFromFirstRequest(this.policy)) this.chargeUnits(Math.min(1, this.left()))
     const { allowed, next, resetAfterMs } = this.policy.take(this.store, this.nowMs, units)
     if (!allowed) return
     this.store = stateAfter(this.store, next)
@@ -78,7 +87,14 @@ class World {
 
   /** Units that are used at once. */
   charge(share: number): void {
-    const units = Math.floor(share * allThatIsLeft(this.policy, this.store, this.nowMs))
+    this.chargeUnits(Math.floor(share * this.left()))
+  }
+
+  left(): number {
+    return allThatIsLeft(this.policy, this.store, this.nowMs)
+  }
+
+  chargeUnits(units: number): void {
     if (units === 0) return
     this.store = stateAfter(this.store, this.policy.take(this.store, this.nowMs, units).next)
     this.charged(units)
@@ -111,6 +127,7 @@ const large = fc
       tokenBucket({ capacity: limit, refill: limit, every: window }),
       slidingWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms` }),
+      fixedWindow({ limit, window: `${window}ms`, startsAt: 'first-request' }),
     ),
   )
 
@@ -148,6 +165,13 @@ test('prepaid units of a window may be used in the slice that counted them', () 
   expect([1000, 1999.9, 2000].map((ms) => prepaid?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
   const fixed = fixedWindow({ limit: 10, window: '10s' }).prepaid
   expect([0, 9999.9, 10_000].map((ms) => fixed?.usable(3, ms, 1000, 10_000))).toEqual([3, 3, 0])
+})
+
+test('prepaid units of a window from the first request may be used and returned until it ends', () => {
+  const { prepaid } = fixedWindow({ limit: 10, window: '10s', startsAt: 'first-request' })
+  const times = [2000, 11_999.9, 12_000]
+  expect(times.map((ms) => prepaid?.usable(3, ms, 2000, 12_000))).toEqual([3, 3, 0])
+  expect(times.map((ms) => prepaid?.returnable(3, ms, 5000, 12_000))).toEqual([3, 3, 0])
 })
 
 test('policies that count failures or denials have no prepaid units', () => {

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import type { Policy, State } from 'headgate'
-import { anyPolicy, costOf, moment, stateAfter, takes, waitMs } from './arbitrary-policies.js'
+import {
+  anyPolicy,
+  costOf,
+  fromFirstRequest,
+  isFromFirstRequest,
+  moment,
+  stateAfter,
+  takes,
+  waitMs,
+} from './arbitrary-policies.js'
 
 function remaining(policy: Policy, state: State | undefined, nowMs: number): number {
   return policy.take(state, nowMs, 0).remaining
@@ -9,6 +18,7 @@ function remaining(policy: Policy, state: State | undefined, nowMs: number): num
 test('a refund never restores more than was taken: a key is never better off than without the charge, nor worse than before', () => {
   fc.assert(
     fc.property(anyPolicy, moment, takes, fc.nat({ max: 59 }), ({ policy }, startMs, trace, which) => {
+      fc.pre(!isFromFirstRequest(policy)) // whose windows begin with the charge, and keep their beginning
       let withCharge: State | undefined
       let without: State | undefined
       let nowMs = startMs
@@ -29,6 +39,32 @@ test('a refund never restores more than was taken: a key is never better off tha
         expect(remaining(policy, refunded, laterMs)).toBeGreaterThanOrEqual(
           remaining(policy, withCharge, laterMs),
         )
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a refund in a window from the first request returns its units until that window ends', () => {
+  fc.assert(
+    fc.property(fromFirstRequest, moment, takes, fc.nat({ max: 59 }), ({ policy }, startMs, trace, which) => {
+      let state: State | undefined
+      let nowMs = startMs
+      let charged: { cost: number; atMs: number; endMs: number } | undefined
+      trace.forEach((take, i) => {
+        nowMs += waitMs(policy, take)
+        const cost = costOf(policy, take)
+        const { allowed, next, resetAfterMs } = policy.take(state, nowMs, cost)
+        state = stateAfter(state, next)
+        if (i === which % trace.length && allowed)
+          charged = { cost, atMs: nowMs, endMs: nowMs + resetAfterMs }
+      })
+      if (charged === undefined || state === undefined) return
+      const { cost, atMs, endMs } = charged
+      const refunded = policy.refund(state, nowMs, cost, atMs)
+      for (const laterMs of [0, 0.1, 0.5, 0.9, 1, 1.5].map((share) => nowMs + share * policy.windowMs)) {
+        const returned = nowMs < endMs && laterMs < endMs ? cost : 0
+        expect(remaining(policy, refunded, laterMs)).toBe(remaining(policy, state, laterMs) + returned)
       }
     }),
     { numRuns: 500 },

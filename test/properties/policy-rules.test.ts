@@ -3,7 +3,9 @@ import { type Policy, type State, tokenBucket } from 'headgate'
 import {
   anyPolicy,
   costOf,
+  fromFirstRequest,
   isBan,
+  isFromFirstRequest,
   moment,
   stateAfter,
   type Take,
@@ -78,7 +80,7 @@ test('rule 2: over any span of time, no more is admitted than the documentation 
 test('rule 2: within one aligned window, a window of counters admits its limit and no more', () => {
   fc.assert(
     fc.property(timedPolicy, moment, takes, ({ policy }, startMs, trace) => {
-      fc.pre(policy.kind !== 'token-bucket')
+      fc.pre(policy.kind !== 'token-bucket' && !isFromFirstRequest(policy))
       const admitted = new Map<number, number>()
       forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
         const window = Math.floor(nowMs / policy.windowMs)
@@ -87,6 +89,21 @@ test('rule 2: within one aligned window, a window of counters admits its limit a
         expect(sum).toBeLessThanOrEqual(policy.limit)
         if (policy.kind === 'fixed-window' && cost <= policy.limit - sum)
           expect(policy.take(state, nowMs, cost).allowed).toBe(true)
+      })
+    }),
+  )
+})
+
+test('rule 2: a window from the first request begins with the first charge, and admits exactly its limit', () => {
+  fc.assert(
+    fc.property(fromFirstRequest, moment, takes, ({ policy }, startMs, trace) => {
+      let [endMs, sum] = [Number.NEGATIVE_INFINITY, 0]
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        if (nowMs >= endMs) sum = 0
+        const { allowed } = policy.take(state, nowMs, cost)
+        expect(allowed).toBe(sum + cost <= policy.limit || cost === 0)
+        if (sum === 0 && allowed) endMs = nowMs + policy.windowMs
+        if (allowed) sum += cost
       })
     }),
   )

@@ -12,6 +12,11 @@ const kinds = (): readonly (readonly [Policy, Partial<Policy>, string])[] => [
     'fixed-window-5-60000',
   ],
   [
+    fixedWindow({ limit: 5, window: '1m', startsAt: 'first-request' }),
+    { name: '5-in-1min', params: [5, 60_000], width: 2 },
+    'first-request-window-5-60000',
+  ],
+  [
     slidingWindow({ limit: 5, window: '1m', slices: 6 }),
     { name: '5-in-1min', params: [5, 60_000, 6], width: 8 },
     'sliding-window-5-60000-6',

@@ -17,7 +17,13 @@ test.each([
   [3, 0.1, 1],
   [7, 1, 7],
 ])('a share of a window of %d: %d of it is %d, in the same window', (limit, share, expected) => {
-  for (const policy of [fixedWindow({ limit, window: '1m' }), slidingWindow({ limit, window: '1m' })]) {
+  const window = '1m'
+  const policies = [
+    fixedWindow({ limit, window }),
+    fixedWindow({ limit, window, startsAt: 'first-request' }),
+    slidingWindow({ limit, window }),
+  ]
+  for (const policy of policies) {
     expect(policy.scale(share)).toMatchObject({ kind: policy.kind, limit: expected, windowMs: 60_000 })
   }
 })

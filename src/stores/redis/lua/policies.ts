@@ -73,6 +73,27 @@ const FIXED_WINDOW: LuaPolicy = {
     expires_at = (state[1] + 1) * window`,
 }
 
+/** State: when the window began, the count. */
+const FIRST_REQUEST_WINDOW: LuaPolicy = {
+  once: `
+    local limit, window = p[3], p[4]`,
+  clamp: `
+    if state[1] > now then state[1], changed = now, true end`,
+  take: `
+    local used = state[1] + window > now and state[2] or 0
+    allowed = used + cost <= limit
+    if allowed then
+      if used == 0 then state[1] = now end
+      state[2], changed = used + cost, true
+    end`,
+  refund: `
+    changed = state[1] <= taken_at and taken_at < state[1] + window
+    if changed then state[2] = state[2] - cost end
+    is_fresh = state[2] <= 0`,
+  expiry: `
+    expires_at = state[1] + window`,
+}
+
 /** State: the count. */
 const CONSECUTIVE: LuaPolicy = {
   once: `
@@ -169,10 +190,12 @@ function banFrom({ once, clamp, take, refund, expiry }: LuaPolicy): LuaPolicy {
 export const LUA_POLICIES: Readonly<Record<Policy['kind'], LuaPolicy>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
+  'first-request-window': FIRST_REQUEST_WINDOW,
   'sliding-window': SLIDING_WINDOW,
   consecutive: CONSECUTIVE,
   'ban-token-bucket': banFrom(TOKEN_BUCKET),
   'ban-fixed-window': banFrom(FIXED_WINDOW),
+  'ban-first-request-window': banFrom(FIRST_REQUEST_WINDOW),
   'ban-sliding-window': banFrom(SLIDING_WINDOW),
   'ban-consecutive': banFrom(CONSECUTIVE),
 }

@@ -42,6 +42,17 @@ const FIXED_WINDOW: TakeSql = {
   isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`,
 }
 
+const HAS_ENDED = 't.state[1] + $5::float8 <= excluded.state[1]'
+
+/** State: when the window began, and the count. $4 to $6 as above. */
+const FIRST_REQUEST_WINDOW: TakeSql = {
+  valuesOf: FIXED_WINDOW.valuesOf,
+  resetMs: FIXED_WINDOW.resetMs,
+  first: `ARRAY[${NOW}, $4::float8]`,
+  next: `CASE WHEN ${HAS_ENDED} THEN excluded.state ELSE ARRAY[t.state[1], t.state[2] + $4::float8] END`,
+  isAllowed: `t.state[1] <= excluded.state[1] AND (t.state[2] <= $6::float8 OR ${HAS_ENDED})`,
+}
+
 /** State: the newest slice's index, its counter and older ones. $4 to $6 as above, $7 the slices. */
 function slidingWindow(): TakeSql {
   const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
@@ -74,6 +85,7 @@ const CONSECUTIVE: TakeSql = {
 const KINDS: Readonly<Record<BaseKind, TakeSql>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
+  'first-request-window': FIRST_REQUEST_WINDOW,
   'sliding-window': slidingWindow(),
   consecutive: CONSECUTIVE,
 }
