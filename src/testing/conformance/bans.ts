@@ -2,7 +2,7 @@ import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { expectAtLeast, expectAtMost, expectEqual, expectMatch } from '../assertions.js'
-import { LONG, LONG_POLICIES } from './sample-policies.js'
+import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
   allowedOf,
   chargeAll,
@@ -24,7 +24,7 @@ function banning(policy: Policy): Policy {
 }
 const BAN_MS = 1500 * 86_400_000
 
-const ofEachPolicy = casesOfEach(LONG_POLICIES, 'a ban from a %s', (policyOf) => ({
+const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => ({
   'begins after its number of denials, and denies what the policy would allow': async ({ store }) => {
     const policy = banning(policyOf(5))
     const take = (cost: number) => takeOne(store, 'key', policy, cost)

@@ -1,7 +1,7 @@
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Verdict } from '../../stores/store.js'
 import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
-import { LONG, LONG_POLICIES } from './sample-policies.js'
+import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
   allowedCount,
   allowedOf,
@@ -49,19 +49,19 @@ const ofBatches = casesOf('', {
   },
 
   'a batch may hold every policy, and charges of different sizes': async ({ store }) => {
-    const policies = LONG_POLICIES.map(([, policyOf]) => policyOf(4))
+    const policies = LONG_KINDS.map(([, policyOf]) => policyOf(5))
     const charges = policies.map((policy, i) =>
       Array.from({ length: i + 1 }, (_, j) => part(`${policy.kind}-${j}`, policy, j + 1)),
     )
     const verdicts = await chargeAll(store, charges)
-    expectEqual('allowed', allowedOf(verdicts), [true, true, true, true])
+    expectEqual('allowed', allowedOf(verdicts), [true, true, true, true, true])
     const remaining = verdicts.map(({ parts }) => parts.map((each) => each.remaining))
-    expectEqual('remaining', remaining, [[3], [3, 2], [3, 2, 1], [3, 2, 1, 0]])
+    expectEqual('remaining', remaining, [[4], [4, 3], [4, 3, 2], [4, 3, 2, 1], [4, 3, 2, 1, 0]])
   },
 })
 
 const ofEachPolicy = (atomicAcrossKeys: boolean) =>
-  casesOfEach(LONG_POLICIES, 'in a batch, a %s', (policyOf) => ({
+  casesOfEach(LONG_KINDS, 'in a batch, a %s', (policyOf) => ({
     'lets two charges of one key see each other, in order': async ({ store }) => {
       const policy = policyOf(5)
       const verdicts = await chargeAll(

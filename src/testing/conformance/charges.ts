@@ -1,10 +1,19 @@
-import { expectEqual, expectMatch, expectPositive } from '../assertions.js'
-import { LONG_POLICIES } from './sample-policies.js'
-import { expectFigures, figures, freshFigures, remainingOf, takeOne } from './store-calls.js'
-import { casesOfEach } from './store-case.js'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import { expectAtMost, expectEqual, expectMatch, expectPositive } from '../assertions.js'
+import { LONG, LONG_KINDS } from './sample-policies.js'
+import {
+  allowedOf,
+  chargeAll,
+  expectFigures,
+  figures,
+  freshFigures,
+  part,
+  remainingOf,
+  takeOne,
+} from './store-calls.js'
+import { casesOf, casesOfEach } from './store-case.js'
 
-/** Charges of one part: the limit, the figures, and what is never written. */
-export const chargeCases = casesOfEach(LONG_POLICIES, 'one charge of a %s', (policyOf) => ({
+const ofEachPolicy = casesOfEach(LONG_KINDS, 'one charge of a %s', (policyOf) => ({
   'is allowed up to the limit, and denied from there on': async ({ store }) => {
     const policy = policyOf(5)
     const remaining: number[] = []
@@ -62,3 +71,25 @@ export const chargeCases = casesOfEach(LONG_POLICIES, 'one charge of a %s', (pol
     expectEqual('remaining after charges of 3, 1 and none', left, [0, 2, 3])
   },
 }))
+
+/** Of a counter of 32 bits, the largest number in a structured header (RFC 9651 §3.3.1), the largest limit. */
+const LARGE_LIMITS = [2 ** 31 - 1, 10 ** 15 - 1, Number.MAX_SAFE_INTEGER]
+
+const ofLargeLimits = casesOf('', {
+  'a fixedWindow from the first request counts exactly up to the largest limits': async ({ store }) => {
+    for (const limit of LARGE_LIMITS) {
+      const policy = fixedWindow({ limit, window: LONG, startsAt: 'first-request' })
+      const key = `of-${limit}`
+      const most = await takeOne(store, key, policy, limit - 1)
+      expectMatch(`all but one unit of ${limit}`, most, { allowed: true, remaining: 1 })
+      const steps = await chargeAll(store, [[part(key, policy)], [part(key, policy)]])
+      expectEqual('the last unit and one more: allowed', allowedOf(steps), [true, false])
+      const above = await takeOne(store, key, policy, limit)
+      expectMatch('as many once more', above, { allowed: false, remaining: 0 })
+      expectAtMost('retryAfterMs, of a window of 1000 days', above.retryAfterMs, 1000 * 86_400_000)
+    }
+  },
+})
+
+/** Charges of one part: the limit, the figures, and what is never written. */
+export const chargeCases = [...ofEachPolicy, ...ofLargeLimits]

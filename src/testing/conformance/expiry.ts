@@ -1,6 +1,6 @@
 import { consecutive } from '../../policies/consecutive.js'
 import { expectEqual, expectMatch, expectPositive } from '../assertions.js'
-import { SHORT_POLICIES } from './sample-policies.js'
+import { SHORT_KINDS } from './sample-policies.js'
 import { chargeAll, expectFigures, figures, freshFigures, part, receiptOf, takeOne } from './store-calls.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
@@ -8,7 +8,7 @@ import type { Capabilities } from './store-under-test.js'
 const TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
 
 const ofEachPolicy = ({ settableClock }: Capabilities) =>
-  casesOfEach(SHORT_POLICIES, 'in time, a %s', (policyOf) => {
+  casesOfEach(SHORT_KINDS, 'in time, a %s', (policyOf) => {
     const toTheMillisecond: Bodies = {
       'denies the same cost 1 ms before retryAfterMs, and is not fresh 1 ms before resetAfterMs': async ({
         store,

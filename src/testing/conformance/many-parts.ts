@@ -1,12 +1,12 @@
 import { tokenBucket } from '../../policies/token-bucket.js'
 import { expectEqual, expectMatch } from '../assertions.js'
-import { LONG, LONG_POLICIES } from './sample-policies.js'
+import { LONG, LONG_KINDS } from './sample-policies.js'
 import { chargeOne, freshFigures, part, remainingOf, takeOne } from './store-calls.js'
 import { type Bodies, casesOf, casesOfEach } from './store-case.js'
 
 const POSITIONS = ['first', 'middle', 'last']
 
-const ofEachPolicy = casesOfEach(LONG_POLICIES, 'a charge of several parts of a %s', (policyOf) => {
+const ofEachPolicy = casesOfEach(LONG_KINDS, 'a charge of several parts of a %s', (policyOf) => {
   const deniedAt = (at: number): Bodies => ({
     [`takes none when the ${POSITIONS[at]} one denies, and shows the others unchanged`]: async ({
       store,
@@ -94,16 +94,16 @@ const ofSeveralPolicies = casesOf('', {
   'several policies for one client are charged together: when one denies, none is taken': async ({
     store,
   }) => {
-    const policies = LONG_POLICIES.map(([name, policyOf], i) => [name, policyOf(i + 2)] as const)
+    const policies = LONG_KINDS.map(([name, policyOf], i) => [name, policyOf(i + 2)] as const)
     const all = policies.map(([name, policy]) => part(`client:${name}`, policy))
     for (const count of ['first', 'second'])
       expectEqual(`the ${count} charge is allowed`, (await chargeOne(store, ...all)).allowed, true)
     const third = await chargeOne(store, ...all)
     expectEqual('the third charge is allowed', third.allowed, false)
     const shown = third.parts.map(({ remaining }) => remaining)
-    expectEqual('remaining as the denial shows it', shown, [0, 1, 2, 3])
+    expectEqual('remaining as the denial shows it', shown, [0, 1, 2, 3, 4])
     const left = policies.map(([name, policy]) => remainingOf(store, policy, [`client:${name}`]))
-    expectEqual('remaining after the denial', (await Promise.all(left)).flat(), [0, 1, 2, 3])
+    expectEqual('remaining after the denial', (await Promise.all(left)).flat(), [0, 1, 2, 3, 4])
   },
 
   'a charge of 16 parts is one charge': async ({ store }) => {

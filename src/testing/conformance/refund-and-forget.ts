@@ -1,6 +1,6 @@
 import type { Refund } from '../../stores/store.js'
 import { expectEqual, expectMatch } from '../assertions.js'
-import { LONG_POLICIES } from './sample-policies.js'
+import { LONG_KINDS } from './sample-policies.js'
 import {
   chargeAll,
   figures,
@@ -25,7 +25,7 @@ const FORMS: readonly (readonly [string, (receipt: Refund) => Refund])[] = [
 ]
 
 const inEachForm = FORMS.flatMap(([form, formOf]) =>
-  casesOfEach(LONG_POLICIES, `a refund to a %s ${form}`, (policyOf) => {
+  casesOfEach(LONG_KINDS, `a refund to a %s ${form}`, (policyOf) => {
     const ofUnits = (cost: number): Bodies => ({
       [`of ${cost} units after 4 were taken leaves a fresh state, and no more`]: async ({ store }) => {
         const policy = policyOf(5)
@@ -57,7 +57,7 @@ const inEachForm = FORMS.flatMap(([form, formOf]) =>
   }),
 )
 
-const refunds = casesOfEach(LONG_POLICIES, 'a refund to a %s', (policyOf, name) => {
+const refunds = casesOfEach(LONG_KINDS, 'a refund to a %s', (policyOf, name) => {
   const late: Bodies = {
     'changes nothing if the units were taken windows ago': async ({ store }) => {
       const policy = policyOf(5)
@@ -118,7 +118,7 @@ const refunds = casesOfEach(LONG_POLICIES, 'a refund to a %s', (policyOf, name) 
   }
 })
 
-const forgets = casesOfEach(LONG_POLICIES, 'a forget, with a %s,', (policyOf) => ({
+const forgets = casesOfEach(LONG_KINDS, 'a forget, with a %s,', (policyOf) => ({
   'makes a key fresh, and leaves the others alone': async ({ store }) => {
     const policy = policyOf(5)
     await chargeAll(

@@ -9,6 +9,8 @@ export const LONG = '1000d'
 
 type PolicyMaker = (limit: number) => Policy
 
+const FROM_FIRST_REQUEST = 'fixedWindow from the first request'
+
 /** Every policy, with a window that no test sees the end of. */
 export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: LONG })],
@@ -17,12 +19,19 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['consecutive', (limit) => consecutive({ limit })],
 ]
 
+/** These, and the other kind of fixed window. */
+export const LONG_KINDS: typeof LONG_POLICIES = [
+  ...LONG_POLICIES,
+  [FROM_FIRST_REQUEST, (limit) => fixedWindow({ limit, window: LONG, startsAt: 'first-request' })],
+]
+
 /**
- * Every policy that time refills, with a window that a test against a real clock can wait for. Some of it,
- * or all, may be over by the next call.
+ * Every kind of policy that time refills, with a window that a test against a real clock can wait for. Some
+ * of it, or all, may be over by the next call.
  */
-export const SHORT_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
+export const SHORT_KINDS: typeof LONG_POLICIES = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
   ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],
+  [FROM_FIRST_REQUEST, (limit) => fixedWindow({ limit, window: '200ms', startsAt: 'first-request' })],
 ]

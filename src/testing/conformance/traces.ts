@@ -18,6 +18,7 @@ const SAMPLES: readonly Policy[] = [
   slidingWindow({ limit: 4, window: 1000, slices: 4 }),
   slidingWindow({ limit: 6, window: '997ms', slices: 3 }),
   fixedWindow({ limit: 3, window: '700ms' }),
+  fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' }),
   consecutive({ limit: 4 }),
   ban(slidingWindow({ limit: 4, window: 1000, slices: 4 }), { after: 2, within: 900, for: [300, 1100] }),
   ban(tokenBucket({ capacity: 3, refill: 7, every: '1s' }), {

@@ -2,12 +2,12 @@ import { ban } from '../../policies/ban.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import type { Charge } from '../../stores/store.js'
-import { LONG, LONG_POLICIES } from '../conformance/sample-policies.js'
+import { LONG, LONG_KINDS } from '../conformance/sample-policies.js'
 
 /** A part as it is sent to a process: policies are functions, and travel by name. */
 export interface WirePart {
   readonly key: string
-  /** The name of a policy in `LONG_POLICIES`, or `'ban'`. */
+  /** The name of a policy in `LONG_KINDS`, or `'ban'`. */
   readonly policy: string
   readonly limit: number
   readonly cost: number
@@ -69,7 +69,7 @@ const BAN = '3000d'
 /** Returns the policy of a part. */
 export function policyOf({ policy, limit, after = 1 }: WirePart): Policy {
   if (policy === 'ban') return ban(fixedWindow({ limit, window: LONG }), { after, within: LONG, for: BAN })
-  const [, make] = LONG_POLICIES.find(([name]) => name === policy) ?? []
+  const [, make] = LONG_KINDS.find(([name]) => name === policy) ?? []
   if (make === undefined) throw new Error(`There is no policy ${policy}: the versions of headgate differ.`)
   return make(limit)
 }

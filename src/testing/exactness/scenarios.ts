@@ -1,5 +1,5 @@
 import { expectAtLeast, expectAtMost, expectEqual } from '../assertions.js'
-import { LONG_POLICIES } from '../conformance/sample-policies.js'
+import { LONG_KINDS, LONG_POLICIES } from '../conformance/sample-policies.js'
 import type { Arena } from './arena.js'
 import type { WirePart } from './protocol.js'
 import { randomNumbers } from './random-numbers.js'
@@ -10,7 +10,8 @@ export interface Scenario {
   run(arena: Arena): Promise<void>
 }
 
-const NAMES = LONG_POLICIES.map(([name]) => name)
+const NAMES = LONG_KINDS.map(([name]) => name)
+const PAIRED = LONG_POLICIES.map(([name]) => name)
 const LONG_WINDOW_MS = 1000 * 86_400_000
 
 const LOST = 'More than the limit: two charges were decided on one state, and one of the writes was lost.'
@@ -37,8 +38,8 @@ const oneKey = NAMES.map(
   }),
 )
 
-const oppositeOrders = NAMES.map((first, i): Scenario => {
-  const second = NAMES[(i + 1) % NAMES.length] as string
+const oppositeOrders = PAIRED.map((first, i): Scenario => {
+  const second = PAIRED[(i + 1) % PAIRED.length] as string
   return {
     name: `take keys in opposite orders all or nothing: ${first} and ${second}`,
     async run({ part, charge, sent, atomicAcrossKeys, expectLeft }) {

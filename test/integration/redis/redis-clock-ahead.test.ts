@@ -7,7 +7,7 @@ import { chargeOne, figures, part } from '../../../src/testing/conformance/store
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { connect, serverTimeMs } from './connect.js'
-import { atRest, expectAtRest, putAtRest } from './rest.js'
+import { atRest, bytesOf, expectAtRest, putAtRest } from './rest.js'
 
 const HOUR_MS = 3_600_000
 const POLICIES: readonly Policy[] = [
@@ -15,6 +15,7 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: HOUR_MS + 7, slices: 3 }),
   slidingWindow({ limit: 4, window: '1d' }),
   fixedWindow({ limit: 3, window: '1h' }),
+  fixedWindow({ limit: 3, window: '1h', startsAt: 'first-request' }),
   ban(slidingWindow({ limit: 4, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
 ]
 
@@ -56,6 +57,20 @@ test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as 
     expect(await client.pttl('key')).toBeLessThanOrEqual(policy.windowMs * 2 + policy.windowMs / 3 + 2)
   },
 )
+
+test('a window from the first request ends at its moment, to less than a millisecond', async () => {
+  const policy = fixedWindow({ limit: 1, window: '1s', startsAt: 'first-request' })
+  const decided = { allowed: 0, denied: 0 }
+  for (let i = 0; i < 80; i++) {
+    const state = [(await serverTimeMs(client)) - 1000 + i / 40, 1] // ends in up to 2 ms
+    await client.set('border', bytesOf(state))
+    const { allowed, atMs } = await chargeOne(redisStore(client), part('border', policy))
+    const { next = state } = policy.take(state, atMs, 1)
+    expect({ state, atMs, held: await atRest(client, 'border') }).toEqual({ state, atMs, held: next })
+    decided[allowed ? 'allowed' : 'denied']++
+  }
+  expect(Math.min(decided.allowed, decided.denied)).toBeGreaterThan(5)
+})
 
 test('charges of states from a clock ahead are decided as in TypeScript', async () => {
   const store = redisStore(client)

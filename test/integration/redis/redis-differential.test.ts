@@ -25,11 +25,13 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }),
   slidingWindow({ limit: 4, window: '30d' }),
   fixedWindow({ limit: 3, window: '1d' }),
+  fixedWindow({ limit: 3, window: '1d', startsAt: 'first-request' }),
   consecutive({ limit: 4 }),
   tokenBucket({ capacity: 3, refill: 700, every: '1s' }),
   slidingWindow({ limit: 5, window: '17ms', slices: 4 }),
   slidingWindow({ limit: 3, window: '9ms', slices: 1 }),
   fixedWindow({ limit: 3, window: '5ms' }),
+  fixedWindow({ limit: 3, window: '5ms', startsAt: 'first-request' }),
   ban(slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }), {
     after: 2,
     within: '1h',
@@ -38,6 +40,11 @@ const POLICIES: readonly Policy[] = [
   ban(consecutive({ limit: 4 }), { after: 3, within: '1h', for: ['1h'], onAttempt: 'restart' }),
   ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), { after: 2, within: 20, for: [3, 9] }),
   ban(fixedWindow({ limit: 3, window: '5ms' }), { after: 1, within: 5, for: [2, 4], onAttempt: 'restart' }),
+  ban(fixedWindow({ limit: 3, window: '5ms', startsAt: 'first-request' }), {
+    after: 2,
+    within: 9,
+    for: [2, 4],
+  }),
 ]
 
 /** The policy by its place, so that a counterexample can be read. */

@@ -50,6 +50,8 @@ const EXPIRING: readonly Policy[] = [
   slidingWindow({ limit: 5, window: '30d', slices: 100 }),
   fixedWindow({ limit: 5, window: '1h' }),
   fixedWindow({ limit: 5, window: '10y' }),
+  fixedWindow({ limit: 5, window: '1h', startsAt: 'first-request' }),
+  fixedWindow({ limit: 5, window: '10y', startsAt: 'first-request' }),
 ]
 const NAMED = EXPIRING.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const)
 
@@ -127,6 +129,11 @@ const ROUNDED: readonly (readonly [Policy, (state: readonly number[]) => number,
   ],
   [slidingWindow({ limit: 1000, window: '600ms', slices: 10 }), ([slice = 0]) => (slice + 11) * 60, 12],
   [fixedWindow({ limit: 1000, window: '70ms' }), ([index = 0]) => (index + 1) * 70, 12],
+  [
+    fixedWindow({ limit: 1000, window: '70ms', startsAt: 'first-request' }),
+    ([startsAtMs = 0]) => Math.ceil(startsAtMs + 70),
+    12,
+  ],
 ]
 
 describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] as const))(
@@ -173,9 +180,11 @@ describe('short-lived keys', () => {
     tokenBucket({ capacity: 5, refill: 5, every: 200 }),
     slidingWindow({ limit: 5, window: '200ms', slices: 4 }),
     fixedWindow({ limit: 5, window: '200ms' }),
+    fixedWindow({ limit: 5, window: '200ms', startsAt: 'first-request' }),
     tokenBucket({ capacity: 1, refill: 10_000, every: '1s' }),
     slidingWindow({ limit: 5, window: '1ms', slices: 1 }),
     fixedWindow({ limit: 5, window: '1ms' }),
+    fixedWindow({ limit: 5, window: '1ms', startsAt: 'first-request' }),
   ]
   test.each(SHORT.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
     'are gone soon after, and the key is fresh: %s',

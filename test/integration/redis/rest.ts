@@ -31,23 +31,20 @@ function rememberedUntilMs({ kind, params }: Policy, state: State): number {
   return Math.max(strikesUntilMs, level > 0 ? bannedUntilMs + (params.at(-1) as number) : 0)
 }
 
-/** Puts a state under a key, to expire as the store would have it. */
-export async function putAtRest(client: Redis, key: string, policy: Policy, state: State): Promise<void> {
-  const { kind, params } = policy
-  const [first = 0] = state
+/** Until when the state of a policy, or of the one in a ban, is kept. */
+function countedUntilMs({ kind, params }: Policy, [first = 0]: State): number {
   const [limit = 0, ms = 0, slices = 0] = params
   const gridMs = (limit * ms) / 16
-  const untilMs = kind.endsWith('token-bucket')
-    ? Math.ceil(first / gridMs) * gridMs
-    : kind.endsWith('fixed-window')
-      ? (first + 1) * ms
-      : ((first + slices + 1) * ms) / slices
-  await client.set(
-    key,
-    bytesOf(state),
-    'PXAT',
-    Math.ceil(Math.max(untilMs, rememberedUntilMs(policy, state))),
-  )
+  if (kind.endsWith('token-bucket')) return Math.ceil(first / gridMs) * gridMs
+  if (kind.endsWith('fixed-window')) return (first + 1) * ms
+  if (kind.endsWith('first-request-window')) return first + ms
+  return ((first + slices + 1) * ms) / slices
+}
+
+/** Puts a state under a key, to expire as the store would have it. */
+export async function putAtRest(client: Redis, key: string, policy: Policy, state: State): Promise<void> {
+  const untilMs = Math.max(countedUntilMs(policy, state), rememberedUntilMs(policy, state))
+  await client.set(key, bytesOf(state), 'PXAT', Math.ceil(untilMs))
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Policy, Store, Verdict } from 'headgate'
-import { LONG_POLICIES, SHORT_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import { LONG_POLICIES, SHORT_KINDS } from '../../../src/testing/conformance/sample-policies.js'
 import { expectFigures, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 
@@ -58,7 +58,7 @@ export async function expectWholeFigures(store: Store): Promise<void> {
     },
   }
   for (const one of [store, inBatches]) {
-    for (const [, policyOf] of [...LONG_POLICIES, ...SHORT_POLICIES]) {
+    for (const [, policyOf] of [...LONG_POLICIES, ...SHORT_KINDS]) {
       const policy = policyOf(7)
       await store.forget(keyedPolicies(policy, 'key'))
       await expectFigures(one, policy, [0, 2, 1, 8, 0, 4, 1, 0])

@@ -50,7 +50,7 @@ test('names are unique, and capabilities choose the cases', () => {
   expect(without({ atomicAcrossKeys: false })).toEqual([
     'charges that name the same keys in opposite order, all at once, are exact',
   ])
-  expect(without({ settableClock: false })).toHaveLength(5)
+  expect(without({ settableClock: false })).toHaveLength(6)
 })
 
 test.each([
