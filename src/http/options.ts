@@ -5,7 +5,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import type { Entry } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
-import { FOREIGN_OPTIONS } from '../options/foreign-options.js'
+import { FOREIGN_OPTIONS, POLICY_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, whole, wrongOption } from '../util/validate.js'
@@ -75,7 +75,11 @@ export function readMiddlewareOptions<Req extends IncomingMessage, Res extends S
   owner: string,
   options: RateLimitOptions<Req, Res>,
 ) {
-  const table = { rows: MIDDLEWARE_ROWS, rules: LIMITER_RULES, fixes: FOREIGN_OPTIONS }
+  const table = {
+    rows: MIDDLEWARE_ROWS,
+    rules: LIMITER_RULES,
+    fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS },
+  }
   const read = readOptions(owner, options, table)
   const { count = 'all', skip, onLimited } = options
   return {

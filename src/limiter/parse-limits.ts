@@ -1,5 +1,5 @@
 import type { KeyFunction } from '../keys/key.js'
-import { BESIDE_LIMITS, FOREIGN_OPTIONS, placementFixes } from '../options/foreign-options.js'
+import { BESIDE_LIMITS, FOREIGN_OPTIONS, POLICY_OPTIONS, placementFixes } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
@@ -51,6 +51,7 @@ const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
   fixes: {
     ...FOREIGN_OPTIONS,
+    ...POLICY_OPTIONS,
     ...placementFixes(BESIDE_LIMITS, 'beside limits'),
     limit: POLICY_FIX,
     window: POLICY_FIX,

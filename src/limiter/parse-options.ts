@@ -1,6 +1,11 @@
 import { addressReaderAmong } from '../keys/address-use.js'
 import { addressKey } from '../keys/by-ip.js'
-import { FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS, placementFixes } from '../options/foreign-options.js'
+import {
+  FOREIGN_OPTIONS,
+  MIDDLEWARE_OPTIONS,
+  POLICY_OPTIONS,
+  placementFixes,
+} from '../options/foreign-options.js'
 import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
@@ -42,7 +47,11 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  fixes: { ...FOREIGN_OPTIONS, ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit') },
+  fixes: {
+    ...FOREIGN_OPTIONS,
+    ...POLICY_OPTIONS,
+    ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
+  },
 }
 
 type Rows = Settings<typeof LIMITER_ROWS>

@@ -54,6 +54,11 @@ export const FOREIGN_OPTIONS: Fixes = {
   onLimitReached: "Listen to limiter.events.on('limited', (decision, req) => { … }).",
 }
 
+/** What to write for options of a policy that are given to a limiter. */
+export const POLICY_OPTIONS: Fixes = {
+  startsAt: "Write policy: fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' }).",
+}
+
 /** The options that only `rateLimit` has. */
 export const MIDDLEWARE_OPTIONS: readonly string[] = [
   ...['skip', 'allow', 'block', 'count', 'headers', 'resetFormat'],

@@ -2,8 +2,9 @@ import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidUntilReset } from './prepaid.js'
 
 /**
- * Creates the policy of `fixedWindow({ startsAt: 'first-request' })`: a window begins with the first charge of
- * a key, and the first charge after its end begins the next one. State: when the window began, and the count.
+ * Creates the policy of `fixedWindow({ startsAt: 'first-request' })`: a window begins with the first charge
+ * of a key, and the first charge after its end begins the next one. State: when the window began, and the
+ * count.
  *
  * **Bound.** The windows of a key never overlap, so any span of one window's length meets at most two, each
  * with at most `limit`: at most `2 × limit` units.

@@ -20,6 +20,11 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
   tokenBucket: tokenBucket({ capacity: 100, refill: 100, every: '1d' }),
   'slidingWindow, 10 slices': slidingWindow({ limit: 100, window: '1d' }),
   fixedWindow: fixedWindow({ limit: 100, window: '100d' }),
+  'fixedWindow from the first request': fixedWindow({
+    limit: 100,
+    window: '100d',
+    startsAt: 'first-request',
+  }),
   consecutive: consecutive({ limit: 100 }),
 }
 

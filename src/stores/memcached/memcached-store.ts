@@ -10,9 +10,9 @@ import { lossMonitor } from './loss-monitor.js'
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
  *
- * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket` and
- *   `ban` are one value, changed by compare-and-swap. It is retried for two seconds, at most thirty times;
- *   then it rejects with `StoreError`.
+ * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket`, `ban` and
+ *   a `fixedWindow` from the first request are one value, changed by compare-and-swap. It is retried for two
+ *   seconds, at most thirty times; then it rejects with `StoreError`.
  * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key. When a
  *   later key denies, the earlier ones are refunded; until then others may be denied for those units.
  * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits.

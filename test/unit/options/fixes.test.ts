@@ -48,6 +48,15 @@ const client = Object.assign(Object.create({ callBuffer() {}, pipeline() {}, on(
   options: { autoResendUnfulfilledCommands: false },
 })
 
+test('an option of a policy belongs into the policy', () => {
+  const problem =
+    /there is no option "startsAt"\. Write policy: fixedWindow\(\{ .*startsAt: 'first-request' \}\)\.$/
+  const given = { startsAt: 'first-request' }
+  expect(() => rateLimit({ ...enough, ...given } as never)).toThrow(problem)
+  expect(() => createLimiter({ ...enough, key: fn, ...given } as never)).toThrow(problem)
+  expect(() => rateLimit({ limits: [{ policy, ...given }] } as never)).toThrow(problem)
+})
+
 describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of another package', (name) => {
   const { message } = errorOf(() => rateLimit({ ...enough, [name]: true } as never))
   const [, fix = ''] = /^rateLimit: there is no option "\w+"\. ([A-Z].*\.)$/.exec(message) ?? []
