@@ -15,6 +15,9 @@ const ENTRIES = Object.keys(exports)
   .filter((path) => path !== './package.json')
   .map((path) => (path === '.' ? 'index' : path.slice(2)))
 
+/** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
+const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
+
 rmSync('dist', { recursive: true, force: true })
 mkdirSync('dist')
 await buildCode()
@@ -30,6 +33,7 @@ async function buildCode() {
       format,
       exports: 'named',
       comments: { legal: true, jsdoc: false },
+      footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
     for (const path of await bundle((entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)

@@ -66,13 +66,22 @@ test.each(ENTRIES)(
     const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
     const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], project))
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
-    const isStore = !['index', 'http', 'testing'].includes(entry.name)
+    const isStore = !['index', 'http', 'testing', 'express-rate-limit'].includes(entry.name)
     const shared = isStore ? ['core.js', 'shared.js'] : ['core.js']
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },
 )
 
-test('types name no package but express, and only the types of `headgate` name that', async () => {
+test("require('headgate/express-rate-limit') returns the function, with the other exports on it", async () => {
+  const load =
+    "const limit = require('headgate/express-rate-limit'); console.log(typeof limit({}), Object.keys(limit))"
+  const printed = await mustRun(process.execPath, ['--eval', load], project)
+  expect(printed).toContain('function')
+  for (const name of ['MemoryStore', 'default', 'ipKeyGenerator', 'rateLimit'])
+    expect(printed).toContain(name)
+})
+
+test('types name no package but express, and only those for its applications name that', async () => {
   const folder = join(project, 'node_modules/headgate/dist/esm')
   const naming = readdirSync(folder)
     .filter((file) => file.endsWith('.d.ts'))
@@ -81,7 +90,7 @@ test('types name no package but express, and only the types of `headgate` name t
       const names = Array.from(types.matchAll(/(?:from |import\(|types=)"([^"]+)"/g), ([, name = '']) => name)
       return names.filter((name) => !/^(node:|\.\/)/.test(name)).map((name) => `${file}: ${name}`)
     })
-  expect(naming).toEqual(['index.d.ts: express'])
+  expect(naming).toEqual(['express-rate-limit.d.ts: express', 'index.d.ts: express'])
 })
 
 test('publint finds nothing', async () => {

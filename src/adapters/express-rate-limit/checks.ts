@@ -1,0 +1,190 @@
+import { isIP } from 'node:net'
+import type { Request } from 'express'
+import { show } from '../../util/validate.js'
+import { DRAFTS } from './headers.js'
+import type { CheckName, EnabledValidations, Logger, Store } from './types.js'
+
+/** A mistake in how a limiter is used, by the code that express-rate-limit gives it. */
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError'
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** What a check finds: a code and a message. Codes that begin with `WRN_` are warnings. */
+type Finding = readonly [code: string, message: string] | undefined
+
+interface KeyOptions {
+  readonly ipv6Subnet?: unknown
+  readonly keyGenerator?: unknown
+}
+
+/** The stores that limiters use. */
+const used = new WeakSet<Store>()
+/** The keys that each request was counted under, by store. */
+const counted = new WeakMap<Request, Map<unknown, Set<string>>>()
+
+const CHECKS = {
+  ip(ip: string | undefined): Finding {
+    if (ip === undefined)
+      return ['ERR_ERL_UNDEFINED_IP_ADDRESS', 'req.ip is undefined: the connection may be closed already.']
+    if (isIP(ip)) return
+    return ['ERR_ERL_INVALID_IP_ADDRESS', `req.ip is no address: ${show(ip)}. Pass a keyGenerator.`]
+  },
+  trustProxy({ app }: Request): Finding {
+    if (app.get('trust proxy') !== true) return
+    const fix = "Set it to the number of proxies, such as app.set('trust proxy', 1)."
+    return [
+      'ERR_ERL_PERMISSIVE_TRUST_PROXY',
+      `'trust proxy' is true, so that any client can choose its own address. ${fix}`,
+    ]
+  },
+  xForwardedForHeader({ app, headers }: Request): Finding {
+    if (!headers['x-forwarded-for'] || app.get('trust proxy') !== false) return
+    const fix = "Behind a proxy, set app.set('trust proxy', 1)."
+    return [
+      'ERR_ERL_UNEXPECTED_X_FORWARDED_FOR',
+      `A request has an X-Forwarded-For header, which Express does not trust. ${fix}`,
+    ]
+  },
+  forwardedHeader({ headers, ip, socket }: Request): Finding {
+    if (!headers.forwarded || ip !== socket?.remoteAddress) return
+    return [
+      'ERR_ERL_FORWARDED_HEADER',
+      'A request has a Forwarded header, which Express does not read. Pass a keyGenerator that does.',
+    ]
+  },
+  positiveHits(hits: unknown): Finding {
+    if (Number.isInteger(hits) && (hits as number) >= 1) return
+    return ['ERR_ERL_INVALID_HITS', `The store returned totalHits ${show(hits)}, which is no positive count.`]
+  },
+  unsharedStore(store: Store): Finding {
+    if (!used.has(store)) {
+      used.add(store)
+      return
+    }
+    const fix = store.localKeys ? 'its own store' : 'a store with its own prefix'
+    return ['ERR_ERL_STORE_REUSE', `Two limiters use one store. Give each limiter ${fix}.`]
+  },
+  singleCount(request: Request, store: Store, key: string): Finding {
+    const stores = counted.get(request) ?? new Map<unknown, Set<string>>()
+    counted.set(request, stores)
+    const id = store.localKeys ? store : store.constructor.name
+    const keys = stores.get(id) ?? new Set()
+    stores.set(id, keys)
+    const prefixed = `${store.prefix ?? ''}${key}`
+    if (keys.has(prefixed))
+      return ['ERR_ERL_DOUBLE_COUNT', `A request was counted twice under the key ${show(key)}.`]
+    keys.add(prefixed)
+  },
+  limit(limit: unknown): Finding {
+    if (limit !== 0) return
+    return ['WRN_ERL_MAX_ZERO', 'A limit of 0 denies every request. To allow every request, use skip.']
+  },
+  draftPolliHeaders(value: unknown): Finding {
+    if (!value) return
+    const fix = "Set standardHeaders: 'draft-6'."
+    return [
+      'WRN_ERL_DEPRECATED_DRAFT_POLLI_HEADERS',
+      `draft_polli_ratelimit_headers is an option no more. ${fix}`,
+    ]
+  },
+  onLimitReached(value: unknown): Finding {
+    if (!value) return
+    const fix = 'Use a handler that checks req.rateLimit.used === req.rateLimit.limit + 1.'
+    return ['WRN_ERL_DEPRECATED_ON_LIMIT_REACHED', `onLimitReached is an option no more. ${fix}`]
+  },
+  headersDraftVersion(version: unknown): Finding {
+    if (DRAFTS.some((draft) => draft === version)) return
+    const message = `standardHeaders must be one of ${DRAFTS.join(', ')}, got ${show(version)}.`
+    return ['ERR_ERL_HEADERS_UNSUPPORTED_DRAFT_VERSION', message]
+  },
+  headersResetTime(resetTime: unknown): Finding {
+    if (resetTime) return
+    return [
+      'ERR_ERL_HEADERS_NO_RESET',
+      'The store returned no resetTime, so that the headers say windowMs, which may be too long.',
+    ]
+  },
+  knownOptions(options: object): Finding {
+    const unknown = Object.keys(options).find((name) => !KNOWN_OPTIONS.has(name))
+    if (unknown !== undefined) return ['ERR_ERL_UNKNOWN_OPTION', `There is no option ${show(unknown)}.`]
+  },
+  validationsConfig(enabled: object): Finding {
+    const unknown = Object.keys(enabled).find((name) => name !== 'default' && !Object.hasOwn(CHECKS, name))
+    if (unknown === undefined) return
+    const names = Object.keys(CHECKS).join(', ')
+    return ['ERR_ERL_UNKNOWN_VALIDATION', `There is no check ${show(unknown)}. The checks are ${names}.`]
+  },
+  creationStack(): Finding {
+    const { stack } = new Error()
+    if (!/Layer\.handle(Request| \[as handle_request\])/.test(stack ?? '')) return
+    return [
+      'ERR_ERL_CREATED_IN_REQUEST_HANDLER',
+      'A limiter was created while a request was handled. Create it once, when the application starts.',
+    ]
+  },
+  ipv6Subnet(subnet: unknown): Finding {
+    const isUsual = Number.isInteger(subnet) && (subnet as number) >= 32 && (subnet as number) <= 64
+    if (subnet === false || isUsual) return
+    return ['ERR_ERL_IPV6_SUBNET', `ipv6Subnet must be a whole number from 32 to 64, got ${show(subnet)}.`]
+  },
+  ipv6SubnetOrKeyGenerator({ ipv6Subnet, keyGenerator }: KeyOptions): Finding {
+    if (ipv6Subnet === undefined || !keyGenerator) return
+    return [
+      'ERR_ERL_IPV6SUBNET_OR_KEYGENERATOR',
+      'With a keyGenerator of your own, ipv6Subnet has no effect.',
+    ]
+  },
+  keyGeneratorIpFallback(keyGenerator: unknown): Finding {
+    const source = String(keyGenerator ?? '')
+    if (!/req(uest)?\.ip/.test(source) || source.includes('ipKeyGenerator')) return
+    return [
+      'ERR_ERL_KEY_GEN_IPV6',
+      'The keyGenerator uses req.ip as it is: a client has a whole network of IPv6 addresses. ' +
+        'Use ipKeyGenerator(req.ip).',
+    ]
+  },
+  /** A wrong window is a `TypeError` here, whatever `validate` says. */
+  windowMs(): Finding {
+    return undefined
+  },
+} satisfies Record<CheckName, (...input: never[]) => Finding>
+
+/** The options of version 8, one that has a check of its own, and those of express-slow-down. */
+const KNOWN_OPTIONS = new Set([
+  ...['windowMs', 'limit', 'max', 'message', 'statusCode', 'legacyHeaders', 'headers', 'standardHeaders'],
+  ...['identifier', 'retryAfter', 'requestPropertyName', 'skipFailedRequests', 'skipSuccessfulRequests'],
+  ...['requestWasSuccessful', 'keyGenerator', 'ipv6Subnet', 'handler', 'skip', 'store', 'validate'],
+  ...['passOnStoreError', 'logger', 'draft_polli_ratelimit_headers'],
+  ...['delayAfter', 'delayMs', 'maxDelayMs'],
+])
+
+/** Runs a check by its name, once. */
+export type Check = <Name extends CheckName>(name: Name, ...input: Parameters<(typeof CHECKS)[Name]>) => void
+
+/**
+ * Creates the checks of a limiter. Each runs the first time that it is called for, and logs what it finds.
+ * `enabled` says which ones still run.
+ */
+export function checksFor(validate: boolean | EnabledValidations, logger: Logger) {
+  const enabled: EnabledValidations =
+    typeof validate === 'boolean' ? { default: validate } : { default: true, ...validate }
+
+  const check: Check = (name, ...input) => {
+    if (!(enabled[name] ?? enabled.default)) return
+    enabled[name] = false
+    const find = CHECKS[name] as (...input: unknown[]) => Finding
+    const finding = find(...input)
+    if (finding === undefined) return
+    const error = new ValidationError(...finding)
+    if (error.code.startsWith('WRN_')) logger.warn(error)
+    else logger.error(error)
+  }
+
+  return { enabled, check }
+}

@@ -1,0 +1,163 @@
+import { isIPv6 } from 'node:net'
+import type { Request, Response } from 'express'
+import { memoryStore } from '../../stores/memory/memory-store.js'
+import { isStore } from '../../stores/shared/validate.js'
+import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { wrongOption } from '../../util/validate.js'
+import { type Check, checksFor } from './checks.js'
+import { DRAFTS } from './headers.js'
+import { hitCounter } from './hit-counter.js'
+import { ipKeyGenerator } from './ip-key-generator.js'
+import { readStore } from './store.js'
+import type { DraftHeadersVersion, Logger, Options, RateLimitInfo, Store } from './types.js'
+import { DAY, HOUR, MINUTE, SECOND } from './units.js'
+
+/** The options, with their defaults. */
+export interface Settings extends Options {
+  standardHeaders: false | DraftHeadersVersion
+  store: Store
+}
+
+/** The defaults of version 8. */
+const DEFAULTS = {
+  windowMs: MINUTE,
+  limit: 5,
+  message: 'Too many requests, please try again later.',
+  statusCode: 429,
+  legacyHeaders: true,
+  standardHeaders: false,
+  requestPropertyName: 'rateLimit',
+  skipFailedRequests: false,
+  skipSuccessfulRequests: false,
+  requestWasSuccessful: (_request: Request, response: Response) => response.statusCode < 400,
+  skip: () => false,
+  ipv6Subnet: 56,
+  passOnStoreError: false,
+} as const
+
+/** Logs to the console. */
+const CONSOLE: Logger = {
+  error: (error, message) => console.error(...(message === undefined ? [error] : [message, error])),
+  warn: (error, message) => console.warn(...(message === undefined ? [error] : [message, error])),
+}
+
+/** Reads the options of a limiter, and runs the checks of them. Throws a `TypeError` for wrong ones. */
+export function readSettings(options: Partial<Options>): { settings: Settings; check: Check } {
+  const given = Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as Partial<Options>
+  const {
+    logger = CONSOLE,
+    validate = true,
+    limit = given.max ?? DEFAULTS.limit,
+    windowMs = DEFAULTS.windowMs,
+  } = given
+  checkLogger(logger)
+  checkLimit(limit)
+  const { enabled, check } = checksFor(validate, logger)
+  checkOptions(check, given)
+  const settings: Settings = {
+    ...DEFAULTS,
+    legacyHeaders: given.headers ?? DEFAULTS.legacyHeaders,
+    identifier: (request) => defaultIdentifier(infoOf(request, settings), windowMs),
+    keyGenerator: (request, response) => addressKey(request, response, settings, check),
+    handler: (request, response) => sendMessage(request, response, settings),
+    ...given,
+    limit,
+    standardHeaders: draftOf(given.standardHeaders, check),
+    store: storeOf(given, windowMs),
+    validate: enabled,
+    logger,
+  }
+  return { settings, check }
+}
+
+/** Returns the draft of the headers; `false`, which the check reports, for one that does not exist. */
+function draftOf(given: unknown, check: Check): Settings['standardHeaders'] {
+  if (!given) return false
+  const version = given === true ? 'draft-6' : given
+  const draft = DRAFTS.find((each) => each === version)
+  if (draft === undefined) check('headersDraftVersion', version)
+  return draft ?? false
+}
+
+function checkLogger(logger: Logger): void {
+  const { error, warn } = logger ?? {}
+  if (typeof error === 'function' && typeof warn === 'function') return
+  throw wrongOption('rateLimit', 'logger', 'an object with the methods error and warn', logger)
+}
+
+/** Throws a `TypeError` for a limit that would let everybody in. Numbers may come as strings, as from `env`. */
+function checkLimit(limit: unknown): void {
+  if (typeof limit === 'function' || (limit !== null && !Number.isNaN(Number(limit)))) return
+  throw wrongOption('rateLimit', 'limit', 'a number, or a function that returns one', limit)
+}
+
+function checkOptions(check: Check, given: Partial<Options>): void {
+  const { ipv6Subnet, keyGenerator, validate } = given
+  const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = given as Record<string, unknown>
+  check('validationsConfig', typeof validate === 'object' ? validate : {})
+  check('knownOptions', given)
+  check('draftPolliHeaders', draftPolli)
+  check('onLimitReached', onLimitReached)
+  if (ipv6Subnet !== undefined && typeof ipv6Subnet !== 'function') check('ipv6Subnet', ipv6Subnet)
+  check('keyGeneratorIpFallback', keyGenerator)
+  check('ipv6SubnetOrKeyGenerator', given)
+}
+
+/** Returns the store to count in. A headgate store counts under the name that a string `identifier` gives. */
+function storeOf({ store, identifier }: Partial<Options>, windowMs: number): Store {
+  if (store === undefined) return hitCounter(memoryStore(), { windowMs })
+  if (!isStore(store)) return readStore(store)
+  return hitCounter(store, { windowMs, ...(typeof identifier === 'string' && { name: identifier }) })
+}
+
+/** Returns what a limiter attached to a request. */
+export function infoOf(request: Request, { requestPropertyName }: Settings): RateLimitInfo {
+  return (request as unknown as Record<string, RateLimitInfo>)[requestPropertyName] as RateLimitInfo
+}
+
+/** The units of `identifier`, in milliseconds, largest first. */
+const UNITS = [
+  [DAY, 'day'],
+  [HOUR, 'hr'],
+  [MINUTE, 'min'],
+  [SECOND, 'sec'],
+] as const
+
+/** Returns a policy's name, such as `5-in-1min` or `100-in-2days`. */
+function defaultIdentifier({ limit }: RateLimitInfo, windowMs: number): string {
+  const [unitMs, unit] = UNITS.find(([ms]) => windowMs >= ms) ?? [SECOND, 'sec']
+  const count = windowMs / unitMs
+  const isPlural = count > 1 && unitMs > MINUTE
+  return `${limit}-in-${count}${unit}${isPlural ? 's' : ''}`
+}
+
+function addressKey(
+  request: Request,
+  response: Response,
+  { ipv6Subnet }: Settings,
+  check: Check,
+): MaybePromise<string> {
+  const ip = request.ip as string
+  check('ip', ip)
+  check('trustProxy', request)
+  check('xForwardedForHeader', request)
+  check('forwardedHeader', request)
+  if (typeof ipv6Subnet !== 'function') return ipKeyGenerator(ip, ipv6Subnet)
+  if (!isIPv6(ip)) return ip
+  return thenMaybe(ipv6Subnet(request, response), (subnet) => {
+    check('ipv6Subnet', subnet)
+    return ipKeyGenerator(ip, subnet)
+  })
+}
+
+async function sendMessage(
+  request: Request,
+  response: Response,
+  { statusCode, message }: Settings,
+): Promise<void> {
+  response.status(statusCode)
+  const body: unknown = typeof message === 'function' ? await message(request, response) : message
+  if (!response.writableEnded) response.send(body)
+}

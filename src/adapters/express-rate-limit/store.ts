@@ -1,0 +1,39 @@
+import { showKind } from '../../util/validate.js'
+import type { LegacyStore, Store } from './types.js'
+
+/** Returns a store of express-rate-limit, with promises where it has callbacks. Throws a `TypeError`. */
+export function readStore(given: unknown): Store {
+  const store = isLegacy(given) ? withPromises(given) : given
+  if (isExpressRateLimitStore(store)) return store
+  throw new TypeError(
+    `rateLimit: store must be a store of express-rate-limit or of headgate, got ${showKind(given)}. ` +
+      "Use new MemoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'.",
+  )
+}
+
+function isExpressRateLimitStore(value: unknown): value is Store {
+  const { increment, decrement, resetKey, resetAll, init } = (value ?? {}) as Partial<Store>
+  const required = [increment, decrement, resetKey].every((method) => typeof method === 'function')
+  return required && [resetAll, init].every((method) => method === undefined || typeof method === 'function')
+}
+
+/** Returns whether a store has only the callback method. Some have both, for both kinds of users. */
+function isLegacy(value: unknown): value is LegacyStore {
+  const { incr, increment } = (value ?? {}) as Partial<LegacyStore & Store>
+  return typeof incr === 'function' && typeof increment !== 'function'
+}
+
+function withPromises(store: LegacyStore): Store {
+  return {
+    increment: (key) =>
+      new Promise((resolve, reject) => {
+        store.incr(key, (error, totalHits, resetTime) => {
+          if (error) reject(error)
+          else resolve({ totalHits, resetTime })
+        })
+      }),
+    decrement: (key) => store.decrement(key),
+    resetKey: (key) => store.resetKey(key),
+    resetAll: () => store.resetAll?.(),
+  }
+}

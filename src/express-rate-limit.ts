@@ -1,0 +1,24 @@
+export { ValidationError } from './adapters/express-rate-limit/checks.js'
+export { ipKeyGenerator } from './adapters/express-rate-limit/ip-key-generator.js'
+export { MemoryStore } from './adapters/express-rate-limit/memory-store.js'
+export { rateLimit, rateLimit as default } from './adapters/express-rate-limit/rate-limit.js'
+export type {
+  AugmentedRequest,
+  Client,
+  ClientRateLimitInfo,
+  DraftHeadersVersion,
+  EnabledValidations,
+  IncrementCallback,
+  IncrementResponse,
+  LegacyStore,
+  Logger,
+  LoggerFn,
+  Options,
+  RateLimitExceededEventHandler,
+  RateLimitInfo,
+  RateLimitReachedEventHandler,
+  RateLimitRequestHandler,
+  Store,
+  ValueDeterminingMiddleware,
+} from './adapters/express-rate-limit/types.js'
+export { DAY, HOUR, MINUTE, SECOND } from './adapters/express-rate-limit/units.js'
