@@ -1,9 +1,11 @@
 import type { LiveLimiterName } from './contenders/live-limiters.js'
+import type { Bar } from './harness/plot.js'
 import type { Self } from './harness/profile.js'
 import { median } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import { limiterSetups } from './live.js'
 import { type Profiled, startLiveServer } from './live-server.js'
+import { keepProfilePlots } from './profile-plots.js'
 
 /** The limiters, and the files that are theirs. */
 const FILES = {
@@ -15,7 +17,10 @@ const FILES = {
   'a Map by hand, legacy': 'live-limiters',
 } as const satisfies Partial<Record<LiveLimiterName, string>>
 
-const SCENARIOS = ['allowed, 1 client', 'three limiters'] as const
+/** What is measured, and what a plot calls it. */
+const SCENARIOS = { 'allowed, 1 client': 'one limiter', 'three limiters': 'three limiters' } as const
+/** What all contenders can send. */
+const PLOTTED = ', legacy'
 const PROCESSES = 3
 const REQUESTS = 10_000
 const MOST_ROWS = 20
@@ -26,7 +31,8 @@ const MOST_ROWS = 20
  * not what it leaves behind for the rest of the request and for the garbage collector.
  */
 export async function benchLiveProfile(): Promise<void> {
-  for (const scenario of SCENARIOS) {
+  const bars: Bar[] = []
+  for (const [scenario, group] of Object.entries(SCENARIOS) as [keyof typeof SCENARIOS, string][]) {
     const names = Object.keys(FILES) as (keyof typeof FILES)[]
     const profiles = new Map<string, Profiled[]>(names.map((name) => [name, []]))
     for (let i = 0; i < PROCESSES; i++) {
@@ -37,15 +43,16 @@ export async function benchLiveProfile(): Promise<void> {
         await server.end()
       }
     }
-    const rows = Array.from(profiles, ([name, all]) => [
-      name,
-      median(all.map(({ cpuUs }) => sum(cpuUs) / REQUESTS)).toFixed(1),
-      whole(median(all.map(({ bytes }) => sum(bytes) / REQUESTS))),
-    ])
+    const rows = Array.from(profiles, ([name, all]) => {
+      const us = median(all.map(({ cpuUs }) => sum(cpuUs) / REQUESTS)).toFixed(1)
+      if (name.endsWith(PLOTTED)) bars.push({ group, label: name.replace(PLOTTED, ''), value: Number(us) })
+      return [name, us, whole(median(all.map(({ bytes }) => sum(bytes) / REQUESTS)))]
+    })
     const title = `Live, ${scenario}: sampled in the limiter itself, ${PROCESSES} processes each, medians`
     printTable(title, ['contender', 'µs a request', 'bytes a request'], rows)
     printSelf(`headgate, legacy, ${scenario}`, profiles.get('headgate, legacy') ?? [])
   }
+  await keepProfilePlots(bars)
 }
 
 function sum(self: Self): number {

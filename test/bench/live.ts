@@ -2,8 +2,6 @@ import { SCENARIOS, type Scenario, type ScenarioName } from './contenders/live-a
 import { LIVE_LIMITERS, type LiveLimiterName } from './contenders/live-limiters.js'
 import { LIVE_LOGINS, type LoginScenario, loginRequests } from './contenders/live-logins.js'
 import { medianOf } from './harness/intervals.js'
-import { keepPlot } from './harness/keep-plot.js'
-import { type Bar, barPlot } from './harness/plot.js'
 import { median } from './harness/rounds.js'
 import { printTable } from './harness/table.js'
 import { type LiveSetup, serveInTurn } from './live-server.js'
@@ -20,20 +18,10 @@ const AT_A_TIME = 128
  * layout, compiler), so each contender runs in many.
  */
 export async function benchLive(): Promise<void> {
-  const bars: Bar[] = []
   for (const scenario of Object.keys(SCENARIOS) as ScenarioName[]) {
     const names = scenario === ALL_HEADERS ? NAMES : NAMES.filter(isLegacy)
-    const above = await compareLive(scenario, limiterSetups(scenario, names))
-    for (const [label, value] of above)
-      if (isLegacy(label) && label !== 'nothing') bars.push({ group: scenario, label, value })
+    await compareLive(scenario, limiterSetups(scenario, names))
   }
-  await keepPlot('live', () =>
-    barPlot({
-      title: 'What a limiter adds to a request in a live Express server',
-      unit: 'µs of user CPU above an empty middleware, less is better',
-      bars,
-    }),
-  )
 }
 
 const NAMES = Object.keys(LIVE_LIMITERS) as LiveLimiterName[]
@@ -77,12 +65,12 @@ function loginSetups(scenario: LoginScenario): LiveSetup[] {
   }))
 }
 
-/** Compares servers with the first of them, and prints a table. Returns how much each is above it, in µs. */
+/** Compares servers with the first of them, and prints a table. */
 export async function compareLive(
   what: string,
   setups: readonly LiveSetup[],
   processes = PROCESSES,
-): Promise<Map<string, number>> {
+): Promise<void> {
   const samplesUs = new Map<string, number[]>(setups.map(({ name }) => [name, []]))
   for (let i = 0; i < processes; i++) {
     const first = i % setups.length // nobody always goes first
@@ -95,15 +83,12 @@ export async function compareLive(
     )
   }
   const [bare = []] = samplesUs.values()
-  const medians = new Map<string, number>()
   const rows = Array.from(samplesUs, ([name, samples]) => {
     // By round: what the machine does meets the servers of one round.
     const above = medianOf(samples.map((us, round) => us - (bare[round] as number)))
-    medians.set(name, above.median)
     const interval = `${above.low.toFixed(1)} to ${above.high.toFixed(1)}`
     return [name, median(samples).toFixed(1), above.median.toFixed(1), interval]
   })
   const title = `Live, ${what}: user CPU of a request, ${processes} processes each, medians`
   printTable(title, ['contender', 'µs', `above ${setups[0]?.name}`, '95 %'], rows)
-  return medians
 }

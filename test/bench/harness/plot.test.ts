@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../../support/servers/chromium.js'
 import { keepPlot, keepPlotsIn } from './keep-plot.js'
+import { LOOKS } from './look.js'
 import { type BarPlot, barPlot, type LinePlot, linePlot } from './plot.js'
 
 const OURS = 'headgate, sliding window & <more>'
@@ -123,6 +124,14 @@ test('bars are as long as their values, from one start, ours in our color', asyn
   expect(peer.width).toBeGreaterThan(300)
   expect(ours.map(({ x }) => x)).toEqual([peer.x, peer.x])
   expect(ours.map(({ width }) => (width / peer.width).toFixed(2))).toEqual(['0.25', '0.50'])
+})
+
+test('a plot for a dark page shows the page behind it, and has light text', async () => {
+  const svg = await barPlot(BARS, LOOKS.dark)
+  expect(svg).toMatch(/^<rect [^>]*fill="none"/m)
+  const colors = [...svg.matchAll(/<text[^>]* fill="(#\w+)"/g)].map(([, color]) => color)
+  expect([...new Set(colors)].sort()).toEqual([LOOKS.dark.muted, LOOKS.dark.text])
+  expect(svg).not.toContain(OUR_COLOR)
 })
 
 test('lines go up with y and on with the logarithm of x', async () => {

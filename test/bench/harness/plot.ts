@@ -1,8 +1,7 @@
-import { AXIS, LABEL, svgOf } from './svg.js'
+import { type Look, WHITE } from './look.js'
+import { axisOf, svgOf } from './svg.js'
 import { whole } from './table.js'
 
-const OURS = ['#1d4ed8', '#0891b2', '#7c3aed', '#0d9488'] as const
-const PEERS = ['#ea580c', '#64748b', '#ca8a04', '#be185d'] as const
 const TITLE_OF_AXIS = { nameLocation: 'middle', nameGap: 30 } as const
 
 export interface Bar {
@@ -41,25 +40,27 @@ export interface LinePlot {
  * The text of an SVG: bars from top to bottom, each with its value at its end. A value that is no number
  * rejects.
  */
-export async function barPlot({ title, unit, bars }: BarPlot): Promise<string> {
+export async function barPlot({ title, unit, bars }: BarPlot, look: Look = WHITE): Promise<string> {
+  const axis = axisOf(look)
   const rows = bars.flatMap((bar, i) => {
     const isFirst = bar.group !== undefined && bar.group !== bars[i - 1]?.group
-    return isFirst ? [headOf(bar.group), rowOf(bar)] : [rowOf(bar)]
+    return isFirst ? [headOf(bar.group), rowOf(bar, look)] : [rowOf(bar, look)]
   })
   const words = bars.map(({ label, value, group }) => `${group ? `${group}, ` : ''}${label} ${figure(value)}`)
   return svgOf({
     title,
     description: `${unit}: ${words.join('; ')}`,
     height: 110 + 26 * rows.length,
+    look,
     option: {
       grid: { left: 16, right: 84, top: 52, bottom: 44, containLabel: true },
-      xAxis: { ...AXIS, ...TITLE_OF_AXIS, type: 'value', name: unit },
+      xAxis: { ...axis, ...TITLE_OF_AXIS, type: 'value', name: unit },
       yAxis: {
-        ...AXIS,
+        ...axis,
         type: 'category',
         inverse: true,
         axisTick: { show: false },
-        axisLabel: { ...LABEL, interval: 0 },
+        axisLabel: { color: look.text, interval: 0 },
         data: rows.map(({ name }) => name),
       },
       series: { type: 'bar', silent: true, barWidth: 17, data: rows.map(({ bar }) => bar) },
@@ -72,9 +73,9 @@ function headOf(group: string) {
   return { name: { value: group, textStyle }, bar: '-' }
 }
 
-function rowOf({ label, value }: Bar) {
-  const [color] = isOurs(label) ? OURS : PEERS
-  const shown = { ...LABEL, show: true, position: 'right' as const, formatter: figure(value) }
+function rowOf({ label, value }: Bar, { text, ours, peers }: Look) {
+  const [color] = isOurs(label) ? ours : peers
+  const shown = { color: text, show: true, position: 'right' as const, formatter: figure(value) }
   return { name: label, bar: { value, itemStyle: { color }, label: shown } }
 }
 
@@ -83,6 +84,9 @@ function rowOf({ label, value }: Bar) {
  * number rejects.
  */
 export async function linePlot({ title, xLabel, yLabel, series }: LinePlot): Promise<string> {
+  const look = WHITE
+  const axis = axisOf(look)
+  const textStyle = { color: look.text }
   const names = series.map(({ name }) => name)
   const words = series.map(({ name, points }) => {
     return `${name} ${points.map(([x, y]) => `${figure(y)} at ${figure(x)}`).join(', ')}`
@@ -92,16 +96,17 @@ export async function linePlot({ title, xLabel, yLabel, series }: LinePlot): Pro
     title,
     description: `${yLabel}, over ${xLabel}: ${words.join('; ')}`,
     height: 400,
+    look,
     option: {
       grid: { left: 16, right: roomForNames, top: 76, bottom: 44, containLabel: true },
-      legend: { orient: 'vertical', right: 16, top: 72, itemWidth: 34, itemHeight: 9, textStyle: LABEL },
-      xAxis: { ...AXIS, ...TITLE_OF_AXIS, type: 'log', name: xLabel, min: 'dataMin', max: 'dataMax' },
-      yAxis: { ...AXIS, type: 'value', name: yLabel, nameTextStyle: { align: 'left' } },
+      legend: { orient: 'vertical', right: 16, top: 72, itemWidth: 34, itemHeight: 9, textStyle },
+      xAxis: { ...axis, ...TITLE_OF_AXIS, type: 'log', name: xLabel, min: 'dataMin', max: 'dataMax' },
+      yAxis: { ...axis, type: 'value', name: yLabel, nameTextStyle: { align: 'left' } },
       series: series.map(({ name, points }) => ({
         type: 'line',
         name,
         silent: true,
-        color: colorOf(name, names),
+        color: colorOf(name, names, look),
         lineStyle: { type: isOurs(name) ? 'solid' : 'dashed' },
         data: points.map((point) => [...point]),
       })),
@@ -109,8 +114,8 @@ export async function linePlot({ title, xLabel, yLabel, series }: LinePlot): Pro
   })
 }
 
-function colorOf(name: string, names: readonly string[]): string {
-  const colors = isOurs(name) ? OURS : PEERS
+function colorOf(name: string, names: readonly string[], { ours, peers }: Look): string {
+  const colors = isOurs(name) ? ours : peers
   const others = names.filter((other) => isOurs(other) === isOurs(name))
   return colors[others.indexOf(name) % colors.length] ?? colors[0]
 }

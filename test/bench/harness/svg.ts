@@ -1,18 +1,16 @@
 import type { EChartsOption } from 'echarts'
+import type { Look } from './look.js'
 
 const WIDTH = 820
-const TEXT = '#1f2937'
-const MUTED = '#6b7280'
-const RULE = '#e5e7eb'
 
-export const LABEL = { color: TEXT }
-
-/** The look of an axis. */
-export const AXIS = {
-  nameTextStyle: { color: MUTED },
-  axisLabel: { color: MUTED, margin: 12, hideOverlap: true },
-  axisLine: { lineStyle: { color: MUTED } },
-  splitLine: { lineStyle: { color: RULE } },
+/** Returns the look of an axis. */
+export function axisOf({ muted, rule }: Look) {
+  return {
+    nameTextStyle: { color: muted },
+    axisLabel: { color: muted, margin: 12, hideOverlap: true },
+    axisLine: { lineStyle: { color: muted } },
+    splitLine: { lineStyle: { color: rule } },
+  }
 }
 
 export interface Picture {
@@ -20,19 +18,20 @@ export interface Picture {
   /** What the picture shows, in words, for those who cannot see it. */
   readonly description: string
   readonly height: number
+  readonly look: Look
   readonly option: EChartsOption
 }
 
 /** Draws with ECharts, which is not loaded before: what is measured until then has the process to itself. */
-export async function svgOf({ title, description, height, option }: Picture): Promise<string> {
+export async function svgOf({ title, description, height, look, option }: Picture): Promise<string> {
   const { init, setPlatformAPI } = await import('echarts')
   setPlatformAPI({ measureText: (text, font) => ({ width: widest(text, font) }) })
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption({
       animation: false,
-      backgroundColor: '#fff', // for dark viewers too
-      title: { text: title, left: 12, top: 12, textStyle: { fontSize: 15, color: TEXT } },
+      backgroundColor: look.background,
+      title: { text: title, left: 12, top: 12, textStyle: { fontSize: 15, color: look.text } },
       ...option,
     })
     return withWords(still(chart.renderToSVGString()), title, description)
