@@ -64,13 +64,13 @@ test('links to missing files and headings are found; code and links to other sit
     )
     writeFileSync(
       join(root, 'docs/a.md'),
-      '## Two `words`!\n[up](../README.md) [x](https://localhost/x.md)\n![i](i.png)\n```text\n[e](e.md)\n```\n[f]: f.md',
+      '## Two `words`!\n[up](../README.md) [x](https://localhost/x.md)\n![i](i.png)\n<source srcset="s.png">\n```text\n[e](e.md)\n```\n[f]: f.md',
     )
     const pages = pagesOf(root)
     expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/a.md'])
     expect(pages.map((each) => brokenLinks(root, each))).toEqual([
       ['docs/b.md', 'docs/a.md#three'],
-      ['i.png', 'f.md'],
+      ['i.png', 'f.md', 's.png'],
     ])
   } finally {
     rmSync(root, { recursive: true, force: true })

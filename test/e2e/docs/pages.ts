@@ -87,7 +87,7 @@ export function scriptsIn(code: string): string[] {
  */
 export function brokenLinks(root: string, page: Page): string[] {
   const prose = withoutCode(page.text)
-  const patterns = [/\]\(\s*<?([^)\s>]+)/g, /^\s*\[[^\]]+\]:\s+(\S+)/gm, /\b(?:href|src)="([^"]+)"/g]
+  const patterns = [/\]\(\s*<?([^)\s>]+)/g, /^\s*\[[^\]]+\]:\s+(\S+)/gm, /\b(?:href|src|srcset)="([^"]+)"/g]
   const links = patterns.flatMap((pattern) => [...prose.matchAll(pattern)].map((match) => match[1] as string))
   return links.filter(
     (link) => !/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(link) && !leadsSomewhere(root, page, link),

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import express from 'express'
+import { memoryStore, rateLimit } from 'headgate'
+import { manualClock } from 'headgate/testing'
+import request from 'supertest'
+import { blocksOf } from './pages.js'
+import { isRun } from './run-blocks.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const text = readPage('README.md')
+
+function readPage(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+test('the README has at most 900 words, code and tables included, as wc -w counts', () => {
+  expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(900)
+})
+
+test('a block of code in the README has at most ten lines', () => {
+  const blocks = blocksOf({ path: 'README.md', text }).filter(isRun)
+  const linesOf = (code: string) => code.split('\n').filter((line) => line !== '').length
+  expect(blocks.length).toBeGreaterThan(5)
+  expect(blocks.filter(({ code }) => linesOf(code) > 10).map(({ line }) => line)).toEqual([])
+})
+
+test('a client over the limit of the first example gets the response that the README shows', async () => {
+  const shown = blocksOf({ path: 'README.md', text }).find(({ language }) => language === 'http')
+  const [head = '', body] = shown?.code.split('\n\n') ?? []
+  const [status, ...fields] = head.split('\n').filter((line) => !line.startsWith('X-RateLimit-Reset: '))
+  const app = express().use(
+    rateLimit({ limit: 100, window: '1m', store: memoryStore({ clock: manualClock() }) }),
+  )
+  for (let i = 0; i < 100; i++) await request(app).get('/').expect(404)
+  const response = await request(app).get('/')
+  expect(status).toBe(`HTTP/1.1 ${response.status} Too Many Requests`)
+  expect(fields).toHaveLength(3)
+  for (const field of fields) {
+    const [name = '', value] = field.split(': ')
+    expect([name, response.get(name)]).toEqual([name, value])
+  }
+  expect(response.text.trim()).toBe(body)
+})
+
+test('each picture in the README is there for a light and for a dark page, with words for those who cannot see it', () => {
+  const pictures = [...text.matchAll(/<picture>(.*?)<\/picture>/gs)].map(([, inner = '']) => inner)
+  expect(pictures).not.toEqual([])
+  for (const picture of pictures) {
+    const [, dark] = /<source media="\(prefers-color-scheme: dark\)" srcset="(.+?)">/.exec(picture) ?? []
+    const [, light, alt] = /<img src="(.+?)" alt="(.+?)">/.exec(picture) ?? []
+    expect(dark).toBe(light?.replace('light', 'dark'))
+    expect(alt?.length).toBeGreaterThan(20)
+  }
+  expect(text.match(/<img/g)?.length).toBe(pictures.length)
+})
+
+test.each(['light', 'dark'])('the plot for a %s page has the figures that the benchmarks print', (look) => {
+  const [, drawn = ''] =
+    /<desc[^>]*>(.*?)<\/desc>/s.exec(readPage(`docs/plots/live-profile-${look}.svg`)) ?? []
+  const figures = [...drawn.matchAll(/(one limiter|three limiters), (.+?) ([\d.]+)(?:;|$)/g)].map(
+    ([, group, who, us]) => `${group}, ${who}: ${Number(us)}`,
+  )
+  const printed = [
+    ...sampled('allowed, 1 client').map((figure) => `one limiter, ${figure}`),
+    ...sampled('three limiters').map((figure) => `three limiters, ${figure}`),
+  ]
+  expect(figures).toEqual(printed)
+})
+
+test('the words for the plot have its figures', () => {
+  const [, alt = ''] = /<img src="docs\/plots\/live-profile-light.svg" alt="(.+?)">/.exec(text) ?? []
+  const [, one = '', three = ''] = /One limiter: (.*)\. Three limiters: (.*)\.$/.exec(alt) ?? []
+  expect(numbersIn(one)).toEqual(numbersIn(sampled('allowed, 1 client').join()))
+  expect(numbersIn(three)).toEqual(numbersIn(sampled('three limiters').join()))
+})
+
+/** Returns what the benchmarks print of the contenders with legacy headers, such as `headgate: 8.8`. */
+function sampled(scenario: string): string[] {
+  const page = readPage('docs/benchmarks.md')
+  const [, table = ''] =
+    page.split(`Live, ${scenario}: sampled in the limiter itself`)[1]?.split(/\n\s*\n/) ?? []
+  const rows = [...table.matchAll(/^ {2}(\S.*), legacy +([\d.]+) /gm)]
+  expect(rows).toHaveLength(4)
+  return rows.map(([, who, us]) => `${who}: ${Number(us)}`)
+}
+
+function numbersIn(words: string): number[] {
+  return [...words.matchAll(/\d+(?:\.\d+)?/g)].map(Number)
+}
