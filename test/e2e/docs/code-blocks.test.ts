@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
-import { isRun, type Outcome, tryBlocks } from './run-blocks.js'
+import { cellsOf } from './rows.js'
+import { isRun, type Outcome, placeOf, tryBlocks } from './run-blocks.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const pages = pagesOf(ROOT)
 const blocks = pages.flatMap(blocksOf)
-const code = blocks.filter(isRun)
+const code = [...blocks.filter(isRun), ...pages.flatMap(cellsOf)]
 
 /** Languages that are shown and not run. Others, such as `typescript`, would go untested unseen. */
 const SHOWN = ['sh', 'text', 'http', 'json', 'html', 'lua', 'sql', 'yaml', 'diff', 'mermaid']
@@ -36,12 +37,14 @@ beforeAll(async () => {
   outcomes = await tryBlocks(code)
 }, 900_000)
 
-for (const [i, { page, line }] of code.entries()) {
-  test(`the block at ${page}:${line} has sound types`, () => {
+for (const [i, block] of code.entries()) {
+  const place = `${block.page}:${placeOf(block)}`
+
+  test(`the code at ${place} has sound types`, () => {
     expect(outcomes[i]?.typeErrors).toEqual([])
   })
 
-  test(`the block at ${page}:${line} runs, and its servers answer`, () => {
+  test(`the code at ${place} runs, and its servers answer`, () => {
     expect(outcomes[i]?.runErrors).toEqual([])
   })
 }

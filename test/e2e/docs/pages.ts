@@ -12,6 +12,8 @@ export interface Block {
   readonly page: string
   /** The line of the page on which the code begins, counted from 1. */
   readonly line: number
+  /** The column of a table that holds the code, counted from 1. */
+  readonly column?: number
   readonly language: string
   readonly code: string
   /** The names in `<!-- with: … -->` above the block. */

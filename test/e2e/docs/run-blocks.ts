@@ -87,12 +87,17 @@ function writeModules(folder: string, blocks: readonly Block[]): Module[] {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
   writeFileSync(join(folder, 'signed-in.d.ts'), SIGNED_IN)
   return blocks.map((block, i) => {
-    const ownName = `${block.page.replace(/\W+/g, '-')}-${block.line}${ENDINGS[block.language]}`
+    const ownName = `${block.page}-${placeOf(block)}`.replace(/\W+/g, '-') + ENDINGS[block.language]
     const file = join(folder, block.file ?? ownName)
     if (existsSync(file)) throw new Error(`${block.page}:${block.line} is a second ${block.file}`)
     writeFileSync(file, moduleOf(chainOf(blocks, i), relative(folder, FIXTURES)))
     return { block, file }
   })
+}
+
+/** The line of a block and, in a table, its column. */
+export function placeOf({ line, column }: Block): string {
+  return column === undefined ? `${line}` : `${line}:${column}`
 }
 
 /** A block, after those that it continues. */

@@ -1,0 +1,85 @@
+/** How a cell of each kind becomes a module, on one line: see `rows.ts`. */
+type Complete = (cell: string) => string
+
+const FIVE_A_MINUTE = "limit: 5, window: '1m'"
+
+const KINDS: Readonly<Record<string, Complete>> = {
+  'rateLimit options': (cell) => `app.use(rateLimit({ ${withLimit(cell)} }))`,
+  'rateLimit calls': (cell) =>
+    `const api = rateLimit({ ${FIVE_A_MINUTE} }); ` +
+    handlerOf(`const req = request; const decision = req.rateLimit as Decision; ${cell}`),
+  'createLimiter options': (cell) =>
+    `const limiter = createLimiter<string>({ ${withKey(cell)} }); ` +
+    "await limiter.charge('ada'); await limiter.charge('ada')",
+  'createLimiter calls': (cell) =>
+    `const limiter = createLimiter<string>({ key: (id) => id, ${FIVE_A_MINUTE} }); ` +
+    `const id = 'ada'; const decision = await limiter.charge(id); ${cell}`,
+  'Express calls': (cell) => cell,
+  'express-rate-limit options': (cell) => {
+    const options = names(cell, 'max') ? cell : withDefaults(cell, ['limit: 1'])
+    return `app.use(expressRateLimit({ ${options} }))`
+  },
+  'express-rate-limit calls': (cell) =>
+    `const api = expressRateLimit(); ${handlerOf(`const req = request as object as Limited; ${cell}`)}`,
+  'rate-limiter-flexible options': (cell) => `constructAll({ ${cell} })`,
+  'rate-limiter-flexible calls': (cell) =>
+    'const limiter = new RateLimiterMemory({ points: 5, duration: 60 }); ' +
+    `const id = 'ada'; const result = await limiter.consume(id); ${cell}`,
+}
+
+/** Where the names come from that cells may use, beside `app`. */
+const MODULES: Readonly<Record<string, readonly string[]>> = {
+  headgate: [
+    ...['ban', 'consecutive', 'fixedWindow', 'slidingWindow', 'tokenBucket'],
+    ...['byField', 'byHeader', 'byIp', 'byRoute', 'byUser'],
+    ...['createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
+  ],
+  'headgate/memcached': ['memcachedStore'],
+  'headgate/mysql': ['mysqlStore'],
+  'headgate/postgres': ['postgresStore'],
+  'headgate/redis': ['redisStore'],
+  'express-rate-limit': ['ipKeyGenerator', 'MemoryStore', 'MINUTE'],
+  'rate-limiter-flexible': ['RateLimiterMemory'],
+  '../../test/e2e/docs/row-scope.js': [
+    ...['free', 'isPro', 'isStaff', 'log', 'memjs', 'pgPool', 'pool', 'pro', 'redis'],
+    ...['constructAll', 'expressRateLimit', 'type Limited'],
+  ],
+}
+
+export function isKind(kind: string): boolean {
+  return Object.hasOwn(KINDS, kind)
+}
+
+/** A route behind `api`. */
+function handlerOf(code: string): string {
+  return `app.get('/', api, async (request, res) => { ${code}; res.end() })`
+}
+
+/** The module of a cell, with the imports of the names that it uses. */
+export function codeOfCell(kind: string, cell: string): string {
+  const code = (KINDS[kind] as Complete)(cell)
+  const imports = Object.entries(MODULES).flatMap(([module, exported]) => {
+    const used = exported.filter((name) => new RegExp(`\\b${name.replace('type ', '')}\\b`).test(code))
+    return used.length === 0 ? [] : [`import { ${used.join(', ')} } from '${module}'; `]
+  })
+  return imports.join('') + code
+}
+
+/** A limit for options without one: the second of two requests is denied. */
+function withLimit(cell: string): string {
+  if (names(cell, 'policy') || names(cell, 'limits')) return cell
+  return withDefaults(cell, ['limit: 1', "window: '1m'"])
+}
+
+function withKey(cell: string): string {
+  return names(cell, 'limits') ? cell : withDefaults(withLimit(cell), ['key: (id) => id'])
+}
+
+/** Options, after those of `defaults` that they do not name. */
+function withDefaults(cell: string, defaults: readonly string[]): string {
+  return [...defaults.filter((option) => !names(cell, option.split(':')[0] as string)), cell].join(', ')
+}
+
+function names(cell: string, option: string): boolean {
+  return new RegExp(`\\b${option}:`).test(cell)
+}

@@ -1,0 +1,51 @@
+/** What the cells of tables may name, beside what packages export: see `row-kinds.ts`. */
+import type { Request } from 'express'
+import { type RateLimitInfo, rateLimit } from 'express-rate-limit'
+import { tokenBucket } from 'headgate'
+import { Redis } from 'ioredis'
+import { Client } from 'memjs'
+import { createPool } from 'mysql2/promise'
+import { Pool } from 'pg'
+import * as flexible from 'rate-limiter-flexible'
+
+export const free = tokenBucket({ capacity: 20, refill: 100, every: '1m' })
+export const pro = tokenBucket({ capacity: 200, refill: 1000, every: '1m' })
+export const isPro = (req: Request): boolean => req.get('x-plan') === 'pro'
+export const isStaff = (id: string): boolean => id === 'grace'
+export const log = (...args: unknown[]): void => console.log(...args)
+
+// No server listens on the discard port.
+export const redis = new Redis(9, { lazyConnect: true, autoResendUnfulfilledCommands: false })
+redis.disconnect() // so that charges fail at once
+export const pool = createPool('mysql://127.0.0.1:9/limits')
+export const pgPool = new Pool({ host: '127.0.0.1', port: 9 })
+export const memjs = Client.create('127.0.0.1:9')
+
+/** Under another name than headgate's `rateLimit`. */
+export const expressRateLimit = rateLimit
+
+/** A request that passed express-rate-limit. */
+export type Limited = Omit<Request, 'rateLimit'> & { rateLimit: RateLimitInfo }
+
+type First<C extends abstract new (...args: never[]) => unknown> = ConstructorParameters<C>[0]
+type FlexibleOptions = First<typeof flexible.RateLimiterRedis> &
+  First<typeof flexible.RateLimiterCluster> &
+  First<typeof flexible.RateLimiterDrizzle> &
+  First<typeof flexible.RateLimiterDynamo> &
+  First<typeof flexible.RateLimiterMongo> &
+  First<typeof flexible.RateLimiterPostgres> &
+  First<typeof flexible.RateLimiterValkey> &
+  First<typeof flexible.RateLimiterValkeyGlide> &
+  First<typeof flexible.RLWrapperBlackAndWhite> &
+  First<typeof flexible.RLWrapperTimeouts> &
+  NonNullable<ConstructorParameters<typeof flexible.RateLimiterQueue>[1]>
+
+/** Constructs what rate-limiter-flexible offers without a server, which checks the values of options. */
+export function constructAll(options: Partial<FlexibleOptions>): void {
+  const given = { points: 5, duration: 60, storeClient: redis, ...options }
+  const limiter = new flexible.RateLimiterMemory(given)
+  new flexible.RateLimiterRedis(given)
+  new flexible.RLWrapperBlackAndWhite({ limiter, ...options })
+  new flexible.RLWrapperTimeouts({ limiter, ...options })
+  new flexible.RateLimiterQueue(limiter, options)
+}
