@@ -3,43 +3,71 @@ import type { Fixes } from './fixes.js'
 const COUNT = "Write count: 'failed' or 'successful', or leave it out to count all responses."
 const DENY_CACHE = "Write denyCache: '10s', or leave it out: denials are cached for a second."
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
-const NO_DELAYS = 'There is no equivalent: requests over the limit are denied, and never delayed.'
+const NO_DELAYS =
+  'There is no equivalent: what is over the limit is denied, and never delayed. ' +
+  'To delay it, charge a limiter again after retryAfterMs of its decision.'
+const SKIP = 'Write skip, which is called with (req, res).'
+const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
+const OWN_CLIENT =
+  'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
+const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
-/** What to write for options of express-rate-limit 8, express-slow-down 3 and rate-limiter-flexible 11. */
+/**
+ * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11 and
+ * @nestjs/throttler 6. `docs/migrating.md` says the same in tables.
+ */
 export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
   max: 'limit',
   points: 'limit',
   delayAfter: 'limit',
   windowMs: 'window',
+  ttl: 'window',
   duration: "Write window with its unit, such as window: '1m'.",
+  throttlers: "Write limits: [{ name: 'short', policy }].",
 
   // Who is charged.
   keyGenerator: 'key',
+  getTracker: 'key',
+  generateKey: 'Write key: [byIp(), byRoute()].',
   ipv6Subnet: 'Write key: byIp({ ipv6Prefix: 56 }).',
+  ipv6SubnetPrefix: 'Write key: byIp({ ipv6Prefix: 64 }).',
   trustProxy: 'Write key: byIp({ trustProxy: 1 }), with the number or the addresses of your proxies.',
-  isWhiteListed: 'Write skip, which is called with (req, res).',
+  isWhiteListed: SKIP,
+  skipIf: SKIP,
+  ignoreUserAgents: SKIP,
   whiteList: 'allow',
   blackList: 'block',
+  isBlackListed:
+    'There is no equivalent: answer such requests before the limiter. For addresses, write block.',
 
   // What counts.
   skipFailedRequests: COUNT,
   skipSuccessfulRequests: COUNT,
   requestWasSuccessful: 'Write count: (req, res) => true, a function that says whether a response counts.',
-  blockDuration: "Write policy: ban(policy, { after: 5, within: '15m', for: ['15m', '1h'] }).",
+  blockDuration: "Write policy: ban(policy, { after: 1, within: '1m', for: '15m' }).",
+  blockOnConsumed: "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).",
 
   // What a client is sent.
   standardHeaders: HEADERS,
   legacyHeaders: HEADERS,
+  setHeaders: HEADERS,
   retryAfter: 'Leave it out: Retry-After is always sent, with the exact time that the policy gives.',
   handler: 'Write onLimited, which is called with (req, res, next, decision).',
+  errorMessage: 'message',
   delayMs: NO_DELAYS,
   maxDelayMs: NO_DELAYS,
   execEvenly: NO_DELAYS,
+  execEvenlyMinDelayMs: NO_DELAYS,
 
   // The store, and what happens without it.
-  storeClient: "Write store: redisStore(client), from 'headgate/redis', or the store of your database.",
-  tableName: 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.',
+  storeClient: STORE,
+  storage: STORE,
+  tableName: TABLE,
+  dbName: TABLE,
+  schemaName: TABLE,
+  useRedisPackage: OWN_CLIENT,
+  rejectIfRedisNotReady: OWN_CLIENT,
   passOnStoreError: "Write onStoreError: 'allow', 'deny' or 'local'.",
   insuranceLimiter: "Write onStoreError: 'local', which decides by the same policies in memory.",
   inMemoryBlockDuration: DENY_CACHE,

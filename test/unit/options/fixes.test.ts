@@ -1,39 +1,33 @@
-import { readFileSync } from 'node:fs'
 import * as headgate from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { MIDDLEWARE_ROWS } from '../../../src/http/options.js'
 import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
 import { BESIDE_LIMITS, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../../../src/options/foreign-options.js'
+import {
+  EXPRESS_RATE_LIMIT,
+  EXPRESS_SLOW_DOWN,
+  FORMER,
+  NEST_THROTTLER,
+  RATE_LIMITER_FLEXIBLE,
+} from '../../support/peer-options.js'
 
 const { ban, consecutive, createLimiter, loginGuard, rateLimit, slidingWindow, tokenBucket } = headgate
 
-const EXPRESS_RATE_LIMIT = declaredIn(
-  'express-rate-limit/dist/index.d.ts',
-  /export type Options = \{(.*?)\n\};/gs,
-)
-const RATE_LIMITER_FLEXIBLE = declaredIn(
-  'rate-limiter-flexible/types.d.ts',
-  /interface I(?:RateLimiter\w*(?<!Function)Options(?:AndSchema)?|RLWrapper\w*Options|RateLimiterQueueOpts)(?: extends [^{]*)? \{(.*?)\n\}/gs,
-)
-/** The options of express-slow-down 3, which is not installed here, and of earlier versions. */
-const OTHERS = 'delayAfter delayMs maxDelayMs trustProxy onLimitReached'
-
-function declaredIn(file: string, blocks: RegExp): readonly string[] {
-  const text = readFileSync(`node_modules/${file}`, 'utf8')
-  return [...text.matchAll(blocks)].flatMap(([, body = '']) =>
-    [...body.matchAll(/^(?:\t| {4})(\w+)\??(?:\(key: any\))?:/gm)].map(([, name]) => name as string),
-  )
-}
-
-test('the table has each option of express-rate-limit that headgate does not have', () => {
-  expect(EXPRESS_RATE_LIMIT.length).toBeGreaterThan(15)
-  const own = Object.keys(MIDDLEWARE_ROWS)
-  const names = EXPRESS_RATE_LIMIT.filter((name) => !own.includes(name))
+test.each([
+  ['express-rate-limit', EXPRESS_RATE_LIMIT, 16],
+  ['express-slow-down', EXPRESS_SLOW_DOWN, 3],
+  ['@nestjs/throttler', NEST_THROTTLER, 13],
+])('the table has each option of %s that headgate does not have', (_, declared, least) => {
+  expect(declared.length).toBeGreaterThanOrEqual(least)
+  const names = declared.filter((name) => !Object.hasOwn(MIDDLEWARE_ROWS, name))
   expect(names.filter((name) => !Object.hasOwn(FOREIGN_OPTIONS, name))).toEqual([])
 })
 
 test('the table has only options that a package has, and headgate does not', () => {
-  const declared = [...EXPRESS_RATE_LIMIT, ...RATE_LIMITER_FLEXIBLE, ...OTHERS.split(' ')]
+  const declared = [
+    ...[...EXPRESS_RATE_LIMIT, ...EXPRESS_SLOW_DOWN, ...RATE_LIMITER_FLEXIBLE, ...NEST_THROTTLER],
+    ...FORMER,
+  ]
   const names = Object.keys(FOREIGN_OPTIONS)
   expect(names.filter((name) => !declared.includes(name))).toEqual([])
   expect(names.filter((name) => name in MIDDLEWARE_ROWS)).toEqual([])
