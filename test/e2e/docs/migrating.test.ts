@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import * as flexible from 'rate-limiter-flexible'
+import { FOREIGN_OPTIONS } from '../../../src/options/foreign-options.js'
+import {
+  EXPRESS_RATE_LIMIT,
+  EXPRESS_SLOW_DOWN,
+  NEST_THROTTLER,
+  RATE_LIMITER_FLEXIBLE,
+} from '../../support/peer-options.js'
+import { rowsOf } from './rows.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const path = 'docs/migrating.md'
+const text = readFileSync(join(ROOT, path), 'utf8')
+/** What follows each `## ` heading. */
+const sections = new Map(
+  text.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section] as const),
+)
+
+/** The rows of a section: its left, its middle and its right cells. */
+function rowsUnder(heading: string): readonly string[][] {
+  return rowsOf({ path, text: sections.get(heading) ?? '' }).map(({ cells }) => [...cells])
+}
+
+/** The rows of a section whose left cell writes an option. */
+function rowsWith(heading: string, option: string): readonly string[][] {
+  return rowsUnder(heading).filter(([theirs = '']) => new RegExp(`\\b${option}(:|\`)`).test(theirs))
+}
+
+test.each([
+  ['express-rate-limit', EXPRESS_RATE_LIMIT],
+  ['rate-limiter-flexible', RATE_LIMITER_FLEXIBLE],
+  ['express-slow-down', EXPRESS_SLOW_DOWN],
+  ['@nestjs/throttler', NEST_THROTTLER],
+])('each option of %s has a row', (heading, options) => {
+  expect(options.length).toBeGreaterThan(0)
+  expect(options.filter((option) => rowsWith(heading, option).length === 0)).toEqual([])
+})
+
+test('each class of rate-limiter-flexible, and each method of its limiters, is named', () => {
+  const { prototype } = flexible.RateLimiterMemory
+  const methods = [prototype, Object.getPrototypeOf(prototype)].flatMap((owner) =>
+    Object.entries(Object.getOwnPropertyDescriptors(owner))
+      .filter(([name, { value }]) => typeof value === 'function' && !/^_|^constructor$/.test(name))
+      .map(([name]) => name),
+  )
+  expect(methods).toEqual(expect.arrayContaining(['consume', 'getKey']))
+  const section = sections.get('rate-limiter-flexible') ?? ''
+  const names = [...Object.keys(flexible).filter((name) => name !== 'default'), ...methods]
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(section))).toEqual([])
+})
+
+/** Options of former versions, which no row mentions. */
+const WITHOUT_ROWS = ['trustProxy', 'onLimitReached']
+
+describe.each(Object.entries(FOREIGN_OPTIONS).filter(([option]) => !WITHOUT_ROWS.includes(option)))(
+  'the error for %s, an option of another package',
+  (option, fix) => {
+    test('says what a row of the page says', () => {
+      const headgate = [...sections.keys()]
+        .flatMap((heading) => rowsWith(heading, option))
+        .map(([, cell]) => cell)
+      const [name] = /(?<=^Write )\w+|^\w+$/.exec(fix) ?? []
+      const expected = name === undefined ? /^–$/ : new RegExp(`\\b${name}:`)
+      expect(headgate).toContainEqual(expect.stringMatching(expected))
+    })
+  },
+)
