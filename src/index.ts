@@ -81,6 +81,7 @@ export interface MakeByUser {
  * types of your own. The same function as `rateLimit` of `headgate/http`, which is typed for `node:http`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ * @function
  */
 export const rateLimit = http.rateLimit as MakeRateLimit
 
@@ -94,6 +95,7 @@ export const rateLimit = http.rateLimit as MakeRateLimit
  * types of your own. The same function as `loginGuard` of `headgate/http`, which is typed for `node:http`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ * @function
  */
 export const loginGuard = http.loginGuard as MakeLoginGuard
 
@@ -101,5 +103,6 @@ export const loginGuard = http.loginGuard as MakeLoginGuard
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
  * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The
  * middleware must come after the one that authenticates; else all clients are anonymous.
+ * @function
  */
 export const byUser = http.byUser as MakeByUser

@@ -4,7 +4,10 @@ import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { beforeHeaders } from './before-headers.js'
 
-/** Returns whether a response whose headers are about to be sent means that somebody logged in. */
+/**
+ * Returns whether a response whose headers are about to be sent means that somebody logged in.
+ * @inline
+ */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
 /** What an attempt came to. `'error'` = the server failed (5xx). */

@@ -22,7 +22,10 @@ export interface Step {
   readonly next?: State | undefined
 }
 
-/** The kinds of policies that `ban` accepts. */
+/**
+ * The kinds of policies that `ban` accepts.
+ * @inline
+ */
 export type BaseKind =
   | 'token-bucket'
   | 'sliding-window'

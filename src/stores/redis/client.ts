@@ -21,7 +21,10 @@ import { nodeRedisSentinelTransport } from './node-redis/sentinel-transport.js'
 import { nodeRedisTransport } from './node-redis/server-transport.js'
 import type { Transport } from './transport.js'
 
-/** A client of ioredis, of iovalkey or of node-redis. */
+/**
+ * A client of ioredis, of iovalkey or of node-redis.
+ * @inline
+ */
 export type AnyRedisClient =
   | RedisClient
   | RedisClusterClient

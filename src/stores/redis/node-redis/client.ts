@@ -39,7 +39,10 @@ export interface NodeRedisSentinelClient extends Emitter {
   _execute<T>(isReadonly: boolean, run: (master: NodeRedisClient) => Promise<T>): Promise<T>
 }
 
-/** A node of a Cluster as `createCluster` of redis 5 or 6 knows it. */
+/**
+ * A node of a Cluster as `createCluster` of redis 5 or 6 knows it.
+ * @inline
+ */
 export interface NodeRedisClusterNode {
   readonly client?: NodeRedisClient | undefined
 }

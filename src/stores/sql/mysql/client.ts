@@ -9,6 +9,7 @@ export interface MysqlQuery {
   readonly typeCast?: (field: unknown, next: () => unknown) => unknown
 }
 
+/** @inline */
 type Callback<T> = (error: Error | null, result: T) => void
 
 /** A connection of a pool. */
