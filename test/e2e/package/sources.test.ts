@@ -77,8 +77,10 @@ test('resolvers that do not read `exports` find the types of each entry', () => 
   expect(typesVersions).toEqual({ '*': Object.fromEntries(expected) })
 })
 
-test('the lock file names packages by version and checksum, not by host', () => {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
+const LOCKS = ['package-lock.json', 'docs/package-lock.json']
+
+test.each(LOCKS)('%s names packages by version and checksum, not by host', (lock) => {
+  const { packages } = JSON.parse(read(lock)) as {
     packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }>
   }
   const installed = Object.entries(packages).filter(([path]) => path !== '')
@@ -86,8 +88,8 @@ test('the lock file names packages by version and checksum, not by host', () => 
   expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
 })
 
-test('the lock file has the optional packages of all platforms, without which npm ci fails', () => {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
+test.each(LOCKS)('%s has the optional packages of all platforms, without which npm ci fails', (lock) => {
+  const { packages } = JSON.parse(read(lock)) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>
   }
   const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')))

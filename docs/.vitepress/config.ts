@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { slug } from 'github-slugger'
+import { type DefaultTheme, defineConfig } from 'vitepress'
+import { linkToRepository, SOURCE } from './links.js'
+import { checkGroups, GROUPS } from './pages.js'
+
+const BASE = '/headgate/'
+const REPOSITORY = 'https://github.com/headgate/headgate'
+
+checkGroups(GROUPS, fileURLToPath(new URL('..', import.meta.url)))
+
+const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
+  text,
+  items: Object.entries(pages).map(([page, title]) => ({ text: title, link: `/${page}` })),
+}))
+
+export default defineConfig({
+  title: 'headgate',
+  description: 'Exact, fast rate limiting for Express, Connect and node:http.',
+  lang: 'en',
+  base: BASE,
+  cleanUrls: true,
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }],
+    ['meta', { name: 'theme-color', content: '#0f766e' }],
+  ],
+  vite: { build: { chunkSizeWarningLimit: 1500 } }, // kB: the search index, which loads when a search begins
+  sitemap: { hostname: `https://headgate.github.io${BASE}` },
+  markdown: {
+    // GitHub's anchors, so that a link to a heading works on both.
+    anchor: { slugify: (heading) => slug(heading) },
+    languageAlias: { cjs: 'javascript' },
+    config: linkToRepository,
+  },
+  transformPageData({ relativePath, frontmatter }) {
+    if (relativePath.startsWith('api/')) frontmatter.editLink = false // it comes from the doc comments
+  },
+  themeConfig: {
+    nav: [
+      { text: 'Guides', link: '/production-checklist', activeMatch: '^/(?!api/)(?=.)' },
+      { text: 'API', link: '/api/', activeMatch: '^/api/' },
+      { text: 'Changes', link: `${SOURCE}/CHANGELOG.md` },
+    ],
+    sidebar: { '/': guides, '/api/': apiSidebar() },
+    outline: { level: [2, 3] },
+    externalLinkIcon: true,
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          // Guides before pages of the API reference. The function runs in the browser, without this file.
+          searchOptions: { boostDocument: (page) => (page.includes('/api/') ? 0.5 : 1) },
+        },
+      },
+    },
+    notFound: { quote: 'There is no such page. The search finds pages by their words.', linkText: 'Home' },
+    footer: { message: 'MIT licence' },
+  },
+})
+
+/** TypeDoc writes it before VitePress runs. */
+function apiSidebar(): DefaultTheme.SidebarItem[] {
+  const path = new URL('../api/typedoc-sidebar.json', import.meta.url)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+}

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { checkGroups, GROUPS } from '../../../docs/.vitepress/pages.js'
+
+test('every page of docs/ is in one group of the sidebar', () => {
+  expect(() => checkGroups(GROUPS, resolve(__dirname, '../../../docs'))).not.toThrow()
+})
+
+test('a page in no group, one in two groups, and one that does not exist are reported', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-site-'))
+  try {
+    for (const page of ['index', 'a', 'b']) writeFileSync(join(folder, `${page}.md`), '# A page')
+    const groups = [
+      { text: 'One', pages: { a: 'A', c: 'C' } },
+      { text: 'Two', pages: { a: 'A' } },
+    ]
+    const problems = 'b.md is in no group; c.md does not exist; a.md is in two groups.'
+    expect(() => checkGroups(groups, folder)).toThrow(problems)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
