@@ -22,15 +22,24 @@ export const GROUPS: readonly Group[] = [
   {
     text: 'Reference',
     pages: {
+      options: 'Options',
       entries: 'What to import',
       policies: 'Policies',
       keys: 'Keys',
       stores: 'Stores',
       login: 'Login',
       headers: 'Headers and responses',
+      'without-http': 'Without HTTP',
       operations: 'Operations',
       reliability: 'Reliability',
       benchmarks: 'Benchmarks',
+    },
+  },
+  {
+    text: 'Moving over',
+    pages: {
+      'express-rate-limit': 'From express-rate-limit',
+      migrating: 'From other limiters',
     },
   },
   {
