@@ -8,6 +8,7 @@ export type {
   ClientRateLimitInfo,
   DraftHeadersVersion,
   EnabledValidations,
+  GivenOptions,
   IncrementCallback,
   IncrementResponse,
   LegacyStore,

@@ -7,7 +7,7 @@ import type { Check } from './checks.js'
 import { draftHeaders, legacyHeaders, type Quota, resetSeconds } from './headers.js'
 import { refundSkipped } from './refunds.js'
 import { readSettings, type Settings } from './settings.js'
-import type { IncrementResponse, Options, RateLimitInfo, RateLimitRequestHandler } from './types.js'
+import type { GivenOptions, IncrementResponse, RateLimitInfo, RateLimitRequestHandler } from './types.js'
 
 type Exchange = readonly [Request, Response, NextFunction]
 
@@ -17,7 +17,7 @@ type Exchange = readonly [Request, Response, NextFunction]
  *
  * Throws a `TypeError` for options that cannot work. Other mistakes are logged, as `validate` says.
  */
-export function rateLimit(options: Partial<Options> = {}): RateLimitRequestHandler {
+export function rateLimit(options: GivenOptions = {}): RateLimitRequestHandler {
   const { settings, check } = readSettings(options)
   const { store } = settings
   check('creationStack')

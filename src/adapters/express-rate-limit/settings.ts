@@ -9,7 +9,7 @@ import { DRAFTS } from './headers.js'
 import { hitCounter } from './hit-counter.js'
 import { ipKeyGenerator } from './ip-key-generator.js'
 import { readStore } from './store.js'
-import type { DraftHeadersVersion, Logger, Options, RateLimitInfo, Store } from './types.js'
+import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
 import { DAY, HOUR, MINUTE, SECOND } from './units.js'
 
 /** The options, with their defaults. */
@@ -42,10 +42,10 @@ const CONSOLE: Logger = {
 }
 
 /** Reads the options of a limiter, and runs the checks of them. Throws a `TypeError` for wrong ones. */
-export function readSettings(options: Partial<Options>): { settings: Settings; check: Check } {
+export function readSettings(options: GivenOptions): { settings: Settings; check: Check } {
   const given = Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as Partial<Options>
+  ) as GivenOptions
   const {
     logger = CONSOLE,
     validate = true,
@@ -93,7 +93,7 @@ function checkLimit(limit: unknown): void {
   throw wrongOption('rateLimit', 'limit', 'a number, or a function that returns one', limit)
 }
 
-function checkOptions(check: Check, given: Partial<Options>): void {
+function checkOptions(check: Check, given: GivenOptions): void {
   const { ipv6Subnet, keyGenerator, validate } = given
   const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = given as Record<string, unknown>
   check('validationsConfig', typeof validate === 'object' ? validate : {})
@@ -106,7 +106,7 @@ function checkOptions(check: Check, given: Partial<Options>): void {
 }
 
 /** Returns the store to count in. A headgate store counts under the name that a string `identifier` gives. */
-function storeOf({ store, identifier }: Partial<Options>, windowMs: number): Store {
+function storeOf({ store, identifier }: GivenOptions, windowMs: number): Store {
   if (store === undefined) return hitCounter(memoryStore(), { windowMs })
   if (!isStore(store)) return readStore(store)
   return hitCounter(store, { windowMs, ...(typeof identifier === 'string' && { name: identifier }) })

@@ -172,8 +172,8 @@ export type Options = {
   handler: RateLimitExceededEventHandler
   /** Whether a request passes uncounted. Default: none does. */
   skip: ValueDeterminingMiddleware<boolean>
-  /** A store of express-rate-limit, or one of headgate. Default: a `MemoryStore`. */
-  store: Store | LegacyStore | HeadgateStore
+  /** Where hits are counted. Default: a `MemoryStore`. */
+  store: Store | LegacyStore
   /** Which checks for common mistakes run. Each runs once and logs what it finds. Default: all. */
   validate: boolean | EnabledValidations
   /** Whether requests pass when the store fails; otherwise its error goes to `next`. Default false. */
@@ -181,3 +181,6 @@ export type Options = {
   /** Default: the console. */
   logger: Logger
 }
+
+/** What `rateLimit` takes: any of the options, and a store of express-rate-limit or one of headgate. */
+export type GivenOptions = Partial<Omit<Options, 'store'>> & { store?: Options['store'] | HeadgateStore }

@@ -5,10 +5,13 @@ import * as ours from 'headgate/express-rate-limit'
 import { type Answer, type Sent, send, serve } from '../../support/http.js'
 
 /** What both packages export, in the types of ours. */
-export type Package = Pick<typeof ours, 'rateLimit' | 'MemoryStore' | 'ipKeyGenerator'>
-type Options = Partial<ours.Options>
+export interface Package extends Pick<typeof ours, 'rateLimit' | 'ipKeyGenerator'> {
+  readonly MemoryStore: new () => Pick<ours.MemoryStore, keyof ours.MemoryStore>
+}
+type Options = ours.GivenOptions
 
-export const ORIGINAL = original as unknown as Package
+/** Its `rateLimit` takes no store of headgate, and none is given to it. */
+export const ORIGINAL = original as Package
 export const OURS: Package = ours
 
 /** What a test sees of one package: its answers, and what it logs. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
 import { memoryStore } from 'headgate'
 import {
+  type GivenOptions,
   type LegacyStore,
   MemoryStore,
   type Options,
@@ -89,13 +90,13 @@ const FOREIGN: readonly [name: string, make: () => Store | LegacyStore][] = [
 function redisStoreOf(prefix: string): Store {
   const sendCommand = (...[command, ...args]: string[]) =>
     redis.call(command as string, ...args) as Promise<never>
-  return new RedisStore({ prefix, sendCommand }) as unknown as Store
+  return new RedisStore({ prefix, sendCommand })
 }
 
 function memcachedStoreOf(prefix: string): Store {
   const client = new MemcachedClient(memcachedServer.url)
   clients.push(client)
-  return new MemcachedStore({ prefix, client }) as unknown as Store
+  return new MemcachedStore({ prefix, client })
 }
 
 test.each(FOREIGN)('a store of express-rate-limit works in both packages: %s', async (_name, make) => {
@@ -129,7 +130,7 @@ test('counts in a headgate store are those of a store of express-rate-limit', as
 })
 
 /** A server with one limiter, which lets pass what it does not limit. */
-async function serveLimited(options: Partial<Options>) {
+async function serveLimited(options: GivenOptions) {
   const limiter = rateLimit(options)
   const app = express()
   answerAll(app.use(limiter))
@@ -162,7 +163,7 @@ test('a headgate store counts requests that arrive together in one round trip', 
   expect(Number(calls)).toBeLessThan(5)
 })
 
-const COUNTERS: readonly [name: string, makeOptions: () => Partial<Options>][] = [
+const COUNTERS: readonly [name: string, makeOptions: () => GivenOptions][] = [
   ['the default store', () => ({})],
   ['a MemoryStore', () => ({ store: new MemoryStore() })],
   ['a headgate store in memory', () => ({ store: memoryStore() })],
