@@ -11,8 +11,10 @@ import { keepProfilePlots } from './profile-plots.js'
 const FILES = {
   'headgate, legacy': 'dist/esm/',
   'headgate, both': 'dist/esm/',
-  'express-rate-limit, legacy': 'express-rate-limit/',
-  'express-rate-limit, both': 'express-rate-limit/',
+  'express-rate-limit, legacy': 'node_modules/express-rate-limit/',
+  'express-rate-limit, both': 'node_modules/express-rate-limit/',
+  'headgate/express-rate-limit, legacy': 'dist/esm/',
+  'headgate/express-rate-limit, both': 'dist/esm/',
   'rate-limiter-flexible, legacy': 'live-limiters|rate-limiter-flexible/',
   'a Map by hand, legacy': 'live-limiters',
 } as const satisfies Partial<Record<LiveLimiterName, string>>

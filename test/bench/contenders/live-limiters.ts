@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
 import { rateLimit } from 'headgate'
+import { rateLimit as adaptedRateLimit } from 'headgate/express-rate-limit'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
@@ -45,10 +46,11 @@ function headgate(headers: Headers, connectTo: (url: string) => Parameters<typeo
   }
 }
 
-function expressRateLimit(headers: Headers) {
+/** The API of express-rate-limit: its own, or the one of headgate. */
+function expressRateLimit(headers: Headers, makeLimiter: typeof peerRateLimit = peerRateLimit) {
   return ({ limit, redisUrl }: Setting): RequestHandler => {
     const store = redisUrl === undefined ? {} : { store: rateLimitRedis(redisUrl) }
-    return peerRateLimit({
+    return makeLimiter({
       limit,
       windowMs: WINDOW_MS,
       legacyHeaders: headers === 'legacy' || headers === 'both',
@@ -134,6 +136,8 @@ export const LIVE_LIMITERS = {
   'express-rate-limit, draft': expressRateLimit('draft'),
   'express-rate-limit, both': expressRateLimit('both'),
   'express-rate-limit, none': expressRateLimit('none'),
+  'headgate/express-rate-limit, legacy': expressRateLimit('legacy', adaptedRateLimit),
+  'headgate/express-rate-limit, both': expressRateLimit('both', adaptedRateLimit),
   'rate-limiter-flexible, legacy': rateLimiterFlexible,
   'a Map by hand, legacy': byHand,
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
