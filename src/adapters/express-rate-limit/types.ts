@@ -55,7 +55,7 @@ export type LegacyStore = {
 /** The drafts of the IETF's `RateLimit` headers that `standardHeaders` knows. */
 export type DraftHeadersVersion = 'draft-6' | 'draft-7' | 'draft-8'
 
-/** The checks for common mistakes, by the names that express-rate-limit gives them. */
+/** The checks for common mistakes, by the names that express-rate-limit gives them. @inline */
 export type CheckName =
   | 'ip'
   | 'trustProxy'
