@@ -21,7 +21,8 @@ const FROM_SOURCES = ['--import', 'tsx', 'examples/demo/main.ts']
 /** The demo in one file: for tests that start it often, as it is there sooner. */
 export async function bundleDemo(): Promise<Bundle> {
   const made = await bundle('examples/demo/main.ts')
-  await symlink(join(ROOT, 'examples/demo/page'), join(made.folder, 'page'))
+  for (const name of ['page', 'policies.ts', 'login.ts', 'outage.ts']) // what it reads from its folder
+    await symlink(join(ROOT, 'examples/demo', name), join(made.folder, name))
   return made
 }
 

@@ -1,3 +1,4 @@
-import './playground.js'
-import './routes.js'
+import './policies.js'
 import './login.js'
+import './outage.js'
+import './terminal.js'

@@ -1,0 +1,27 @@
+import type { Express } from 'express'
+import type { Store } from 'headgate'
+import { policyLimits } from './policies.js'
+
+/** Adds a route for each policy. The page sends the same traffic to all of them. */
+export function serveTraffic(app: Express, store: Store): void {
+  const limits = Object.entries(policyLimits(store))
+
+  for (const [name, limit] of limits) {
+    app.get(`/traffic/${name}`, limit, (_req, res) => {
+      res.json({ time: new Date() })
+    })
+  }
+
+  // A peek takes nothing: the page reads between its requests what is left of each quota.
+  app.get('/traffic', async (req, res) => {
+    const quotas = await Promise.all(
+      limits.map(async ([name, { limiter }]) => [name, await limiter.peek(req)]),
+    )
+    res.json({ nowMs: Date.now(), quotas: Object.fromEntries(quotas) })
+  })
+
+  app.delete('/traffic', async (req, res) => {
+    await Promise.all(limits.map(([, { limiter }]) => limiter.forget(req)))
+    res.status(204).end()
+  })
+}
