@@ -26,14 +26,14 @@ interface KeyOptions {
 /** The stores that limiters use. */
 const used = new WeakSet<Store>()
 /** The keys that each request was counted under, by store. */
-const counted = new WeakMap<Request, Map<unknown, Set<string>>>()
+const counted = new WeakMap<Request, Map<unknown, string[]>>()
 
 const CHECKS = {
   ip(ip: string | undefined): Finding {
     if (ip === undefined)
       return ['ERR_ERL_UNDEFINED_IP_ADDRESS', 'req.ip is undefined: the connection may be closed already.']
     if (isIP(ip)) return
-    return ['ERR_ERL_INVALID_IP_ADDRESS', `req.ip is no address: ${show(ip)}. Pass a keyGenerator.`]
+    return ['ERR_ERL_INVALID_IP_ADDRESS', `req.ip must be an address, got ${show(ip)}. Pass a keyGenerator.`]
   },
   trustProxy({ app }: Request): Finding {
     if (app.get('trust proxy') !== true) return
@@ -60,7 +60,10 @@ const CHECKS = {
   },
   positiveHits(hits: unknown): Finding {
     if (Number.isInteger(hits) && (hits as number) >= 1) return
-    return ['ERR_ERL_INVALID_HITS', `The store returned totalHits ${show(hits)}, which is no positive count.`]
+    return [
+      'ERR_ERL_INVALID_HITS',
+      `totalHits of the store must be a whole number of at least 1, got ${show(hits)}.`,
+    ]
   },
   unsharedStore(store: Store): Finding {
     if (!used.has(store)) {
@@ -71,15 +74,14 @@ const CHECKS = {
     return ['ERR_ERL_STORE_REUSE', `Two limiters use one store. Give each limiter ${fix}.`]
   },
   singleCount(request: Request, store: Store, key: string): Finding {
-    const stores = counted.get(request) ?? new Map<unknown, Set<string>>()
-    counted.set(request, stores)
-    const id = store.localKeys ? store : store.constructor.name
-    const keys = stores.get(id) ?? new Set()
-    stores.set(id, keys)
-    const prefixed = `${store.prefix ?? ''}${key}`
-    if (keys.has(prefixed))
-      return ['ERR_ERL_DOUBLE_COUNT', `A request was counted twice under the key ${show(key)}.`]
-    keys.add(prefixed)
+    // A shared store may be behind several objects: they are told apart by their class and their prefix.
+    const owner: unknown = store.localKeys ? store : store.constructor.name
+    const byOwner = counted.get(request) ?? new Map<unknown, string[]>()
+    const before = byOwner.get(owner) ?? []
+    const counter = `${store.prefix ?? ''}${key}`
+    counted.set(request, byOwner.set(owner, [...before, counter]))
+    if (!before.includes(counter)) return
+    return ['ERR_ERL_DOUBLE_COUNT', `A request was counted twice under the key ${show(key)}.`]
   },
   limit(limit: unknown): Finding {
     if (limit !== 0) return
@@ -88,15 +90,12 @@ const CHECKS = {
   draftPolliHeaders(value: unknown): Finding {
     if (!value) return
     const fix = "Set standardHeaders: 'draft-6'."
-    return [
-      'WRN_ERL_DEPRECATED_DRAFT_POLLI_HEADERS',
-      `draft_polli_ratelimit_headers is an option no more. ${fix}`,
-    ]
+    return ['WRN_ERL_DEPRECATED_DRAFT_POLLI_HEADERS', `draft_polli_ratelimit_headers was removed. ${fix}`]
   },
   onLimitReached(value: unknown): Finding {
     if (!value) return
     const fix = 'Use a handler that checks req.rateLimit.used === req.rateLimit.limit + 1.'
-    return ['WRN_ERL_DEPRECATED_ON_LIMIT_REACHED', `onLimitReached is an option no more. ${fix}`]
+    return ['WRN_ERL_DEPRECATED_ON_LIMIT_REACHED', `onLimitReached was removed. ${fix}`]
   },
   headersDraftVersion(version: unknown): Finding {
     if (DRAFTS.some((draft) => draft === version)) return
@@ -179,9 +178,15 @@ export function checksFor(validate: boolean | EnabledValidations, logger: Logger
     if (!(enabled[name] ?? enabled.default)) return
     enabled[name] = false
     const find = CHECKS[name] as (...input: unknown[]) => Finding
-    const finding = find(...input)
-    if (finding === undefined) return
-    const error = new ValidationError(...finding)
+    try {
+      const finding = find(...input)
+      if (finding !== undefined) log(new ValidationError(...finding))
+    } catch (error) {
+      logger.error(error) // a request or a store that lacks what the check reads
+    }
+  }
+
+  function log(error: ValidationError): void {
     if (error.code.startsWith('WRN_')) logger.warn(error)
     else logger.error(error)
   }

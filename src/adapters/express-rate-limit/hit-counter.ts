@@ -5,81 +5,73 @@ import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/parse-options.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
+import { memoryStore } from '../../stores/memory/memory-store.js'
 import type { Store as HeadgateStore, Part, Verdict } from '../../stores/store.js'
-import { MAX_DURATION_MS } from '../../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
-import { wrongOption } from '../../util/validate.js'
 import type { ClientRateLimitInfo, IncrementResponse, Store } from './types.js'
 
-/** The most hits that are counted in one window. Each one is counted, those above the limit included. */
+/** The most hits that are counted in one window: all of them, those above the limit included. */
 const MAX_HITS = 2 ** 31 - 1
 
-/** A hit that was counted in a headgate store. */
-export class Hit implements IncrementResponse {
-  readonly #limiter: Limiter<string>
-  readonly #decision: Decision
-  readonly totalHits: number
-  readonly resetTime: Date
-
-  constructor(limiter: Limiter<string>, decision: Decision) {
-    this.#limiter = limiter
-    this.#decision = decision
-    this.totalHits = MAX_HITS - decision.remaining
-    this.resetTime = new Date(Date.now() + decision.resetAfterMs)
-  }
-
-  /** Takes the hit back in the window that counted it. */
-  refund(): MaybePromise<void> {
-    return this.#limiter.refund(this.#decision)
-  }
-}
-
-/** Options of `hitCounter`. */
-interface HitCounterOptions {
-  readonly windowMs: number
-  /** The limiter's name in keys. */
-  readonly name?: string
+/** A hit, with the decision that refunds it. */
+export interface Hit extends IncrementResponse {
+  readonly decision: Decision
 }
 
 /**
- * Creates a store of express-rate-limit that counts in a headgate store: each key in a fixed window from its
- * first hit. In memory a hit is counted synchronously. Before a remote store stand the limiter's deadline
- * and circuit breaker; calls reject with a `StoreError` where the store fails.
- *
- * Throws a `TypeError` if the store already serves a limiter of the same name.
+ * Counts the hits of each key in a headgate store, in a fixed window from the key's first hit. In memory
+ * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker; where it
+ * fails, `increment` rejects with a `StoreError`.
  */
-export function hitCounter(
-  store: HeadgateStore,
-  { windowMs, name }: HitCounterOptions,
-): Required<Pick<Store, 'increment' | 'decrement' | 'resetKey' | 'get' | 'shutdown'>> & {
-  readonly localKeys: boolean
-} {
-  const limiter = countingLimiter(store, windowOf(windowMs), name)
+export class HitCounter implements Store {
+  /** Names keep the limiters of one store apart. */
+  readonly localKeys = true
+  readonly #store: HeadgateStore
+  readonly #limiter: Limiter<string>
 
-  return {
-    localKeys: true, // of this limiter: names keep those of one store apart
-    increment: (key) => thenMaybe(limiter.charge(String(key)), (decision) => new Hit(limiter, decision)),
-    get: (key) => thenMaybe(limiter.peek(String(key)), infoOf),
-    resetKey: (key) => limiter.forget(String(key)),
-    shutdown: () => limiter.close(),
-    async decrement(key) {
-      const [part] = chargeOf(await limiter.peek(String(key))) as unknown as readonly [Part]
-      const [{ atMs }] = (await store.charge([[part]])) as readonly [Verdict] // a peek, for the store's time
-      await store.refund([{ ...part, cost: 1, takenAtMs: atMs }])
-    },
+  /** Throws a `TypeError` if the store already serves a limiter of this name. */
+  constructor(store: HeadgateStore, windowMs: number, name?: string) {
+    this.#store = store
+    this.#limiter = countingLimiter(store, windowMs, name)
+  }
+
+  increment(key: string): MaybePromise<Hit> {
+    return thenMaybe(this.#limiter.charge(String(key)), hitOf)
+  }
+
+  /** Refunds a hit in the window that counted it. */
+  refund({ decision }: Hit): MaybePromise<void> {
+    return this.#limiter.refund(decision)
+  }
+
+  async decrement(key: string): Promise<void> {
+    const [part] = chargeOf(await this.#limiter.peek(String(key))) as unknown as readonly [Part]
+    const [{ atMs }] = (await this.#store.charge([[part]])) as readonly [Verdict] // a peek: the store's time
+    await this.#store.refund([{ ...part, cost: 1, takenAtMs: atMs }])
+  }
+
+  async get(key: string): Promise<ClientRateLimitInfo | undefined> {
+    const { totalHits, resetTime } = hitOf(await this.#limiter.peek(String(key)))
+    return totalHits === 0 ? undefined : { totalHits, resetTime }
+  }
+
+  async resetKey(key: string): Promise<void> {
+    await this.#limiter.forget(String(key))
+  }
+
+  shutdown(): Promise<void> {
+    return this.#limiter.close()
   }
 }
 
-function infoOf({ remaining, resetAfterMs }: Decision): ClientRateLimitInfo | undefined {
-  if (remaining === MAX_HITS) return undefined
-  return { totalHits: MAX_HITS - remaining, resetTime: new Date(Date.now() + resetAfterMs) }
+/** Creates a counter in memory, by the clock that mocks of `Date` set. */
+export function memoryCounter(windowMs: number): HitCounter {
+  return new HitCounter(memoryStore({ clock: () => Date.now() }), windowMs)
 }
 
-/** Returns whole milliseconds. Throws a `TypeError` for what is no length of a window. */
-function windowOf(windowMs: unknown): number {
-  if (typeof windowMs === 'number' && windowMs > 0 && windowMs <= MAX_DURATION_MS) return Math.ceil(windowMs)
-  const must = 'a number of milliseconds above 0, of at most 10 years'
-  throw wrongOption('rateLimit', 'windowMs', must, windowMs, 'Did you mean windowMs: 60 * 1000?')
+function hitOf(decision: Decision): Hit {
+  const resetTime = new Date(Date.now() + decision.resetAfterMs)
+  return { totalHits: MAX_HITS - decision.remaining, resetTime, decision }
 }
 
 function countingLimiter(store: HeadgateStore, windowMs: number, name: string | undefined): Limiter<string> {

@@ -1,15 +1,22 @@
 import { isIPv6 } from 'node:net'
 import { addressIdentity, parseAddress } from '../../keys/address.js'
+import { show } from '../../util/validate.js'
 
 /**
  * Returns the key of an address: an IPv6 address as its network of `ipv6Subnet` bits, such as
  * `2001:db8::/56`, since a home gets a whole network; IPv4 embedded in IPv6 as IPv4; anything else as it is.
  * With `false`, an IPv6 address stays whole. Default 56.
+ *
+ * Throws a `RangeError` for a length that is not a whole number of bits from 1 to 128.
  */
 export function ipKeyGenerator(ip: string, ipv6Subnet: number | false = 56): string {
   if (!isIPv6(ip)) return ip
   const address = parseAddress(ip)
   if (address === undefined) return ip
   if (typeof address === 'string') return address
-  return ipv6Subnet ? addressIdentity(address, ipv6Subnet) : ip
+  if (!ipv6Subnet) return ip
+  if (Number.isInteger(ipv6Subnet) && ipv6Subnet >= 1 && ipv6Subnet <= 128)
+    return addressIdentity(address, ipv6Subnet)
+  const must = 'a whole number from 1 to 128, or false'
+  throw new RangeError(`ipKeyGenerator: ipv6Subnet must be ${must}, got ${show(ipv6Subnet)}.`)
 }

@@ -1,25 +1,23 @@
-import { memoryStore } from '../../stores/memory/memory-store.js'
-import { hitCounter } from './hit-counter.js'
+import { type HitCounter, memoryCounter } from './hit-counter.js'
 import type { ClientRateLimitInfo, Options, Store } from './types.js'
 import { MINUTE } from './units.js'
-
-/** The window until `init` sets another one. */
-const DEFAULT_WINDOW_MS = MINUTE
+import { readWindow } from './window.js'
 
 /**
- * Counts hits in the memory of this process, those of each object apart: the default store. It needs no
- * timer, and keeps at most 1,000,000 clients; beyond that, those whose windows end next make room.
+ * Counts hits in the memory of this process, each object its own. It has no timer, and keeps at most
+ * 1,000,000 clients; when all are in use, a newcomer takes the place of one with few hits.
  */
 export class MemoryStore implements Store {
   readonly localKeys = true
-  windowMs = DEFAULT_WINDOW_MS
-  #counter = hitCounter(memoryStore(), { windowMs: DEFAULT_WINDOW_MS })
+  /** The length of the window, a minute until `init` sets it. */
+  windowMs = MINUTE
+  #counter: HitCounter = memoryCounter(MINUTE)
 
-  /** Takes the length of the window. Throws a `TypeError` where it is no number of milliseconds. */
+  /** Sets the length of the window. Throws a `TypeError` for a wrong one. */
   init({ windowMs }: Pick<Options, 'windowMs'>): void {
     if (windowMs === this.windowMs) return
+    this.#counter = memoryCounter(readWindow(windowMs))
     this.windowMs = windowMs
-    this.#counter = hitCounter(memoryStore(), { windowMs })
   }
 
   async get(key: string): Promise<ClientRateLimitInfo | undefined> {
@@ -27,7 +25,8 @@ export class MemoryStore implements Store {
   }
 
   async increment(key: string): Promise<ClientRateLimitInfo> {
-    return this.#counter.increment(key)
+    const { totalHits, resetTime } = await this.#counter.increment(key)
+    return { totalHits, resetTime }
   }
 
   async decrement(key: string): Promise<void> {
@@ -38,12 +37,13 @@ export class MemoryStore implements Store {
     return this.#counter.resetKey(key)
   }
 
+  /** Forgets all clients. */
   async resetAll(): Promise<void> {
-    this.#counter = hitCounter(memoryStore(), { windowMs: this.windowMs })
+    this.shutdown()
   }
 
   /** Forgets all clients. */
   shutdown(): void {
-    void this.resetAll()
+    this.#counter = memoryCounter(readWindow(this.windowMs))
   }
 }

@@ -2,12 +2,21 @@ import type { NextFunction, Request, Response } from 'express'
 import type { HeaderList } from '../../http/headers.js'
 import { recordPassage } from '../../http/passage.js'
 import { setAll } from '../../http/respond.js'
-import { isPromise } from '../../util/maybe-promise.js'
+import { peerAddress } from '../../keys/connection.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
 import { draftHeaders, legacyHeaders, type Quota, resetSeconds } from './headers.js'
-import { refundSkipped } from './refunds.js'
-import { readSettings, type Settings } from './settings.js'
-import type { GivenOptions, IncrementResponse, RateLimitInfo, RateLimitRequestHandler } from './types.js'
+import { type Hit, HitCounter } from './hit-counter.js'
+import { type Refundable, refundSkipped } from './refunds.js'
+import { checkLimit, readSettings, type Settings } from './settings.js'
+import type {
+  GivenOptions,
+  IncrementResponse,
+  Options,
+  RateLimitInfo,
+  RateLimitRequestHandler,
+  Store,
+} from './types.js'
 
 type Exchange = readonly [Request, Response, NextFunction]
 
@@ -17,15 +26,16 @@ type Exchange = readonly [Request, Response, NextFunction]
  *
  * Throws a `TypeError` for options that cannot work. Other mistakes are logged, as `validate` says.
  */
-export function rateLimit(options: GivenOptions = {}): RateLimitRequestHandler {
+export function rateLimit(options: GivenOptions | null = {}): RateLimitRequestHandler {
   const { settings, check } = readSettings(options)
   const { store } = settings
+  const shown = { ...settings }
   check('creationStack')
   check('unsharedStore', store)
-  initStore(settings)
+  initStore(store, shown)
 
-  function rateLimitMiddleware(req: Request, res: Response, next: NextFunction): void {
-    limitRequest(settings, check, [req, res, next]).catch(next)
+  function rateLimitMiddleware(req: Request, res: Response, next: NextFunction): Promise<void> {
+    return limitRequest(settings, check, shown, [req, res, next]).catch(next)
   }
 
   return Object.assign(rateLimitMiddleware, {
@@ -38,71 +48,98 @@ function withoutGet(): never {
   throw new Error('rateLimit: getKey requires a store with a get method, which this store does not have.')
 }
 
-function initStore({ store, ...rest }: Settings): void {
-  const report = (error: unknown) => rest.logger.error(error, 'rateLimit: the store failed to initialize.')
+function initStore(store: Store, options: Options): void {
+  const report = (error: unknown) => options.logger.error(error, 'rateLimit: the store failed to initialize.')
   try {
-    store.init?.({ store, ...rest })?.catch(report)
+    const initialized: unknown = store.init?.(options)
+    if (isPromise(initialized)) initialized.then(undefined, report)
   } catch (error) {
     report(error)
   }
 }
 
-/** Counts a request, and passes it on or answers it: in the same tick where nothing returns a promise. */
-async function limitRequest(settings: Settings, check: Check, exchange: Exchange): Promise<void> {
+/**
+ * Counts a request, and passes it on or answers it: in the same tick where nothing returns a promise.
+ * `shown` are the options that a handler sees, and may change without effect.
+ */
+async function limitRequest(
+  settings: Settings,
+  check: Check,
+  shown: Options,
+  exchange: Exchange,
+): Promise<void> {
   const [req, res, next] = exchange
-  const { store, skip, keyGenerator, limit: givenLimit, windowMs, identifier } = settings
-  const skips = skip(req, res)
+  const skips = settings.skip(req, res)
+  if (isPromise(skips)) peerAddress(req) // Node.js remembers it now, whenever the client hangs up
   if (isPromise(skips) ? await skips : skips) return next()
 
-  const givenKey = keyGenerator(req, res)
+  const givenKey = settings.keyGenerator(req, res)
   const key = isPromise(givenKey) ? await givenKey : givenKey
-  let hit: IncrementResponse
+  let hit: CountedHit
   try {
-    const counted = store.increment(key)
-    hit = isPromise(counted) ? await counted : counted
+    const counted = settings.store.increment(key)
+    hit = new CountedHit(settings.store, key, isPromise(counted) ? await counted : counted)
   } catch (error) {
     if (!settings.passOnStoreError) throw error
     settings.logger.error(error, 'rateLimit: the store failed, so this request passes uncounted.')
     return next()
   }
   check('positiveHits', hit.totalHits)
-  check('singleCount', req, store, key)
+  check('singleCount', req, settings.store, key)
 
-  const limits = typeof givenLimit === 'function' ? givenLimit(req, res) : givenLimit
-  const limit = isPromise(limits) ? await limits : limits
+  const givenLimit = typeof settings.limit === 'function' ? settings.limit(req, res) : settings.limit
+  const limit = isPromise(givenLimit) ? await givenLimit : givenLimit
+  checkLimit(limit)
   check('limit', limit)
-  const info = new HitInfo(limit, hit, key)
+  const info = infoFor(limit, hit)
   attach(req, settings, info)
 
-  const isNamed = settings.standardHeaders === 'draft-8'
-  const names = isNamed && typeof identifier === 'function' ? identifier(req, res) : identifier
-  const quota = { info, windowMs, name: (isPromise(names) ? await names : names) as string }
+  const givenName = nameFor(settings, req, res)
+  const name = isPromise(givenName) ? await givenName : givenName
+  const quota = { info, windowMs: settings.windowMs, name }
   setHeaders(settings, check, res, quota)
-  refundSkipped(settings, exchange, key, hit)
-  if (hit.totalHits > limit) return deny(settings, quota, exchange)
+  if (settings.skipFailedRequests || settings.skipSuccessfulRequests) refundSkipped(settings, exchange, hit)
+  if (hit.totalHits > limit) return deny(settings, shown, quota, exchange)
   next()
 }
 
-/** What a request carries of its limit. */
-class HitInfo implements RateLimitInfo {
-  readonly limit: number
-  readonly used: number
-  readonly remaining: number
-  readonly resetTime: Date | undefined
+/** A hit as it was counted: stores may change what they returned. */
+class CountedHit implements Refundable {
+  readonly #store: Store
+  readonly #counted: IncrementResponse
   readonly key: string
+  readonly totalHits: number
+  readonly resetTime: Date | undefined
+  readonly endsAtMs: number | undefined
 
-  constructor(limit: number, { totalHits, resetTime }: IncrementResponse, key: string) {
-    this.limit = limit
-    this.used = totalHits
-    this.remaining = Math.max(limit - totalHits, 0)
-    this.resetTime = resetTime
+  constructor(store: Store, key: string, counted: IncrementResponse) {
+    this.#store = store
+    this.#counted = counted
     this.key = key
+    this.totalHits = counted.totalHits
+    this.resetTime = counted.resetTime
+    this.endsAtMs = counted.resetTime?.getTime()
   }
 
-  /** An older name of `used`, which is not enumerable. */
-  get current(): number {
-    return this.used
+  refund(): MaybePromise<void> {
+    if (this.#store instanceof HitCounter) return this.#store.refund(this.#counted as Hit)
+    return this.#store.decrement(this.key)
   }
+}
+
+function infoFor(limit: number, { totalHits, resetTime, key }: CountedHit): RateLimitInfo {
+  const info = { limit, used: totalHits, remaining: Math.max(limit - totalHits, 0), resetTime, key }
+  return Object.defineProperty(info, 'current', { value: totalHits }) // an older name of `used`
+}
+
+/** Returns the name of the policy, which only draft 8 has. */
+function nameFor(
+  { standardHeaders, identifier }: Settings,
+  req: Request,
+  res: Response,
+): MaybePromise<string> {
+  if (standardHeaders !== 'draft-8') return ''
+  return typeof identifier === 'function' ? identifier(req, res) : identifier
 }
 
 function attach(req: Request, settings: Settings, info: RateLimitInfo): void {
@@ -131,12 +168,16 @@ function appendAll(res: Response, headers: HeaderList): void {
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-async function deny(settings: Settings, quota: Quota, [req, res, next]: Exchange): Promise<void> {
+async function deny(
+  settings: Settings,
+  shown: Options,
+  quota: Quota,
+  [req, res, next]: Exchange,
+): Promise<void> {
   const { legacyHeaders: sendsLegacy, standardHeaders, retryAfter, handler } = settings
   if (sendsLegacy || standardHeaders) {
-    const seconds =
-      (typeof retryAfter === 'function' ? await retryAfter(req, res) : retryAfter) ?? resetSeconds(quota)
-    if (!res.headersSent) res.setHeader('Retry-After', seconds.toString())
+    const given = typeof retryAfter === 'function' ? await retryAfter(req, res) : retryAfter
+    if (!res.headersSent) res.setHeader('Retry-After', (given ?? resetSeconds(quota)).toString())
   }
-  await handler(req, res, next, settings)
+  await handler(req, res, next, shown)
 }

@@ -1,32 +1,35 @@
 import type { Request, Response } from 'express'
 import { isClosed } from '../../http/respond.js'
-import { Hit } from './hit-counter.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Settings } from './settings.js'
-import type { IncrementResponse } from './types.js'
+
+/** A hit that may be refunded. */
+export interface Refundable {
+  /** When the window that counted the hit ends, in milliseconds since the Unix epoch. */
+  readonly endsAtMs: number | undefined
+  refund(): MaybePromise<void>
+}
 
 /**
- * Takes the hit of a request back where `skipFailedRequests` or `skipSuccessfulRequests` says so: once the
- * response has finished, or, for failed requests, once the client has hung up. A window that has ended
- * keeps its hits.
+ * Refunds the hit of a request where `skipFailedRequests` or `skipSuccessfulRequests` says so: once the
+ * response has finished, or, for failed requests, once the client has hung up. Either may have happened
+ * while the hit was counted. A window that has ended keeps its hits.
  */
 export function refundSkipped(
-  { skipFailedRequests, skipSuccessfulRequests, requestWasSuccessful, store, logger }: Settings,
+  { skipFailedRequests, skipSuccessfulRequests, requestWasSuccessful, logger }: Settings,
   [req, res]: readonly [Request, Response, ...unknown[]],
-  key: string,
-  hit: IncrementResponse,
+  hit: Refundable,
 ): void {
-  if (!skipFailedRequests && !skipSuccessfulRequests) return
-  const endsAtMs = hit.resetTime?.getTime() // now: stores may change the object later
   let isRefunded = false
 
   async function refund(): Promise<void> {
     if (isRefunded) return
     isRefunded = true
-    if (endsAtMs !== undefined && Date.now() >= endsAtMs) return
+    if (hit.endsAtMs !== undefined && Date.now() >= hit.endsAtMs) return
     try {
-      await (hit instanceof Hit ? hit.refund() : store.decrement(key))
+      await hit.refund()
     } catch (error) {
-      logger.error(error, 'rateLimit: the store failed to take a hit back.')
+      logger.error(error, 'rateLimit: the store failed to refund a hit.')
     }
   }
 
@@ -40,9 +43,13 @@ export function refundSkipped(
     }
   }
 
-  res.once('finish', onFinish)
-  if (!skipFailedRequests) return
-  res.once('error', refund)
-  if (isClosed(res)) void refund()
-  else res.once('close', () => void (res.writableEnded || refund()))
+  function onHangUp(): void {
+    if (skipFailedRequests && !res.writableEnded) void refund()
+  }
+
+  if (res.writableFinished) void onFinish()
+  else res.once('finish', onFinish)
+  if (isClosed(res)) onHangUp()
+  else res.once('close', onHangUp)
+  if (skipFailedRequests) res.once('error', refund)
 }

@@ -1,16 +1,16 @@
 import { isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
-import { memoryStore } from '../../stores/memory/memory-store.js'
 import { isStore } from '../../stores/shared/validate.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
 import { type Check, checksFor } from './checks.js'
 import { DRAFTS } from './headers.js'
-import { hitCounter } from './hit-counter.js'
+import { HitCounter, memoryCounter } from './hit-counter.js'
 import { ipKeyGenerator } from './ip-key-generator.js'
 import { readStore } from './store.js'
 import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
 import { DAY, HOUR, MINUTE, SECOND } from './units.js'
+import { readWindow } from './window.js'
 
 /** The options, with their defaults. */
 export interface Settings extends Options {
@@ -42,19 +42,13 @@ const CONSOLE: Logger = {
 }
 
 /** Reads the options of a limiter, and runs the checks of them. Throws a `TypeError` for wrong ones. */
-export function readSettings(options: GivenOptions): { settings: Settings; check: Check } {
-  const given = Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as GivenOptions
-  const {
-    logger = CONSOLE,
-    validate = true,
-    limit = given.max ?? DEFAULTS.limit,
-    windowMs = DEFAULTS.windowMs,
-  } = given
-  checkLogger(logger)
-  checkLimit(limit)
-  const { enabled, check } = checksFor(validate, logger)
+export function readSettings(options: GivenOptions | null): { settings: Settings; check: Check } {
+  const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
+  const given: GivenOptions = Object.fromEntries(entries)
+  const { limit = given.max ?? DEFAULTS.limit, windowMs = DEFAULTS.windowMs } = given
+  const logger = checkLogger(given.logger ?? CONSOLE)
+  if (typeof limit !== 'function') checkLimit(limit)
+  const { enabled, check } = checksFor(given.validate ?? true, logger)
   checkOptions(check, given)
   const settings: Settings = {
     ...DEFAULTS,
@@ -65,7 +59,7 @@ export function readSettings(options: GivenOptions): { settings: Settings; check
     ...given,
     limit,
     standardHeaders: draftOf(given.standardHeaders, check),
-    store: storeOf(given, windowMs),
+    store: storeOf(given, readWindow(windowMs)),
     validate: enabled,
     logger,
   }
@@ -81,22 +75,24 @@ function draftOf(given: unknown, check: Check): Settings['standardHeaders'] {
   return draft ?? false
 }
 
-function checkLogger(logger: Logger): void {
-  const { error, warn } = logger ?? {}
-  if (typeof error === 'function' && typeof warn === 'function') return
+function checkLogger(logger: Logger): Logger {
+  if (typeof logger.error === 'function' && typeof logger.warn === 'function') return logger
   throw wrongOption('rateLimit', 'logger', 'an object with the methods error and warn', logger)
 }
 
-/** Throws a `TypeError` for a limit that would let everybody in. Numbers may come as strings, as from `env`. */
-function checkLimit(limit: unknown): void {
-  if (typeof limit === 'function' || (limit !== null && !Number.isNaN(Number(limit)))) return
+/**
+ * Throws a `TypeError` for a limit that is not a number, which would let everybody in. Digits are one, too:
+ * environment variables are strings.
+ */
+export function checkLimit(limit: unknown): void {
+  if (limit !== null && !Number.isNaN(Number(limit))) return
   throw wrongOption('rateLimit', 'limit', 'a number, or a function that returns one', limit)
 }
 
 function checkOptions(check: Check, given: GivenOptions): void {
   const { ipv6Subnet, keyGenerator, validate } = given
   const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = given as Record<string, unknown>
-  check('validationsConfig', typeof validate === 'object' ? validate : {})
+  check('validationsConfig', typeof validate === 'object' ? (validate ?? {}) : {})
   check('knownOptions', given)
   check('draftPolliHeaders', draftPolli)
   check('onLimitReached', onLimitReached)
@@ -107,9 +103,9 @@ function checkOptions(check: Check, given: GivenOptions): void {
 
 /** Returns the store to count in. A headgate store counts under the name that a string `identifier` gives. */
 function storeOf({ store, identifier }: GivenOptions, windowMs: number): Store {
-  if (store === undefined) return hitCounter(memoryStore(), { windowMs })
+  if (store === undefined || store === null) return memoryCounter(windowMs)
   if (!isStore(store)) return readStore(store)
-  return hitCounter(store, { windowMs, ...(typeof identifier === 'string' && { name: identifier }) })
+  return new HitCounter(store, windowMs, typeof identifier === 'string' ? identifier : undefined)
 }
 
 /** Returns what a limiter attached to a request. */
@@ -152,12 +148,10 @@ function addressKey(
   })
 }
 
-async function sendMessage(
-  request: Request,
-  response: Response,
-  { statusCode, message }: Settings,
-): Promise<void> {
-  response.status(statusCode)
-  const body: unknown = typeof message === 'function' ? await message(request, response) : message
-  if (!response.writableEnded) response.send(body)
+/** The default `handler`. A function as `message` may answer the request itself. */
+async function sendMessage(req: Request, res: Response, { statusCode, message }: Settings): Promise<void> {
+  res.status(statusCode)
+  const body = typeof message === 'function' ? await message(req, res) : message
+  if (res.writableEnded) return
+  res.send(body)
 }

@@ -17,7 +17,7 @@ function isExpressRateLimitStore(value: unknown): value is Store {
   return required && [resetAll, init].every((method) => method === undefined || typeof method === 'function')
 }
 
-/** Returns whether a store has only the callback method. Some have both, for both kinds of users. */
+/** Returns whether a store counts by a callback only. One that has both methods counts by promises. */
 function isLegacy(value: unknown): value is LegacyStore {
   const { incr, increment } = (value ?? {}) as Partial<LegacyStore & Store>
   return typeof incr === 'function' && typeof increment !== 'function'
@@ -32,8 +32,8 @@ function withPromises(store: LegacyStore): Store {
           else resolve({ totalHits, resetTime })
         })
       }),
-    decrement: (key) => store.decrement(key),
-    resetKey: (key) => store.resetKey(key),
-    resetAll: () => store.resetAll?.(),
+    decrement: async (key) => store.decrement(key),
+    resetKey: async (key) => store.resetKey(key),
+    resetAll: async () => store.resetAll?.(),
   }
 }

@@ -23,7 +23,7 @@ export type Store = {
   get?: (key: string) => MaybePromise<ClientRateLimitInfo | undefined>
   /** Counts a hit and returns the count with it. */
   increment: (key: string) => MaybePromise<IncrementResponse>
-  /** Takes one hit back. */
+  /** Refunds one hit. */
   decrement: (key: string) => MaybePromise<void>
   /** Forgets a key. */
   resetKey: (key: string) => MaybePromise<void>
@@ -94,7 +94,7 @@ export type RateLimitExceededEventHandler = (
   optionsUsed: Options,
 ) => void
 
-/** What `onLimitReached` was, which is an option no more. */
+/** The type of `onLimitReached`, an option that was removed. */
 export type RateLimitReachedEventHandler = (
   request: Request,
   response: Response,
@@ -158,9 +158,9 @@ export type Options = {
   retryAfter?: number | ValueDeterminingMiddleware<number>
   /** Under which name a request carries its `RateLimitInfo`. Default `'rateLimit'`. */
   requestPropertyName: string
-  /** Whether to take back the hits of requests that failed, or whose client hung up. Default false. */
+  /** Whether to refund the hits of requests that failed, or whose client hung up. Default false. */
   skipFailedRequests: boolean
-  /** Whether to take back the hits of requests that succeeded. Default false. */
+  /** Whether to refund the hits of requests that succeeded. Default false. */
   skipSuccessfulRequests: boolean
   /** Whether a finished request has succeeded. Default: a status below 400. */
   requestWasSuccessful: ValueDeterminingMiddleware<boolean>
