@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net'
-import type { State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
 import { applyOperations, type Operation, type Result } from '../shared/apply-operations.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
-import type { Refund } from '../store.js'
+import type { Part, Refund } from '../store.js'
 import { StoreError } from '../store-error.js'
+import { timeFor } from './clock-skew.js'
 import { removeItem, type Transport } from './connection.js'
 import { foreignKeyError, statusError } from './errors.js'
 import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
@@ -102,7 +103,7 @@ export function casStrategy(transport: Transport) {
     version: Version,
     operations: readonly Operation[],
   ): Promise<readonly Result[] | undefined> {
-    const nowMs = Date.now()
+    const nowMs = timeFor(policyOf(operations), version.state, Date.now())
     const { results, writes } = applyOperations(operations, () => version.state, nowMs)
     const [write] = writes.values() // all operations are of one key
     if (write === undefined || write.state === version.state) return version.socket ? undefined : results
@@ -129,4 +130,12 @@ export function casStrategy(transport: Transport) {
       await removeItem(transport, key, key)
     },
   }
+}
+
+/** Returns the policy of operations, which are all of one key. */
+function policyOf(operations: readonly Operation[]): Policy {
+  const operation = operations[0] as Operation
+  if ('refund' in operation) return operation.refund.policy
+  if ('forget' in operation) return operation.forget.policy
+  return (operation[0] as Part).policy
 }

@@ -13,9 +13,11 @@ import { lossMonitor } from './loss-monitor.js'
  * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket`, `ban` and
  *   a `fixedWindow` from the first request are one value, changed by compare-and-swap. It is retried for two
  *   seconds, at most thirty times; then it rejects with `StoreError`.
- * - Bound: never more than a limit is admitted. A charge of several keys is decided key by key. When a
- *   later key denies, the earlier ones are refunded; until then others may be denied for those units.
- * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits.
+ * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several
+ *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others may
+ *   be denied for those units.
+ * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits: a
+ *   second apart is too much, and windows of the clock count apart around their borders.
  * - Items expire one to three seconds after their state equals a fresh one, never earlier.
  * - `client` is the user's memjs client, version 1.3. The store never closes it, and sends no request
  *   twice, whatever the client's `retries` are.
