@@ -23,6 +23,10 @@ export function serveLogin(app: Express, store: Store): void {
   })
   // #endregion
 
+  app.get('/login/limits', (_req, res) => {
+    res.json(guard.describe())
+  })
+
   app.delete('/login', async (_req, res) => {
     await guard.limiter.forget({ body: { username: USER } })
     res.status(204).end()

@@ -65,6 +65,7 @@ export function createLane({ name, title, note }, isPicked) {
 /** Says when more units come back: with none left, that is when the next request is allowed. */
 function nextText({ limit, remaining, moreAfterMs }, elapsedMs) {
   if (remaining === limit) return 'full'
-  const left = seconds(moreAfterMs - elapsedMs)
-  return remaining === 0 ? `retry in ${left}` : `more in ${left}`
+  const leftMs = moreAfterMs - elapsedMs
+  const when = leftMs < 50 ? 'now' : `in ${seconds(leftMs)}`
+  return `${remaining === 0 ? 'retry' : 'more'} ${when}`
 }

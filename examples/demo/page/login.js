@@ -2,7 +2,7 @@ import { ATTACKS } from './attack.js'
 import { createAttackChart } from './attack-chart.js'
 import { createCode } from './code.js'
 import { announce, byId, onChoice, setText } from './dom.js'
-import { send } from './http.js'
+import { send, sendForJson } from './http.js'
 import { animate, createRun, createStopwatch, runAt } from './run.js'
 
 const ATTACK_MS = 30_000
@@ -122,4 +122,13 @@ function again() {
   else run.resume()
 }
 
+async function showLimits() {
+  const rows = (await sendForJson('/login/limits')) ?? []
+  for (const { limit, key, policy } of rows) {
+    const row = document.querySelector('#login-limits tbody').insertRow()
+    for (const text of [limit, key, policy]) row.insertCell().textContent = text
+  }
+}
+
 createCode(byId('login-code'))('login-guard')
+showLimits()

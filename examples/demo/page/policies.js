@@ -26,6 +26,8 @@ let picked
 let pattern
 let borderAtMs = 0
 let stopTraffic = () => {}
+let isReady = false // the server has forgotten what an earlier pattern used
+const pending = new Set() // requests without a response yet
 const running = []
 
 const run = createRun(section, byId('pause'), {
@@ -42,20 +44,27 @@ const run = createRun(section, byId('pause'), {
 /** Forgets what was used, and sends the pattern from its beginning. */
 async function startOver() {
   stopTraffic()
+  isReady = false
+  await Promise.all(pending)
   await send('/traffic', { method: 'DELETE' })
   for (const lane of lanes.values()) lane.clear()
   await peek()
+  isReady = true
   if (run.isActive) startTraffic()
 }
 
 function startTraffic() {
   stopTraffic()
+  if (!isReady) return // `startOver` goes on
   stopTraffic = runAt(pattern.times(performance.now(), borderAtMs), sendToAll)
 }
 
 /** Sends one request to each policy at the same time. */
-function sendToAll() {
-  return Promise.all(Array.from(lanes, ([name, lane]) => sendTo(name, lane)))
+async function sendToAll() {
+  const sent = Promise.all(Array.from(lanes, ([name, lane]) => sendTo(name, lane)))
+  pending.add(sent)
+  await sent
+  pending.delete(sent)
 }
 
 async function sendTo(name, lane) {

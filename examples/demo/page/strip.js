@@ -1,6 +1,6 @@
 import { shape } from './dom.js'
 
-const WIDE = { spanMs: 30_000, pitch: 6, rows: 7, levelHeight: 20 }
+const WIDE = { spanMs: 30_000, pitch: 7, rows: 7, levelHeight: 24 }
 const NARROW = { spanMs: 20_000, pitch: 5, rows: 4, levelHeight: 8 }
 const phone = matchMedia('(max-width: 47.99rem)')
 const GAP = 4
