@@ -10,8 +10,9 @@ import { prepaidUntilReset } from './prepaid.js'
  * with at most `limit`: at most `2 × limit` units.
  *
  * **Clock.** After the clock steps back, a window that began after now begins now, and lasts a whole window
- * from then on: the step grants nothing, and nobody waits for longer than one window. By as much as a clock
- * steps back and forth again, a window may be shorter, and prepaid units be used after its end.
+ * from then on: the step grants nothing, and nobody waits for longer than one window. If the clock then
+ * steps forward again, that window may be shorter by that step, and prepaid units be used as long after its
+ * end.
  *
  * **Refunds** reach only the window in which the units were taken. It ends when it would have ended without
  * them, unless none are left: then the next charge begins a window.

@@ -40,7 +40,8 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  *
  * **Clock.** A step back grants nothing. By the clock, a state keeps counting in its own window, at most the
  * one after now's, and nobody waits for longer than two windows. From the first request, a window that would
- * begin later begins now, and nobody waits for longer than one.
+ * begin later begins now, and nobody waits for longer than one. If the clock then steps forward again, that
+ * window may be shorter by that step.
  *
  * **Refunds** reach only the window in which the units were taken.
  */

@@ -6,9 +6,9 @@
 export const MAX_PREPAID_SHARE = 1 / 16
 
 /**
- * The rules by which units taken in advance may be used and returned, such that the policy would have
- * admitted each use at its own moment. Pure. Times are the store's, in milliseconds since the Unix epoch;
- * `takenAtMs` and `resetAtMs` are as for a refund.
+ * The rules by which units taken in advance may be used and returned, such that all uses together stay
+ * within the policy's bound. Pure. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs`
+ * and `resetAtMs` are as for a refund.
  */
 export interface Prepaid {
   /** Returns how many of `units`, those not used yet, may still be used at `nowMs`. */
@@ -35,9 +35,10 @@ export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
  * The rules for a policy whose window begins with the first charge: units are usable and returnable until the
  * window that counted them ends.
  *
- * Why that is exact: a lease sends a charge to the store along with each request for a block, so a window
- * begins with a charge that was not prepaid. Had each unit been charged when it was used, the window would
- * have begun at the same moment, and would have counted no more.
+ * Why that keeps the bound: each unit is used in the window that counted it, so no window admits more than
+ * `limit`, and windows never overlap. A window usually begins with the charge that a lease sends along with
+ * its request for a block. If that charge is denied just before the last window ends, or is refunded later,
+ * prepaid units alone begin the window: it ends earlier than if each unit had been charged when it was used.
  */
 export const prepaidUntilReset: Prepaid = {
   usable: (units, nowMs, _takenAtMs, resetAtMs) => (nowMs < resetAtMs ? units : 0),

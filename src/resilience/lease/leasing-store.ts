@@ -30,8 +30,8 @@ const CLOSING_MS = 1000
  * less than 8 units in `holdMs`, limits too small for a block of two units, and policies without prepaid
  * units (`consecutive` and `ban`).
  *
- * **Never over the limit.** Units are taken before they are used, and used only while the policy would still
- * admit them (see `Prepaid`). So the policy's bound holds for all processes together. Exceptions: more
+ * **Never over the limit.** Units are taken before they are used, and used only as long as the policy's
+ * `prepaid` rules allow. So the policy's bound holds for all processes together. Exceptions: more
  * processes than `processes` (two leasing stores of one process, on the same keys, count as two); a `refund`
  * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
  * processes hold of a key that one process forgets.
