@@ -1,6 +1,6 @@
 import type { Fixes } from './fixes.js'
 
-const COUNT = "Write count: 'failed' or 'successful', or leave it out to count all responses."
+const COUNT = "Write count: 'successful' for skipFailedRequests, count: 'failed' for skipSuccessfulRequests."
 const DENY_CACHE = "Write denyCache: '10s', or leave it out: denials are cached for a second."
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const NO_DELAYS =

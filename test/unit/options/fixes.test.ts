@@ -97,7 +97,7 @@ test('no fix of loginGuard writes a rule by the status', () => {
   }
 })
 
-const COUNT = "Write count: 'failed' or 'successful', or leave it out to count all responses."
+const COUNT = "Write count: 'successful' for skipFailedRequests, count: 'failed' for skipSuccessfulRequests."
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const FAILURES =
   'Leave it out: a guard counts failed logins. Write succeeded, which says which responses are successes.'
