@@ -74,7 +74,7 @@ const CHECKS = {
     return ['ERR_ERL_STORE_REUSE', `Two limiters use one store. Give each limiter ${fix}.`]
   },
   singleCount(request: Request, store: Store, key: string): Finding {
-    // A shared store may be behind several objects: they are told apart by their class and their prefix.
+    // A shared store may be behind several objects: the class and the prefix identify it.
     const owner: unknown = store.localKeys ? store : store.constructor.name
     const byOwner = counted.get(request) ?? new Map<unknown, string[]>()
     const before = byOwner.get(owner) ?? []
