@@ -33,7 +33,13 @@ const optionsOf = (group: RedisSentinel) => ({
   passthroughClientErrorEvents: true,
 })
 
-type NodeRedisSentinel = ReturnType<typeof createSentinel> | ReturnType<typeof createSentinel5>
+/** What both versions have. Their own types take the compiler many seconds to compare. */
+type NodeRedisSentinel = Parameters<typeof redisStore>[0] & {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  once(event: 'error', listener: (error: Error) => void): unknown
+  connect(): Promise<unknown>
+  destroy(): void
+}
 
 async function opened(client: NodeRedisSentinel): Promise<SentinelClient> {
   client.on('error', () => undefined)
