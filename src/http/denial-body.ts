@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator'
 import type { Decision } from '../limiter/decision.js'
+import { wrongOption } from '../util/validate.js'
 import { wholeSeconds } from './headers.js'
 
 /** The body of the answer to a denied request. */
@@ -49,11 +50,23 @@ export function denialBody(
 }
 
 /** Returns a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
-export function messageBody(message: string | object): DenialBody {
+function messageBody(message: string | object): DenialBody {
   if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
   const text: string | undefined = JSON.stringify(message)
   if (text === undefined) throw new TypeError('JSON cannot hold this message')
   return { contentType: 'application/json; charset=utf-8', text }
+}
+
+/** Reads the option `message`. Throws a `TypeError` for what JSON cannot hold. */
+export function readMessage(owner: string, option: string, message: unknown): DenialBody {
+  try {
+    if (typeof message === 'string' || (typeof message === 'object' && message !== null))
+      return messageBody(message)
+  } catch {
+    // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
+  }
+  const must = 'a string, or an object that JSON can hold'
+  throw wrongOption(owner, option, must, message, 'Use onLimited to write the whole response.')
 }
 
 function retryAdvice(retryAfterMs: number): string | undefined {

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { Decision, PartDecision } from '../limiter/decision.js'
+import type { Server } from './server.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
@@ -13,25 +13,34 @@ export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 /** Returns the headers that describe a decision. */
 type HeaderWriter = (decision: Decision) => HeaderList
 
-/**
- * Creates the function that returns the rate limit headers of a response: none where no store decided.
- * `isFirst` says that the request has passed no other limiter, so that there are no headers to merge with.
- */
-export function rateLimitHeaders(
-  style: HeaderStyle,
-  reset: ResetFormat,
-): (res: ServerResponse, decision: Decision, isFirst: boolean) => HeaderList {
+/** Creates the function that returns the quota headers of a decision, where no other limiter has set any. */
+export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWriter {
   if (style === 'none') return () => []
   const draft = draftHeaders()
   const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
   const both: HeaderWriter = (decision) => legacy(decision).concat(draft(decision))
   const write = { legacy, draft, both }[style]
+  return (decision) => (decision.parts.length === 0 ? [] : write(decision))
+}
+
+/**
+ * Creates the function that returns the quota headers of a response: none where no store decided. `isFirst`
+ * says that the request has passed no other limiter, so that there are no headers to merge with.
+ */
+export function rateLimitHeaders<Res>(
+  style: HeaderStyle,
+  reset: ResetFormat,
+  server: Server<Res>,
+): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
+  const write = headerWriter(style, reset)
+  if (style === 'none') return () => []
+  const legacy = headerWriter('legacy', reset)
+  const draft = headerWriter('draft', reset)
   return function headersOf(res, decision, isFirst) {
-    if (decision.parts.length === 0) return []
     if (isFirst) return write(decision)
-    if (res.headersSent) return []
-    const shown = style !== 'draft' && clearIfNearer(res, decision) ? legacy(decision) : []
-    return style === 'legacy' ? shown : shown.concat(appended(res, draft(decision)))
+    if (decision.parts.length === 0 || server.areHeadersSent(res)) return []
+    const shown = style !== 'draft' && clearIfNearer(server, res, decision) ? legacy(decision) : []
+    return style === 'legacy' ? shown : shown.concat(appended(server, res, draft(decision)))
   }
 }
 
@@ -40,17 +49,17 @@ export function rateLimitHeaders(
  * it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision may not
  * set.
  */
-function clearIfNearer(res: ServerResponse, { allowed, remaining }: Decision): boolean {
-  const earlier = res.getHeader('X-RateLimit-Remaining')
+function clearIfNearer<Res>(server: Server<Res>, res: Res, { allowed, remaining }: Decision): boolean {
+  const earlier = server.getHeader(res, 'X-RateLimit-Remaining')
   if (earlier !== undefined && allowed && remaining >= Number(earlier)) return false
-  res.removeHeader('X-RateLimit-Reset')
+  server.removeHeader(res, 'X-RateLimit-Reset')
   return true
 }
 
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */
-function appended(res: ServerResponse, headers: HeaderList): HeaderList {
+function appended<Res>(server: Server<Res>, res: Res, headers: HeaderList): HeaderList {
   return headers.map((text, i) => {
-    const list = i % 2 === 1 ? res.getHeader(headers[i - 1] as string) : undefined
+    const list = i % 2 === 1 ? server.getHeader(res, headers[i - 1] as string) : undefined
     return list === undefined ? text : `${list}, ${text}`
   })
 }

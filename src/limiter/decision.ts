@@ -8,9 +8,18 @@ import type { MaybePromise } from '../util/maybe-promise.js'
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
  * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
  * `'open'` = allowed, `'closed'` = denied; the latter, too, if a connection closed before its address was
- * read. `'none'` = no limit applies to the request.
+ * read. `'none'` = no limit applies to the request, or `skip` or `allow` exempts it. `'blocked'` = its
+ * address is in `block`.
  */
-export type DecisionSource = 'store' | 'deny-cache' | 'lease' | 'local' | 'open' | 'closed' | 'none'
+export type DecisionSource =
+  | 'store'
+  | 'deny-cache'
+  | 'lease'
+  | 'local'
+  | 'open'
+  | 'closed'
+  | 'none'
+  | 'blocked'
 
 /** The figures of a limit. Times are milliseconds from the decision. */
 interface Figures {
@@ -144,14 +153,14 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/** Creates a decision that no store made. A denial is for a second. */
-function withoutCharge(source: 'none' | 'open' | 'closed', allowed: boolean): Decision {
+/** Creates a decision that no store made. */
+function withoutCharge(source: DecisionSource, allowed: boolean, retryAfterMs = 0): Decision {
   const decision = {
     allowed,
     limit: Number.POSITIVE_INFINITY,
     remaining: allowed ? Number.POSITIVE_INFINITY : 0,
     resetAfterMs: 0,
-    retryAfterMs: allowed ? 0 : 1000,
+    retryAfterMs,
     moreAfterMs: 0,
     policy: '',
     parts: Object.freeze([]),
@@ -167,7 +176,19 @@ export const UNLIMITED = withoutCharge('none', true)
 export const OPEN = withoutCharge('open', true)
 
 /** The store could not decide, and the request is denied. */
-export const CLOSED = withoutCharge('closed', false)
+export const CLOSED = withoutCharge('closed', false, 1000)
+
+/** The address of the request is blocked. */
+export const BLOCKED = withoutCharge('blocked', false, Number.POSITIVE_INFINITY)
+
+/**
+ * Returns a denial as a limiter in report mode returns it: allowed, with the figures of the limits, which
+ * took nothing.
+ */
+export function reportedDecision(denial: Decision): Decision {
+  const decision = { ...denial, allowed: true, retryAfterMs: 0 }
+  return Object.defineProperty(decision, CHARGE, { value: chargeOf(denial) ?? [] })
+}
 
 /** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
 export function denyDisconnected(error: unknown): Decision {

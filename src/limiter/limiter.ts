@@ -71,7 +71,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): Limiter<Subject> {
-  const { entries, context, share, lease, healthKey, onStoreError } = settings
+  const { entries, context, share, lease, healthKey, onStoreError, access } = settings
   const resolveCharge = chargeResolver(entries, context)
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const fallback = fallbackStoreOf(settings.store)
@@ -98,6 +98,17 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   function decideFor(subject: Subject, cost: number | undefined, report: Report): MaybePromise<Decision> {
+    if (access === undefined) return decideByLimits(subject, cost, report)
+    return thenMaybe(access.check(subject), (known) => {
+      return known ?? thenMaybe(decideByLimits(subject, cost, report), access.apply)
+    })
+  }
+
+  function decideByLimits(
+    subject: Subject,
+    cost: number | undefined,
+    report: Report,
+  ): MaybePromise<Decision> {
     try {
       return decideOn(subject, cost, report)
     } catch (error) {

@@ -5,6 +5,7 @@ import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { Duration } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import type { AccessOptions } from './access-rules.js'
 
 /** What to do with a charge that the store could not decide. */
 export type StoreErrorChoice = 'allow' | 'deny' | 'local'
@@ -22,7 +23,9 @@ export interface LimitOptions<Subject> {
 }
 
 /** The options of a limiter. Give `limit` and `window`, or a `policy`, or `limits`. */
-export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'> {
+export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'>, AccessOptions {
+  /** Subjects for which it returns true are allowed, unlimited and uncounted. */
+  skip?: (subject: Subject) => MaybePromise<boolean>
   /** With `window`: a token bucket of this capacity that refills once per window. */
   limit?: number
   /**

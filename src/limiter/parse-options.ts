@@ -6,13 +6,14 @@ import {
   POLICY_OPTIONS,
   placementFixes,
 } from '../options/foreign-options.js'
-import { optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
+import { ACCESS_ROWS, type Access, accessOf } from './access-rules.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
@@ -26,6 +27,8 @@ const UNNAMED = '_default'
 /** The options of a limiter. */
 export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
+  ...ACCESS_ROWS,
+  skip: callback,
   store: optional(readStore),
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
@@ -61,11 +64,12 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), 1000)
+  const read = readOptions(owner, options, LIMITER_TABLE)
+  return { ...limiterSettings(owner, read, 1000), access: accessOf(owner, read, options.skip) }
 }
 
 /** A limiter's options, read and checked. */
-export type LimiterSettings = ReturnType<typeof limiterSettings>
+export type LimiterSettings = ReturnType<typeof limiterSettings> & { readonly access?: Access | undefined }
 
 /** Returns a limiter's settings, and claims its store. */
 export function limiterSettings(

@@ -89,13 +89,13 @@ export const POLICY_OPTIONS: Fixes = {
 
 /** The options that only `rateLimit` has. */
 export const MIDDLEWARE_OPTIONS: readonly string[] = [
-  ...['skip', 'allow', 'block', 'count', 'headers', 'resetFormat'],
-  ...['onLimited', 'statusCode', 'message', 'mode'],
+  ...['count', 'headers', 'resetFormat', 'onLimited', 'statusCode', 'message'],
 ]
 
 /** The options that stand beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = [
   ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'lease', 'timeoutMs'],
+  ...['skip', 'allow', 'block', 'mode'],
   ...MIDDLEWARE_OPTIONS,
 ]
 

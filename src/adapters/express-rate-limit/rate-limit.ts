@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { HeaderList } from '../../http/headers.js'
 import { recordPassage } from '../../http/passage.js'
-import { setAll } from '../../http/respond.js'
+import { setAll } from '../../http/server.js'
 import { peerAddress } from '../../keys/connection.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator'
-import { denialBody, messageBody } from '../../../src/http/denial-body.js'
+import { denialBody, readMessage } from '../../../src/http/denial-body.js'
 import { decisionOf, denialOf, partOf } from './decisions.js'
 
 const PROBLEM = 'application/problem+json'
@@ -154,8 +154,9 @@ test('the body for a blocked address says no more than the status', () => {
 
 test('a string as the option message is sent as plain text, anything else as JSON', () => {
   const json = 'application/json; charset=utf-8'
-  expect(messageBody('Slow down.')).toEqual({ contentType: TEXT, text: 'Slow down.' })
-  expect(messageBody('')).toEqual({ contentType: TEXT, text: '' })
-  expect(messageBody({ error: 'slow' })).toEqual({ contentType: json, text: '{"error":"slow"}' })
-  expect(messageBody([])).toEqual({ contentType: json, text: '[]' })
+  const read = (message: unknown) => readMessage('rateLimit', 'message', message)
+  expect(read('Slow down.')).toEqual({ contentType: TEXT, text: 'Slow down.' })
+  expect(read('')).toEqual({ contentType: TEXT, text: '' })
+  expect(read({ error: 'slow' })).toEqual({ contentType: json, text: '{"error":"slow"}' })
+  expect(read([])).toEqual({ contentType: json, text: '[]' })
 })

@@ -133,10 +133,10 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
     `there are no options "skipFailedRequests" and "skipSuccessfulRequests". ${COUNT}`,
   ],
   [
-    () => createLimiter({ ...enough, handler: fn, skip: fn } as never),
+    () => createLimiter({ ...enough, handler: fn, headers: 'both' } as never),
     '2 options are wrong:\n- there is no option "handler". ' +
       'Write onLimited, which is called with (req, res, next, decision).\n' +
-      '- there is no option "skip". Write skip into the options of rateLimit.',
+      '- there is no option "headers". Write headers into the options of rateLimit.',
   ],
   ...['redis://me:pw@host', 'postgresql://me:pw@host', 'memcached://host'].map(
     (store) =>

@@ -8,6 +8,7 @@ import { Pool } from 'pg'
 
 const headgate = { ...core, ...memcached, ...mysql, ...postgres, ...redis }
 const {
+  answerFor,
   ban,
   byField,
   byHeader,
@@ -29,6 +30,7 @@ const {
   tokenBucket,
 } = headgate
 
+const decision = createLimiter({ limit: 1, window: '1m', key: () => 'ada' }).charge({}) as core.Decision
 const enough = { limit: 5, window: '1m' }
 const guard = { field: 'username' }
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -48,6 +50,7 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['postgresSchema table', postgresSchema],
   ['postgresStore options', (given) => postgresStore(postgresPool, given)],
   ['memoryStore options', memoryStore],
+  ['answerFor options', (given) => answerFor(decision, given)],
   ['rateLimit options', rateLimit],
   ['rateLimit store', (store) => rateLimit({ ...enough, store })],
   ['rateLimit secret', (secret) => rateLimit({ ...enough, secret })],

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { refuse, setAll } from '../../../src/http/respond.js'
+import { refusalFor } from '../../../src/http/answer.js'
+import { nodeServer, setAll } from '../../../src/http/server.js'
 import { requestAndResponse } from '../../support/request-response.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -12,29 +13,27 @@ test('setAll replaces headers of the same name, in any case', () => {
   expect(res.getHeaders()).toEqual({ 'cache-control': 'no-store', 'retry-after': '1' })
 })
 
-test('refuse sends headers and body at once, keeps headers set before, and returns false', () => {
-  const { req, res } = requestAndResponse()
+test('a refusal is sent with headers and body at once, and keeps headers set before', () => {
+  const { res } = requestAndResponse()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]
-  expect(refuse(req, res, 'limited', 429, { retryAfterMs: 1000, parts: [] })).toBe(false)
-  expect(res.statusCode).toBe(429)
+  nodeServer.send(res, refusalFor('blocked', 403, undefined))
+  expect(res.statusCode).toBe(403)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',
-    'cache-control': 'no-store',
-    'retry-after': '1',
     'content-type': 'text/plain; charset=utf-8',
-    'content-length': '42',
+    'content-length': '11',
   })
   expect(writeHead).toHaveBeenCalledTimes(1)
-  expect(end.mock.calls).toEqual([['Too many requests. Try again in 1 second.\n']])
+  expect(end.mock.calls).toEqual([['Forbidden.\n']])
 })
 
-describe('refuse', () => {
+describe('abort', () => {
   test('destroys a response whose headers were sent, and reports it once', () => {
     for (let i = 0; i < 2; i++) {
-      const { req, res } = requestAndResponse()
+      const { res } = requestAndResponse()
       res.writeHead(200)
-      expect(refuse(req, res, 'limited', 429)).toBe(false)
+      nodeServer.abort(res)
       expect(res).toMatchObject({ destroyed: true, writableEnded: false, statusCode: 200 })
     }
     expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
@@ -44,10 +43,10 @@ describe('refuse', () => {
     ['has been ended', (res) => res.end('early')],
     ['is destroyed already', (res) => res.writeHead(200).destroy()],
   ])('leaves a response alone that %s', (_what, make) => {
-    const { req, res } = requestAndResponse()
+    const { res } = requestAndResponse()
     make(res)
     const destroy = jest.spyOn(res, 'destroy')
-    expect(refuse(req, res, 'limited', 429)).toBe(false)
+    nodeServer.abort(res)
     expect(destroy).not.toHaveBeenCalled()
     expect(warnings()).toEqual([])
   })

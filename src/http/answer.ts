@@ -1,0 +1,109 @@
+import type { Decision } from '../limiter/decision.js'
+import { optional, readOptions, withDefault } from '../options/option-table.js'
+import { choice, whole } from '../util/validate.js'
+import {
+  type DenialBody,
+  type DenialFigures,
+  type DenialReason,
+  denialBody,
+  readMessage,
+} from './denial-body.js'
+import {
+  denialHeaders,
+  type HeaderList,
+  type HeaderStyle,
+  headerWriter,
+  type ResetFormat,
+} from './headers.js'
+import type { Refusal } from './server.js'
+
+/** How a decision is answered. */
+export interface AnswerOptions {
+  /** The `Accept` header of the request: the body of a denial is problem+json where it prefers JSON. */
+  accept?: string | undefined
+  /** Which quota headers are sent, beside `Retry-After` of a denial. Default `'legacy'` (`X-RateLimit-*`). */
+  headers?: HeaderStyle
+  /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
+  resetFormat?: ResetFormat
+  /** The status of a denial by a limit, from 400 to 599. Default 429. */
+  statusCode?: number
+  /** The body of a denial by a limit: a string as plain text, an object as JSON. */
+  message?: string | object
+}
+
+/** What a server sends for a decision. */
+export interface Answer {
+  /**
+   * The status of a denied request: 429, or `statusCode`; 403 where its address is blocked; 503 where the
+   * store failed. `undefined` where the request is allowed.
+   */
+  readonly status: number | undefined
+  /** Headers for the response, whether the request is allowed or not. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body of a denial; `undefined` where the request is allowed. */
+  readonly body: string | undefined
+}
+
+/** How the options of an answer are read. */
+export const ANSWER_ROWS = {
+  headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
+  resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
+  statusCode: withDefault(429, whole(400, 599, 429)),
+  message: optional(readMessage),
+}
+
+const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
+
+/**
+ * Returns what the middleware sends for a decision, for servers that it does not fit: the quota headers, and,
+ * for a denial, its status, its body, `Retry-After` and `Cache-Control: no-store`.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
+  const { headers: style, resetFormat, accept, ...denial } = readOptions('answerFor', options, OPTIONS)
+  const headers =
+    style === 'none' || decision.parts.length === 0 ? [] : headerWriter(style, resetFormat)(decision)
+  if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
+  const { status, headers: more, body } = refusalOf(decision, decision, denial, accept)
+  return { status, headers: toRecord(headers.concat(more)), body }
+}
+
+/** How a denial by a limit is answered. */
+interface DenialSettings {
+  readonly statusCode: number
+  readonly message?: DenialBody | undefined
+}
+
+/** Returns the response to a denied request; `figures` is what it shows of the decision. */
+export function refusalOf(
+  { source }: Pick<Decision, 'source'>,
+  figures: DenialFigures,
+  { statusCode, message }: DenialSettings,
+  accept: string | undefined,
+): Refusal {
+  if (source === 'blocked') return refusal(403, denialBody('blocked', 403, undefined, accept), [])
+  const headers = denialHeaders(figures)
+  if (source === 'closed') return refusal(503, denialBody('store-failed', 503, figures, accept), headers)
+  return refusal(statusCode, message ?? denialBody('limited', statusCode, figures, accept), headers)
+}
+
+/** Returns the response to a request that no limit has decided on. */
+export function refusalFor(reason: DenialReason, status: number, accept: string | undefined): Refusal {
+  return refusal(status, denialBody(reason, status, undefined, accept), [])
+}
+
+function refusal(status: number, { contentType, text }: DenialBody, headers: HeaderList): Refusal {
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(text))]
+  return { status, headers: headers.concat(ofBody), body: text }
+}
+
+function toRecord(headers: HeaderList): Record<string, string> {
+  const record: Record<string, string> = {}
+  for (let i = 0; i < headers.length; i += 2) record[headers[i] as string] = headers[i + 1] as string
+  return record
+}
+
+function readAccept(_owner: string, _option: string, accept: unknown): string | undefined {
+  return typeof accept === 'string' ? accept : undefined
+}

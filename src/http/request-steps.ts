@@ -1,0 +1,123 @@
+import { peerAddress } from '../keys/connection.js'
+import { headerOf } from '../keys/key.js'
+import type { Decision } from '../limiter/decision.js'
+import { emit } from '../limiter/events.js'
+import { type Limiter, limiterFrom } from '../limiter/limiter.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { refusalFor, refusalOf } from './answer.js'
+import type { DenialFigures } from './denial-body.js'
+import { denialHeaders, rateLimitHeaders } from './headers.js'
+import { type RequestOptions, readRequestOptions } from './options.js'
+import { hasPassed, recordPassage } from './passage.js'
+import type { OnAllowed } from './refund-uncounted.js'
+import type { Server } from './server.js'
+
+/** What a guard changes in the steps of a request. */
+export interface GuardSteps<Req, Res> {
+  /** Called before anything is charged. Returns whether a request is answered 400, unless in report mode. */
+  readonly isMalformed?: (req: Req) => MaybePromise<boolean>
+  /** Returns what a limited request is shown of its decision. Default: all of it. */
+  readonly figuresOf?: (decision: Decision) => DenialFigures
+  /** Called in place of what `count` does. */
+  readonly onAllowed?: OnAllowed<Req, Res>
+}
+
+/** The steps of a framework's requests. */
+export interface RequestSteps<Req extends object, Res> {
+  readonly limiter: Limiter<Req>
+  /**
+   * Returns whether a request passes, and has answered it if not. Throws or rejects with what a function
+   * among the options threw. `onLimited` replaces the answer to a request that is over its limit.
+   */
+  run(req: Req, res: Res, onLimited: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
+}
+
+/**
+ * Creates the steps of a request, which stand below in order: each returns whether the request passes, and
+ * has answered it if not. `owner` is the function that errors name.
+ */
+export function requestSteps<Req extends object, Res>(
+  owner: string,
+  options: RequestOptions<Req, Res>,
+  server: Server<Res>,
+  guard: GuardSteps<Req, Res> = {},
+): RequestSteps<Req, Res> {
+  const settings = readRequestOptions(owner, options, server)
+  const { skip, accessRule, enforce } = settings
+  const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
+  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
+  const limiter = limiterFrom<Req>(owner, settings.limiter)
+  type OnLimited = ((decision: Decision) => unknown) | undefined
+
+  function checkSkip(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    if (skip === undefined) return checkAddress(req, res, onLimited)
+    return withResult(req, skip(req, res), (skips) => (skips ? true : checkAddress(req, res, onLimited)))
+  }
+
+  function checkAddress(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    const known = accessRule?.(req)
+    if (known === undefined) return checkInput(req, res, onLimited)
+    if (known.source === 'closed') {
+      emit(limiter.events, 'limited', [known, req])
+      return answer(req, res, onLimited, known)
+    }
+    return known.allowed || refuse(req, res, undefined, known)
+  }
+
+  function checkInput(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    if (hasPassed(req, limiter)) return true // mounted twice on a path, and charged once
+    if (isMalformed === undefined) return charge(req, res, onLimited)
+    return withResult(req, isMalformed(req), (malformed) =>
+      malformed && enforce ? refuseMalformed(req, res) : charge(req, res, onLimited),
+    )
+  }
+
+  function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    const decision = limiter.charge(req)
+    if (isPromise(decision)) return decision.then((known) => answer(req, res, onLimited, known))
+    return answer(req, res, onLimited, decision)
+  }
+
+  function answer(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
+    const isFirst = recordPassage(req, limiter, decision)
+    if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
+    if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
+    onAllowed?.(limiter, req, res, decision)
+    return true
+  }
+
+  function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
+    if (server.areHeadersSent(res)) return abort(res)
+    const isLimited = decision.source !== 'closed' && decision.source !== 'blocked'
+    const figures = (isLimited && figuresOf?.(decision)) || decision
+    if (isLimited && onLimited !== undefined) {
+      server.setHeaders(res, denialHeaders(figures))
+      return thenMaybe(onLimited(decision), () => false as const)
+    }
+    server.send(res, refusalOf(decision, figures, settings, headerOf(req, 'accept')))
+    return false
+  }
+
+  function refuseMalformed(req: Req, res: Res): false {
+    if (server.areHeadersSent(res)) return abort(res)
+    server.send(res, refusalFor('malformed', 400, headerOf(req, 'accept')))
+    return false
+  }
+
+  function abort(res: Res): false {
+    server.abort(res)
+    return false
+  }
+
+  return { limiter, run: checkSkip }
+}
+
+/** Calls `use` with the result of an option's function. A request aborted meanwhile keeps its address. */
+function withResult(
+  req: object,
+  result: MaybePromise<boolean>,
+  use: (result: boolean) => MaybePromise<boolean>,
+): MaybePromise<boolean> {
+  if (isPromise(result)) peerAddress(req) // Node.js remembers it now
+  return thenMaybe(result, use)
+}

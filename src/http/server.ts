@@ -1,0 +1,100 @@
+import type { ServerResponse } from 'node:http'
+import { warnOnce } from '../util/warn-once.js'
+import type { HeaderList } from './headers.js'
+
+/** A whole response to a refused request. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: string
+}
+
+/** How the responses of a framework are read and written. Middleware for node:http uses `nodeServer`. */
+export interface Server<Res> {
+  /** Returns a header that was set on a response; `undefined` if there is none. */
+  getHeader(res: Res, name: string): unknown
+  removeHeader(res: Res, name: string): void
+  /** Sets headers, in place of earlier ones of the same names, unless the headers have been sent. */
+  setHeaders(res: Res, headers: HeaderList): void
+  areHeadersSent(res: Res): boolean
+  /** Sends a whole response, with the headers that were set before. */
+  send(res: Res, refusal: Refusal): void
+  /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */
+  abort(res: Res): void
+  /** Calls `listener` with the status once a whole response has been sent; never if the client hung up. */
+  onceFinished(res: Res, listener: (status: number) => void): void
+}
+
+/** The responses of node:http, and so of Express and Connect. */
+export const nodeServer: Server<ServerResponse> = {
+  getHeader: (res, name) => res.getHeader(name),
+  removeHeader: (res, name) => res.removeHeader(name),
+  setHeaders: setUnlessSent,
+  areHeadersSent: (res) => res.headersSent,
+  send(res, { status, headers, body }) {
+    setAll(res, headers)
+    res.statusCode = status
+    res.end(body)
+  },
+  abort,
+  onceFinished(res, listener) {
+    // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
+    res.once('finish', () => res.writableEnded && listener(res.statusCode))
+  },
+}
+
+/** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
+export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<Server<Res>>): Server<Res> {
+  return {
+    getHeader: (res, name) => nodeServer.getHeader(raw(res), name),
+    removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
+    setHeaders: (res, headers) => nodeServer.setHeaders(raw(res), headers),
+    areHeadersSent: (res) => nodeServer.areHeadersSent(raw(res)),
+    send: (res, refusal) => nodeServer.send(raw(res), refusal),
+    abort: (res) => nodeServer.abort(raw(res)),
+    onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
+    ...own,
+  }
+}
+
+/** Sets headers, unless those of the response have been sent. It costs less to try than to look first. */
+function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
+  try {
+    setAll(res, headers)
+  } catch (error) {
+    if (!res.headersSent) throw error
+  }
+}
+
+/** Sets headers on a response. Reads `setHeader` once, since each read of a property is slow in Express. */
+export function setAll(res: ServerResponse, headers: HeaderList): void {
+  const { setHeader } = res
+  for (let i = 0; i < headers.length; i += 2)
+    setHeader.call(res, headers[i] as string, headers[i + 1] as string)
+}
+
+/** Node.js' HTTP/2 compatibility response, which has no `closed`, `destroyed` or socket. */
+interface OnHttp2 {
+  readonly stream?: { readonly destroyed: boolean; close(code: number): void }
+}
+
+/** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a whole one. */
+const INTERNAL_ERROR = 0x2
+
+/** Ends a response whose headers were sent; leaves one that has been ended alone. */
+function abort(res: ServerResponse): void {
+  if (res.writableEnded || isClosed(res)) return
+  warnOnce(
+    'HEADGATE_HEADERS_SENT',
+    'headgate: a request was refused after the headers of its response had been sent, so its connection was closed. ' +
+      'Mount the limiter before whatever sends the response.',
+  )
+  const { stream } = res as OnHttp2
+  if (stream === undefined) res.destroy()
+  else stream.close(INTERNAL_ERROR)
+}
+
+/** Returns whether nothing can be sent any more: the connection is closed, or the HTTP/2 stream is. */
+export function isClosed(res: ServerResponse): boolean {
+  return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
+}

@@ -1,0 +1,87 @@
+import { addressList } from '../keys/address-list.js'
+import { addressReaderAmong } from '../keys/address-use.js'
+import { peerAddress } from '../keys/connection.js'
+import { optional, type Settings, withDefault } from '../options/option-table.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { choice } from '../util/validate.js'
+import { BLOCKED, type Decision, denyDisconnected, reportedDecision, UNLIMITED } from './decision.js'
+import type { Entry } from './parse-limits.js'
+
+/** Who is exempt from the limits, and who is blocked. */
+export interface AccessOptions {
+  /** Addresses and CIDR ranges that pass unlimited and uncounted. */
+  allow?: readonly string[]
+  /** Addresses and CIDR ranges that are denied: middleware answers 403. Takes precedence over `allow`. */
+  block?: readonly string[]
+  /**
+   * `'report'` decides, counts and emits, but denies nothing: middleware sets no headers, and `charge` of a
+   * limiter returns an allowed decision, whose `parts` say which limits would have denied. Default
+   * `'enforce'`.
+   */
+  mode?: 'enforce' | 'report'
+}
+
+/** Before the limits of a limiter: who is exempt, and whether denials only report. */
+export interface Access {
+  /** Returns the decision on a subject that no limit decides on; `undefined` for others. */
+  readonly check: (subject: unknown) => MaybePromise<Decision | undefined>
+  /** Returns what a caller is given for a decision of the limits. */
+  readonly apply: (decision: Decision) => Decision
+}
+
+/** How these options are read. */
+export const ACCESS_ROWS = {
+  allow: optional(readAddresses),
+  block: optional(readAddresses),
+  mode: withDefault('enforce', choice('enforce', 'report')),
+}
+
+/** Returns the decision on a subject that no limit decides on, by its address; `undefined` for others. */
+export type AccessRule = (subject: unknown) => Decision | undefined
+
+/** Creates the rule of `allow` and `block`; `undefined` where neither is given. */
+export function accessRule(
+  owner: string,
+  { allow = [], block = [], mode }: Settings<typeof ACCESS_ROWS>,
+  entries: readonly Entry[],
+): AccessRule | undefined {
+  if (allow.length + block.length === 0) return undefined
+  const read = addressReaderAmong(entries)
+  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
+  const isBlocked = addressList(owner, 'block', block, read.embeddings)
+  return (subject) => {
+    try {
+      const address = read(subject)
+      if (mode === 'enforce' && isBlocked(address)) return BLOCKED
+      return isAllowed(address) ? UNLIMITED : undefined
+    } catch (error) {
+      return denyDisconnected(error)
+    }
+  }
+}
+
+/** Creates what stands before the limits of `createLimiter`; `undefined` where nothing does. */
+export function accessOf(
+  owner: string,
+  settings: Settings<typeof ACCESS_ROWS> & { readonly entries: readonly Entry[] },
+  skip: ((subject: never) => MaybePromise<boolean>) | undefined,
+): Access | undefined {
+  const rule = accessRule(owner, settings, settings.entries)
+  const isReport = settings.mode === 'report'
+  if (rule === undefined && skip === undefined && !isReport) return undefined
+  return {
+    check(subject) {
+      if (skip === undefined) return rule?.(subject)
+      const skips = skip(subject as never)
+      if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
+      return thenMaybe(skips, (isSkipped) => (isSkipped ? UNLIMITED : rule?.(subject)))
+    },
+    apply: (decision) => (isReport && !decision.allowed ? reportedDecision(decision) : decision),
+  }
+}
+
+/** Returns a checked list. `accessRule` compiles it, for the networks that the key reads as IPv4. */
+function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
+  addressList(owner, option, entries)
+  return entries as readonly string[]
+}

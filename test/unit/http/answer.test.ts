@@ -1,0 +1,72 @@
+import { type AnswerOptions, answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
+import { BLOCKED, CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/decision.js'
+
+const JSON_FIRST = 'application/json'
+
+function decide(options: object = {}): { allowed: Decision; denied: Decision } {
+  const limiter = createLimiter({ limit: 1, window: '10s', key: () => 'ada', ...options })
+  return { allowed: limiter.charge({}) as Decision, denied: limiter.charge({}) as Decision }
+}
+
+test('an allowed decision has headers, and neither status nor body', () => {
+  const answer = answerFor(decide().allowed, { resetFormat: 'delta-seconds' })
+  expect(answer).toEqual({
+    status: undefined,
+    headers: { 'X-RateLimit-Limit': '1', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '10' },
+    body: undefined,
+  })
+})
+
+test('a denial has the status, the headers and the body of the middleware', () => {
+  const answer = answerFor(decide().denied, { resetFormat: 'delta-seconds' })
+  expect(answer).toEqual({
+    status: 429,
+    headers: {
+      'X-RateLimit-Limit': '1',
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': '10',
+      'Cache-Control': 'no-store',
+      'Retry-After': '10',
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Content-Length': '44',
+    },
+    body: 'Too many requests. Try again in 10 seconds.\n',
+  })
+})
+
+test('a client that prefers JSON is answered a problem document', () => {
+  const policy = tokenBucket({ capacity: 1, refill: 1, every: '10s', name: 'plan' })
+  const { denied } = decide({ limit: undefined, window: undefined, policy, name: 'api' })
+  const { headers, body = '' } = answerFor(denied, { accept: JSON_FIRST, headers: 'draft' })
+  expect(headers).toMatchObject({ 'Content-Type': 'application/problem+json', RateLimit: '"api";r=0;t=10' })
+  expect(JSON.parse(body)).toMatchObject({ status: 429, 'violated-policies': ['api'] })
+})
+
+test.each<[string, Decision, number | undefined, object]>([
+  ['a blocked address', BLOCKED, 403, { 'Content-Length': '11' }],
+  ['a store that failed', CLOSED, 503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }],
+  ['a store that failed, and lets requests through', OPEN, undefined, {}],
+  ['no limit', UNLIMITED, undefined, {}],
+])('%s has no quota headers', (_what, decision, status, headers) => {
+  const answer = answerFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })
+  expect(answer.status).toBe(status)
+  expect(answer.headers).toMatchObject(headers)
+  expect(Object.keys(answer.headers).filter((name) => /RateLimit/.test(name))).toEqual([])
+})
+
+test('statusCode and message replace those of a denial by a limit', () => {
+  const answer = answerFor(decide().denied, { headers: 'none', statusCode: 420, message: { slow: 'down' } })
+  expect(answer).toMatchObject({ status: 420, body: '{"slow":"down"}' })
+  expect(answer.headers['Content-Type']).toBe('application/json; charset=utf-8')
+})
+
+test.each<[object, string]>([
+  [
+    { headers: 'modern' },
+    "answerFor: headers must be one of 'legacy', 'draft', 'both', 'none', got \"modern\"",
+  ],
+  [{ statusCode: 200 }, 'answerFor: statusCode must be a whole number from 400 to 599, got 200'],
+  [{ acept: 'text/html' }, 'Did you mean accept'],
+])('wrong options fail: %j', (options, message) => {
+  expect(() => answerFor(decide().allowed, options as AnswerOptions)).toThrow(message)
+})

@@ -1,0 +1,54 @@
+import { createLimiter, type Decision } from 'headgate'
+
+const from = (ip: string) => ({ ip })
+
+function limiterWith(options: object) {
+  const limiter = createLimiter<{ ip: string }>({ limit: 1, window: '1m', ...options })
+  const limited: Decision[] = []
+  limiter.events.on('limited', (decision) => limited.push(decision))
+  return { limiter, limited, charge: (ip: string) => limiter.charge(from(ip)) as Decision }
+}
+
+test('allowed addresses are not charged', () => {
+  const { charge } = limiterWith({ allow: ['192.0.2.0/24'] })
+  expect([charge('192.0.2.1'), charge('192.0.2.1')]).toMatchObject([
+    { allowed: true, source: 'none' },
+    { allowed: true, source: 'none' },
+  ])
+  expect([charge('198.51.100.1').allowed, charge('198.51.100.1').allowed]).toEqual([true, false])
+})
+
+test('blocked addresses are denied for ever, charged nothing, and take precedence over allowed ones', () => {
+  const { limiter, charge } = limiterWith({ allow: ['192.0.2.0/24'], block: ['192.0.2.7'] })
+  expect(charge('192.0.2.7')).toMatchObject({ allowed: false, source: 'blocked', retryAfterMs: Infinity })
+  expect(limiter.peek(from('192.0.2.7'))).toMatchObject({ allowed: false, source: 'blocked' })
+  expect(charge('192.0.2.8').allowed).toBe(true)
+})
+
+test('skipped subjects are not charged, also where skip is async', async () => {
+  const isInternal = ({ ip }: { ip: string }) => ip === '192.0.2.1'
+  const { charge } = limiterWith({ skip: isInternal })
+  expect([charge('192.0.2.1').source, charge('192.0.2.1').source]).toEqual(['none', 'none'])
+  const later = limiterWith({ skip: async (subject: { ip: string }) => isInternal(subject) })
+  expect(await later.charge('192.0.2.1')).toMatchObject({ source: 'none' })
+  expect(await later.charge('192.0.2.2')).toMatchObject({ source: 'store', remaining: 0 })
+})
+
+test('report mode allows what is over the limit, says so in parts, and emits the denial', () => {
+  const { limiter, limited, charge } = limiterWith({ mode: 'report', block: ['192.0.2.7'] })
+  charge('192.0.2.1')
+  const over = charge('192.0.2.1')
+  expect(over).toMatchObject({ allowed: true, retryAfterMs: 0, remaining: 0, parts: [{ allowed: false }] })
+  expect(limited).toMatchObject([{ allowed: false }])
+  expect(charge('192.0.2.7')).toMatchObject({ allowed: true, source: 'store' })
+  limiter.refund(over)
+  expect((limiter.peek(from('192.0.2.1')) as Decision).remaining).toBe(0)
+  limiter.forget(over)
+  expect((limiter.peek(from('192.0.2.1')) as Decision).remaining).toBe(1)
+})
+
+test('wrong lists fail at start-up', () => {
+  expect(() => createLimiter({ limit: 1, window: '1m', allow: ['localhost'] })).toThrow(
+    'createLimiter: allow must hold addresses and CIDR ranges',
+  )
+})
