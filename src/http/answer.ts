@@ -8,14 +8,8 @@ import {
   denialBody,
   readMessage,
 } from './denial-body.js'
-import {
-  denialHeaders,
-  type HeaderList,
-  type HeaderStyle,
-  headerWriter,
-  type ResetFormat,
-} from './headers.js'
-import type { Refusal } from './server.js'
+import { denialHeaders, type HeaderStyle, headerWriter, type ResetFormat } from './headers.js'
+import type { HeaderList, Refusal } from './server.js'
 
 /** How a decision is answered. */
 export interface AnswerOptions {

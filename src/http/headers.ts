@@ -1,8 +1,5 @@
 import type { Decision, PartDecision } from '../limiter/decision.js'
-import type { Server } from './server.js'
-
-/** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
-export type HeaderList = string[]
+import type { HeaderList, Server } from './server.js'
 
 /** Which rate limit headers a response carries. */
 export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'

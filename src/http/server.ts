@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { warnOnce } from '../util/warn-once.js'
-import type { HeaderList } from './headers.js'
+
+/** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
+export type HeaderList = string[]
 
 /** A whole response to a refused request. */
 export interface Refusal {

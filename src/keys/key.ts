@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../util/maybe-promise.js'
+import { processWide } from '../util/process-wide.js'
 
 /**
  * What a key function may return:
@@ -14,26 +15,42 @@ export type KeyValue = unknown
 export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<KeyValue>
 
 /**
- * What headgate's own key functions read from a subject; nothing is required. An Express, Connect or
- * node:http request has it; so may a Fetch `Request`, or an object of the user's own.
+ * What headgate's own key functions read from a subject; nothing is required. A request of Express, Connect,
+ * Fastify or node:http has it; so may an object of the user's own. For others, such as a Fetch `Request`,
+ * adapters provide it by `viewAsRequest`.
  */
 export interface RequestLike {
+  /** The source address, where a framework or a trusted proxy reports it. */
   readonly ip?: unknown
   readonly method?: unknown
   readonly baseUrl?: unknown
+  /** Express' route, whose `path` is the pattern that matched. */
   readonly route?: unknown
   readonly user?: unknown
+  /** The parsed body. */
   readonly body?: unknown
+  /** A plain object with names in lower case, or `Headers` of the Fetch standard. */
   readonly headers?: unknown
   readonly socket?: unknown
   /** Of an HTTP/2 request. */
   readonly stream?: unknown
+  /** The Express application. */
   readonly app?: unknown
+}
+
+/** What key functions read in place of subjects that are not like requests themselves. */
+const views = processWide('requestViews', () => ({ of: new WeakMap<object, RequestLike>(), isUsed: false }))
+
+/** Has key functions read `view` in place of this subject. */
+export function viewAsRequest(subject: object, view: RequestLike): void {
+  views.of.set(subject, view)
+  views.isUsed = true
 }
 
 /** Returns a subject typed as a request. Its properties are `unknown`: check each where you read it. */
 export function asRequest(subject: unknown): RequestLike {
-  return typeof subject === 'object' && subject !== null ? subject : {}
+  if (typeof subject !== 'object' || subject === null) return {}
+  return (views.isUsed ? views.of.get(subject) : undefined) ?? subject
 }
 
 /**

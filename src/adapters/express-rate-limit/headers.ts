@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { HeaderList } from '../../http/headers.js'
+import type { HeaderList } from '../../http/server.js'
 import type { DraftHeadersVersion, RateLimitInfo } from './types.js'
 
 /** What the headers of a draft describe. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
-import type { HeaderList } from '../../http/headers.js'
 import { recordPassage } from '../../http/passage.js'
+import type { HeaderList } from '../../http/server.js'
 import { setAll } from '../../http/server.js'
 import { peerAddress } from '../../keys/connection.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
