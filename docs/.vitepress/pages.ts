@@ -14,6 +14,7 @@ export const GROUPS: readonly Group[] = [
       'production-checklist': 'Production checklist',
       'behind-a-proxy': 'Behind a proxy or a CDN',
       cors: 'CORS',
+      recipes: 'Recipes',
       testing: 'Testing your limits',
       sizing: 'Sizing',
       upgrading: 'Upgrading a running fleet',

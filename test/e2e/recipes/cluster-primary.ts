@@ -1,0 +1,16 @@
+/** Starts a server in four processes of node:cluster, and sends its parent the port once all of them listen. */
+import cluster from 'node:cluster'
+
+const [file = ''] = process.argv.slice(2)
+let listening = 0
+
+cluster.setupPrimary({ exec: file, execArgv: ['--import', 'tsx'] })
+cluster.on('listening', (_worker, { port }) => {
+  listening += 1
+  if (listening === 4) process.send?.(port)
+})
+process.once('SIGTERM', () => {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  process.exit()
+})
+for (let i = 0; i < 4; i++) cluster.fork()

@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { blocksOf } from '../docs/pages.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const PATH = 'docs/recipes.md'
+
+/** Code of the page about recipes, in a file of its own. */
+export interface Recipe {
+  readonly file: string
+  remove(): void
+}
+
+/** Writes a recipe's code into a file: the block under this heading, the first one or the one at `index`. */
+export function writeRecipe(heading: string, index = 0): Recipe {
+  const text = readFileSync(join(ROOT, PATH), 'utf8')
+  const lines = text.split('\n')
+  const from = lines.indexOf(`## ${heading}`)
+  if (from < 0) throw new Error(`${PATH} has no heading "${heading}"`)
+  const next = lines.findIndex((line, i) => i > from && line.startsWith('## '))
+  const to = next < 0 ? lines.length : next
+  const blocks = blocksOf({ path: PATH, text }).filter(({ line }) => line > from && line <= to)
+  const block = blocks[index]
+  if (block === undefined) throw new Error(`${PATH} has no block ${index} under "${heading}"`)
+  mkdirSync(join(ROOT, '.cache'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.cache/recipe-'))
+  const file = join(folder, 'recipe.ts')
+  writeFileSync(file, block.code)
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Queue, type Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { writeRecipe } from './recipe.js'
+
+let redis: RedisServer
+const cleanups: (() => unknown)[] = []
+
+beforeAll(async () => {
+  redis = await startRedis()
+  process.env.REDIS_URL = redis.url
+}, 600_000) // where Redis has to be installed first
+
+afterAll(() => redis?.stop())
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+test('BullMQ: jobs over the limit of their tenant wait, and those of others do not', async () => {
+  const { file, remove } = writeRecipe('Jobs of a queue')
+  cleanups.push(remove)
+  const recipe = (await import(file)) as { startWorker(): Worker; redis: Redis }
+  cleanups.push(() => recipe.redis.disconnect())
+  const queue = new Queue('mail', { connection: { url: redis.url } })
+  cleanups.push(() => queue.close())
+  const done: { tenant: string; atMs: number }[] = []
+  jest.spyOn(console, 'log').mockImplementation(() => {})
+  const jobs = ['acme', 'acme', 'acme', 'acme', 'umbrella'].map((tenant) => ({
+    name: 'send',
+    data: { tenant },
+  }))
+  await queue.addBulk(jobs)
+  const worker = recipe.startWorker()
+  cleanups.push(() => worker.close(true))
+  worker.on('completed', ({ data }) => done.push({ tenant: data.tenant, atMs: Date.now() }))
+  await until('all jobs are done', () => done.length === 5)
+  const [first, second, third, fourth] = done
+    .filter(({ tenant }) => tenant === 'acme')
+    .map(({ atMs }) => atMs)
+  expect((third as number) - (first as number)).toBeGreaterThan(300) // refilled by one in 500 ms
+  expect((fourth as number) - (second as number)).toBeGreaterThan(600)
+  expect(done.slice(0, 3).map(({ tenant }) => tenant)).toContain('umbrella')
+})
+
+test('node:cluster: four processes share one limit', async () => {
+  const { file, remove } = writeRecipe('Several processes: node:cluster and PM2')
+  cleanups.push(remove)
+  const primary = fork(join(__dirname, 'cluster-primary.ts'), [file], {
+    execArgv: ['--import', 'tsx'],
+    env: { ...process.env, PORT: '0' },
+  })
+  cleanups.push(() => stop(primary))
+  const [port] = (await once(primary, 'message')) as [number]
+  const requests = Array.from({ length: 40 }, async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
+    return response.status
+  })
+  const statuses = await Promise.all(requests)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(30)
+})
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill()
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
