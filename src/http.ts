@@ -34,8 +34,23 @@ export type { BreakerState } from './resilience/circuit-breaker.js'
 export type { LeaseOptions } from './resilience/lease/options.js'
 export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
-export { applyRefunds, decideCharges, type ReadState, type StateWrite } from './stores/shared/decide.js'
-export type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from './stores/store.js'
+export {
+  applyRefunds,
+  applyUpdate,
+  decideCharges,
+  type ReadState,
+  type StateWrite,
+} from './stores/shared/decide.js'
+export type {
+  Charge,
+  KeyedPolicy,
+  Part,
+  PartVerdict,
+  Refund,
+  StateChange,
+  Store,
+  Verdict,
+} from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 export type { MaybePromise } from './util/maybe-promise.js'

@@ -21,12 +21,12 @@ interface Denial {
 
 /**
  * The denials of a store, in this process's memory. A charge that was denied stays denied until its
- * `retryAfterMs` is over, and so does one that costs more; only a refund or `forget` ends that sooner.
+ * `retryAfterMs` is over, and so does one that costs more; only a refund, `forget` or an update ends that sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
   readonly #denials = new RecentMap<Denial>(MIN_KEYS)
-  /** When units of a key were last refunded or forgotten. */
+  /** When a key was last refunded, forgotten or updated. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
@@ -65,7 +65,7 @@ export class DenialCache {
     }
   }
 
-  /** Drops the denials of keys whose units are refunded or forgotten. */
+  /** Drops the denials of keys that are refunded, forgotten or updated. */
   invalidate(keys: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
     for (const { key } of keys) {
@@ -120,8 +120,8 @@ export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
  * Creates a store that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
  * also while the store is down. A denial is repeated for `maxMs` at most since its charge was sent.
  *
- * A refund and `forget` invalidate denials, whichever limiter calls them. A refund in another process counts
- * here `maxMs` later at the latest.
+ * A refund, `forget` and an update invalidate denials, whichever limiter calls them. One in another process
+ * counts here `maxMs` later at the latest.
  */
 export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
   /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
@@ -139,5 +139,6 @@ export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: nu
     charge: (charge, settle) => cache.find(charge, maxMs) ?? store.charge(charge, settle),
     refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
     forget: async (keys) => invalidateFor(keys, store.forget(keys)),
+    update: async (keyed, change) => invalidateFor([keyed], store.update(keyed, change)),
   }
 }

@@ -1,5 +1,5 @@
 import { type Submit, submitOf } from '../stores/shared/submit.js'
-import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
+import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
 import { fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
@@ -26,6 +26,8 @@ export interface GuardedStore {
   charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
+  /** Changes a state. The store must have `update`. */
+  update(keyed: KeyedPolicy, change: StateChange): MaybePromise<void>
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
   close(): Promise<void>
 }
@@ -46,6 +48,12 @@ interface Operation<Item, Result> {
   readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
   /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
   readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
+}
+
+/** A change of one key's state. */
+interface Update {
+  readonly keyed: KeyedPolicy
+  readonly change: StateChange
 }
 
 /** How a store is guarded. */
@@ -87,6 +95,11 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
   const forgetting = {
     send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)),
+    read: readNothing,
+  }
+
+  const updating = {
+    send: callbackOf(({ keyed, change }: Update) => (store as Required<Store>).update(keyed, change)),
     read: readNothing,
   }
 
@@ -196,6 +209,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     charge: (charge, settle) => run(charging, charge, settle),
     refund: (refunds) => perform(refunding, refunds),
     forget: (keys) => perform(forgetting, keys),
+    update: (keyed, change) => perform(updating, { keyed, change }),
     async close() {
       await deadlines.idle()
       await deadlines.limit(Promise.resolve(store.close?.())).catch((error) => {

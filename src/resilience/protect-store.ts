@@ -65,6 +65,13 @@ function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore 
       }
     },
     forget: memory.forget,
+    update(keyed, change) {
+      try {
+        store.update(keyed, change)
+      } catch (cause) {
+        throw asStoreError(store.name, cause)
+      }
+    },
     close: async () => {},
   }
 }

@@ -1,4 +1,4 @@
-import type { Policy, Step } from '../policies/policy.js'
+import type { Policy, State, Step } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { StoreError } from './store-error.js'
 
@@ -50,8 +50,14 @@ export interface Refund extends Part {
 }
 
 /**
- * A store keeps states and decides charges atomically. Its contract, of which `decideCharges` and
- * `applyRefunds` keep all that needs no database:
+ * Returns the state that replaces a key's, at the store's time; `undefined` removes it. It is pure, and gets the
+ * state as `policy.clampToNow` returns it. A store may call it several times: the last call counts.
+ */
+export type StateChange = (state: State | undefined, nowMs: number) => State | undefined
+
+/**
+ * A store keeps states and decides charges atomically. Its contract, of which `decideCharges`,
+ * `applyRefunds` and `applyUpdate` keep all that needs no database:
  *
  * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
  * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in
@@ -80,6 +86,12 @@ export interface Store {
   refund(refunds: readonly Refund[]): MaybePromise<void>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
+  /**
+   * Changes the state of one key, with no charge of that key in between. A fresh state is removed, as by a
+   * refund. Throws or rejects with what `change` throws, and changes nothing then. A store need not have it:
+   * it is for changes by hand.
+   */
+  update?(key: KeyedPolicy, change: StateChange): MaybePromise<void>
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,
    * flush, restart). Returns a function that unsubscribes.

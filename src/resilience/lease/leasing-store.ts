@@ -1,5 +1,5 @@
 import { submitOf, withSubmit } from '../../stores/shared/submit.js'
-import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
+import type { Charge, KeyedPolicy, Part, Refund, StateChange, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
@@ -132,6 +132,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       }
       return store.forget(keyed)
     },
+    update: (keyed: KeyedPolicy, change: StateChange) => (store as Required<Store>).update(keyed, change),
     async close() {
       isClosed = true
       await timeout(CLOSING_MS)(returnAll()).catch(onReturnFailed)

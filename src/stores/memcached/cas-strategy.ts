@@ -2,17 +2,15 @@ import type { Socket } from 'node:net'
 import type { Policy, State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
-import { applyOperations, type Operation, type Result } from '../shared/apply-operations.js'
+import { applyOperations, keysOf, type Operation, type Result } from '../shared/apply-operations.js'
+import { keyQueue } from '../shared/key-queue.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
-import type { Part, Refund } from '../store.js'
-import { StoreError } from '../store-error.js'
+import type { KeyedPolicy, Refund, StateChange } from '../store.js'
 import { timeFor } from './clock-skew.js'
 import { removeItem, type Transport } from './connection.js'
-import { foreignKeyError, statusError } from './errors.js'
-import { expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
+import { contentionError, foreignKeyError, statusError } from './errors.js'
+import { CHANGED, expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
-/** The statuses of a write to an item that others have changed, removed or created. */
-const CHANGED: readonly number[] = [STATUS.exists, STATUS.notFound, STATUS.notStored]
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
 
@@ -27,12 +25,6 @@ interface Version {
   readonly socket?: Socket
 }
 
-interface Call {
-  readonly operations: readonly Operation[]
-  resolve(results: readonly Result[]): void
-  reject(reason: unknown): void
-}
-
 /**
  * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after thirty
  * attempts, or two seconds of them, that other processes won.
@@ -44,30 +36,6 @@ interface Call {
  */
 export function casStrategy(transport: Transport) {
   const ownVersions = new RecentMap<Version>(MIN_KEYS)
-  const waiting = new Map<string, Call[]>()
-
-  function run(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    return new Promise((resolve, reject) => {
-      const call = { operations, resolve, reject }
-      const queue = waiting.get(key)
-      if (queue === undefined) runQueue(key, [call])
-      else queue.push(call)
-    })
-  }
-
-  async function runQueue(key: string, first: readonly Call[]): Promise<void> {
-    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call[]) {
-      waiting.set(key, [])
-      try {
-        const all = calls.flatMap(({ operations }) => operations)
-        const results = [...(await swapState(key, all))]
-        for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
-      } catch (reason) {
-        for (const { reject } of calls) reject(reason)
-      }
-    }
-    waiting.delete(key)
-  }
 
   async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
     const own = takeOwnVersion(key)
@@ -76,8 +44,7 @@ export function casStrategy(transport: Transport) {
       (own && (await trySwap(key, own, operations))) ??
       (await retry(attempt, { isFinal: (swapped) => swapped !== undefined }))
     if (results !== undefined) return results
-    const message = `others changed the key ${key} during every attempt`
-    throw new StoreError('memcached', message, { answered: true })
+    throw contentionError(key)
   }
 
   function takeOwnVersion(key: string): Version | undefined {
@@ -119,12 +86,17 @@ export function casStrategy(transport: Transport) {
     return results
   }
 
+  const run = keyQueue(swapState)
+
+  async function apply(key: string, operation: Operation): Promise<void> {
+    const [failure] = await run(key, [operation])
+    if (failure) throw failure
+  }
+
   return {
     charge: run,
-    async refund(key: string, refund: Refund): Promise<void> {
-      const [failure] = await run(key, [{ refund }])
-      if (failure) throw failure
-    },
+    refund: (key: string, refund: Refund) => apply(key, { refund }),
+    update: (key: string, update: KeyedPolicy, change: StateChange) => apply(key, { update, change }),
     async forget(key: string): Promise<void> {
       ownVersions.delete(key)
       await removeItem(transport, key, key)
@@ -134,8 +106,6 @@ export function casStrategy(transport: Transport) {
 
 /** Returns the policy of operations, which are all of one key. */
 function policyOf(operations: readonly Operation[]): Policy {
-  const operation = operations[0] as Operation
-  if ('refund' in operation) return operation.refund.policy
-  if ('forget' in operation) return operation.forget.policy
-  return (operation[0] as Part).policy
+  const [only] = keysOf(operations[0] as Operation)
+  return (only as KeyedPolicy).policy
 }

@@ -2,10 +2,16 @@ import { retry } from '../../util/retry.js'
 import type { MemcachedReply } from './client.js'
 import type { Transport } from './connection.js'
 import { foreignKeyError, statusError } from './errors.js'
-import { decrement, get, increment, type MemcachedRequest, STATUS } from './protocol.js'
+import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swapCount } from './protocol.js'
 
 /** memcached 1.6.18 evicts unread items, and an increment is no read: one increment in 16 adds a read. */
 const READ_ONE_IN = 16
+
+/** A count, and the CAS token of its counter; 0 and `undefined` where there is no counter. */
+interface CountVersion {
+  readonly count: number
+  readonly cas: bigint | undefined
+}
 
 /** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
@@ -13,9 +19,30 @@ export type CounterIo = ReturnType<typeof counterIo>
 export function counterIo({ request }: Transport) {
   let evicts = true // a server with -M does not, and cannot increment a counter while somebody reads it
 
-  async function read(key: string, counter: string): Promise<number> {
+  async function readVersion(key: string, counter: string): Promise<CountVersion> {
     const reading = get(counter)
-    return countIn(reading, await request(key, reading))
+    const reply = await request(key, reading)
+    const { status, cas } = reply.header
+    return { count: countIn(reading, reply), cas: status === STATUS.ok ? cas.readBigUInt64BE(0) : undefined }
+  }
+
+  async function read(key: string, counter: string): Promise<number> {
+    return (await readVersion(key, counter)).count
+  }
+
+  /** Writes a count if nobody has changed the counter since that version. Returns whether nobody has. */
+  async function swap(
+    key: string,
+    counter: string,
+    { cas }: CountVersion,
+    count: number,
+    expiration: number,
+  ): Promise<boolean> {
+    const swapping = swapCount(counter, count, expiration, cas)
+    const reply = await request(key, swapping)
+    const { status } = reply.header
+    if (status !== STATUS.ok && !CHANGED.includes(status)) throw statusError(swapping, reply)
+    return status === STATUS.ok
   }
 
   /** Sends a request, and sends it again while the reply has this status, which passes. */
@@ -48,7 +75,7 @@ export function counterIo({ request }: Transport) {
     countIn(subtracting, await requestWhile(STATUS.noMemory, key, subtracting)) // throws for an error
   }
 
-  return { read, add, subtract }
+  return { read, readVersion, add, subtract, swap }
 }
 
 /** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */

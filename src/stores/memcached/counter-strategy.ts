@@ -4,6 +4,7 @@ import { warnRefundFailed } from '../shared/refunds.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
+import { counterUpdater } from './counter-update.js'
 import { type Counters, countersOf } from './counters.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
@@ -77,7 +78,7 @@ export function counterStrategy(transport: Transport) {
     await Promise.all(removals).finally(() => slices.invalidate(key))
   }
 
-  return { charge, refund, forget }
+  return { charge, refund, forget, update: counterUpdater(io, slices) }
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */

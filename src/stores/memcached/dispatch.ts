@@ -2,7 +2,7 @@ import type { Policy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import type { Result } from '../shared/apply-operations.js'
 import { batcher } from '../shared/batcher.js'
-import type { Charge, KeyedPolicy, Part, Refund, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Part, Refund, StateChange, Verdict } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import type { Transport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
@@ -40,6 +40,8 @@ export function dispatcher(transport: Transport) {
     /** Decides charges of one key each. Charges of the same key in a batch are decided together. */
     charges,
     refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
+    update: (keyed: KeyedPolicy, change: StateChange) =>
+      strategyFor(keyed.policy).update(itemKey(keyed.key), keyed, change),
     forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
   }
 }

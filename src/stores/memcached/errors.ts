@@ -15,3 +15,9 @@ export function foreignKeyError(key: string, cause = new Error(`${key} holds no 
   const message = `the key ${key} holds something other than a state of its policy. Give the limiter another prefix.`
   return new StoreError('memcached', message, { cause, answered: true })
 }
+
+/** Returns the error for a key that others changed during every attempt to swap it. */
+export function contentionError(key: string): StoreError {
+  const message = `others changed the key ${key} during every attempt`
+  return new StoreError('memcached', message, { answered: true })
+}

@@ -46,6 +46,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     async forget(keyed: readonly KeyedPolicy[]) {
       await Promise.all(keyed.map(keys.forget))
     },
+    update: keys.update,
     onLimitsLost: losses.subscribe,
   }
   return withSubmit(store, (charge, settle) => {

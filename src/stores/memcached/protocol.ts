@@ -76,11 +76,17 @@ export function swap(
   value: Buffer,
   expiration: number,
   cas: bigint | undefined,
+  flags = STATE_FLAGS,
 ): MemcachedRequest {
   const extras = Buffer.allocUnsafe(8)
-  extras.writeUInt32BE(STATE_FLAGS, 0)
+  extras.writeUInt32BE(flags, 0)
   extras.writeUInt32BE(expiration, 4)
   return { opcode: cas === undefined ? OPCODE.add : OPCODE.replace, key, extras, value, cas }
+}
+
+/** Writes a counter's count, as `swap` writes a state. */
+export function swapCount(key: string, count: number, expiration: number, cas: bigint | undefined) {
+  return swap(key, Buffer.from(String(count)), expiration, cas, 0)
 }
 
 /** Returns whether the flags in a reply's extras are those that `swap` writes. */
@@ -124,6 +130,9 @@ const MAX_RELATIVE_SECONDS = 30 * 24 * 60 * 60
 const MAX_SECONDS = 0xfffffffe
 /** memcached's clock ticks once a second, so an item may be gone one second early. */
 const SLACK_SECONDS = 2
+
+/** The statuses of a `swap` of an item that others have changed, removed or created. */
+export const CHANGED: readonly number[] = [STATUS.exists, STATUS.notFound, STATUS.notStored]
 
 /** Returns an expiration in whole seconds as memcached reads it, never early. 0 means never. */
 export function expirationOf(afterMs: number, nowMs: number): number {

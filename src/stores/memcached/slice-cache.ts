@@ -29,6 +29,9 @@ interface CachedSlices {
   readonly counts: readonly number[]
 }
 
+/** Caches the counts of past slices. */
+export type SliceCache = ReturnType<typeof sliceCache>
+
 /** Creates a cache of the counts of past slices, which only fall, by a refund or a `forget`. */
 export function sliceCache(io: CounterIo) {
   let byKey = new RecentMap<CachedSlices>(MIN_KEYS)

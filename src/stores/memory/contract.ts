@@ -1,5 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, StateChange, Store, Verdict } from '../store.js'
 
 /** A store in this process: synchronous, exact, bounded. */
 export interface MemoryStore extends Store {
@@ -7,6 +7,7 @@ export interface MemoryStore extends Store {
   charge(charges: readonly Charge[]): readonly Verdict[]
   refund(refunds: readonly Refund[]): void
   forget(keys: readonly KeyedPolicy[]): void
+  update(key: KeyedPolicy, change: StateChange): void
   /** How many keys are stored. */
   readonly size: number
 }

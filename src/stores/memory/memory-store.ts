@@ -1,8 +1,10 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { whole } from '../../util/validate.js'
+import { changeState } from '../shared/change-state.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
-import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, StateChange, Verdict } from '../store.js'
+import { StoreError } from '../store-error.js'
 import { monotonicNow, validateClock } from './clock.js'
 import { KEY_END, type KeyPieces, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
@@ -184,6 +186,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     else overflow.delete(overflowKey(refund))
   }
 
+  function update({ key, policy }: KeyedPolicy, change: StateChange): void {
+    const nowMs = now()
+    const isStored = table.seek(key, policy)
+    const state = isStored ? table.read().slice() : undefined
+    const changed = changeState(policy, state, nowMs, change)
+    if (changed === state) return
+    if (changed === undefined) table.remove()
+    else if (isStored) table.write(changed)
+    else if (table.makeRoom(nowMs, 1)) table.add(policy, changed)
+    else throw new StoreError('memory', `it holds maxKeys (${maxKeys}) clients, all of them in use`)
+  }
+
   const store: MemoryStore = {
     name: 'memory',
     charge(charges) {
@@ -199,6 +213,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     forget(keys) {
       for (const { key, policy } of keys) table.forget({ key, policy })
     },
+    update,
     get size() {
       return table.size
     },

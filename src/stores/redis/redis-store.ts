@@ -7,6 +7,7 @@ import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { type AnyRedisClient, transportOf } from './client.js'
+import { compareAndSwap } from './compare-and-swap.js'
 import { multiPolicyCall, refundCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexesOf, scriptRunner } from './script-runner.js'
@@ -60,6 +61,7 @@ export function redisStore(client: AnyRedisClient): Store {
     checkPolicies(charge)
   }
 
+  const apply = compareAndSwap(transport)
   const { shardOf } = transport
   const chargeAcross = shardOf && crossShardCharge({ shardOf, charge: shards.submitAll, refund })
   const store: Store = {
@@ -70,6 +72,10 @@ export function redisStore(client: AnyRedisClient): Store {
     },
     refund,
     forget: (keys) => unlink(keys, transport),
+    async update(update, change) {
+      checkPolicies([update])
+      await apply({ update, change })
+    },
   }
   return withSubmit(store, (charge, settle) => {
     check(charge)

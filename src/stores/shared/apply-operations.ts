@@ -1,9 +1,21 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, Refund, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Refund, StateChange, Verdict } from '../store.js'
+import { changeState } from './change-state.js'
 import { evaluateCharge, type Read } from './evaluate-charge.js'
 
 /** What a store does to the states of keys. */
-export type Operation = Charge | { readonly refund: Refund } | { readonly forget: KeyedPolicy }
+export type Operation =
+  | Charge
+  | { readonly refund: Refund }
+  | { readonly forget: KeyedPolicy }
+  | { readonly update: KeyedPolicy; readonly change: StateChange }
+
+/** Returns the keys that an operation reads or writes, with their policies. */
+export function keysOf(operation: Operation): readonly KeyedPolicy[] {
+  if ('refund' in operation) return [operation.refund]
+  if ('forget' in operation) return [operation.forget]
+  return 'update' in operation ? [operation.update] : operation
+}
 
 /** The verdict of a charge, `undefined` for other operations; an error if the operation changed nothing. */
 export type Result = Verdict | Error | undefined
@@ -37,6 +49,13 @@ export function applyOperations(
     if ('forget' in operation) {
       const { key, policy } = operation.forget
       writes.set(key, { policy, state: undefined })
+      return undefined
+    }
+    if ('update' in operation) {
+      const { key, policy } = operation.update
+      const state = current(key, policy)
+      const changed = changeState(policy, state, nowMs, operation.change)
+      if (changed !== state) writes.set(key, { policy, state: changed })
       return undefined
     }
     const outcome = evaluateCharge(operation, current, nowMs)

@@ -1,5 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Charge, Refund, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Refund, StateChange, Verdict } from '../store.js'
 import { applyOperations, type Operation, type Writes } from './apply-operations.js'
 import { checkCosts, checkedRead, checkRefunds, checkTime } from './validate.js'
 
@@ -51,6 +51,20 @@ export function applyRefunds(
   checkRefunds('applyRefunds', refunds)
   const operations = refunds.map((refund) => ({ refund }))
   return applyAll('applyRefunds', operations, read, nowMs).writes
+}
+
+/**
+ * Returns the states to write for a change of one key's state: at most one. It is pure, as `decideCharges` is.
+ *
+ * Throws a `TypeError` for a wrong time or state, as `decideCharges` does, and what `read` and `change` throw.
+ */
+export function applyUpdate(
+  update: KeyedPolicy,
+  change: StateChange,
+  read: ReadState,
+  nowMs: number,
+): readonly StateWrite[] {
+  return applyAll('applyUpdate', [{ update, change }], read, nowMs).writes
 }
 
 function applyAll(owner: string, operations: readonly Operation[], read: ReadState, nowMs: number) {

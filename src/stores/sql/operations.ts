@@ -1,4 +1,4 @@
-import { applyOperations, type Operation, type Writes } from '../shared/apply-operations.js'
+import { applyOperations, keysOf, type Operation, type Writes } from '../shared/apply-operations.js'
 import type { Changes, Decision, LockedRows, Row } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
@@ -6,8 +6,7 @@ import { rowKey } from './table.js'
 
 /** Returns the keys that an operation reads or writes. */
 export function lockKeys(operation: Operation): readonly string[] {
-  if ('refund' in operation) return [operation.refund.key]
-  return 'forget' in operation ? [operation.forget.key] : operation.map(({ key }) => key)
+  return keysOf(operation).map(({ key }) => key)
 }
 
 /** Returns the keys of all rows to lock, in one order for all processes, which prevents deadlocks. */

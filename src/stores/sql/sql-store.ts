@@ -98,6 +98,9 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     async forget(keys) {
       await operations.submitAll(keys.map((forget) => ({ forget })))
     },
+    async update(update, change) {
+      await operations.submitAll([{ update, change }])
+    },
     prepare: () => withRetry(dialect.prepare).catch(fail), // other processes may prepare at the same time
     close: purge.close,
   }
@@ -109,6 +112,6 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
 
 /** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
 function singlePart([operation, ...others]: readonly Operation[]): Part | undefined {
-  if (operation === undefined || 'refund' in operation || 'forget' in operation) return undefined
+  if (!Array.isArray(operation)) return undefined
   return others.length === 0 && operation.length === 1 ? operation[0] : undefined
 }

@@ -10,6 +10,7 @@ import { setupCases } from './setup.js'
 import type { StoreCase } from './store-case.js'
 import { type ConformanceSetup, readSetup, withStore } from './store-under-test.js'
 import { traceCases } from './traces.js'
+import { updateCases } from './updates.js'
 
 /**
  * Returns all that the store contract promises, as tests for any runner:
@@ -32,6 +33,7 @@ export function storeConformance(setup: ConformanceSetup): TestCase[] {
     ...manyPartsCases,
     ...batchCases(capabilities),
     ...refundAndForgetCases,
+    ...updateCases,
     ...banCases(capabilities),
     ...keyCases(capabilities),
     ...expiryCases(capabilities),

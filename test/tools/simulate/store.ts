@@ -1,6 +1,11 @@
 import slotOf from 'cluster-key-slot'
 import type { Policy, State, Store, Verdict } from 'headgate'
-import { applyOperations, type Operation, type Result } from '../../../src/stores/shared/apply-operations.js'
+import {
+  applyOperations,
+  keysOf,
+  type Operation,
+  type Result,
+} from '../../../src/stores/shared/apply-operations.js'
 import { type BatcherOptions, batcher } from '../../../src/stores/shared/batcher.js'
 import { withSubmit } from '../../../src/stores/shared/submit.js'
 import { groupBy } from '../../../src/util/group-by.js'
@@ -105,7 +110,5 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
 
 /** Returns the key of an operation: a simulated charge has one part. */
 function keyOf(operation: Operation): string {
-  if ('refund' in operation) return operation.refund.key
-  if ('forget' in operation) return operation.forget.key
-  return operation[0]?.key ?? ''
+  return keysOf(operation)[0]?.key ?? ''
 }

@@ -112,3 +112,20 @@ end
 ${WRITE_CHANGED}`,
   ),
 )
+
+export const swapScript = once(() =>
+  script(
+    `  Replaces the state of one key if it is still the expected one.${POLICIES_HEAD}
+  ARGV[3]  the expected state: its bytes in hexadecimal, zeros for a missing one; '' to read only.
+  ARGV[4]  the next state, likewise; '' to remove the key.`,
+    `${POLICIES}
+local function from_hex(digits)
+  return (digits:gsub('..', function(pair) return string.char(tonumber(pair, 16)) end))
+end
+if states[1] and raw[1] == from_hex(ARGV[3]) then
+  changed[1], is_fresh[1] = true, ARGV[4] == ''
+  if not is_fresh[1] then states[1] = { unpack_numbers(policy_of[1].format, from_hex(ARGV[4])) } end
+end
+${WRITE_CHANGED}`,
+  ),
+)

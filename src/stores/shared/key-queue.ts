@@ -1,0 +1,40 @@
+import type { Operation, Result } from './apply-operations.js'
+
+/** Applies operations of one key, in order. Returns a result for each. */
+type Run = (key: string, operations: readonly Operation[]) => Promise<readonly Result[]>
+
+interface Call {
+  readonly operations: readonly Operation[]
+  resolve(results: readonly Result[]): void
+  reject(reason: unknown): void
+}
+
+/**
+ * Creates a function that calls `run` once at a time for each key. Calls for a key that wait then run together,
+ * so that a process which changes states by compare-and-swap never races itself.
+ */
+export function keyQueue(run: Run): Run {
+  const waiting = new Map<string, Call[]>()
+
+  async function runQueue(key: string, first: readonly Call[]): Promise<void> {
+    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call[]) {
+      waiting.set(key, [])
+      try {
+        const all = calls.flatMap(({ operations }) => operations)
+        const results = [...(await run(key, all))]
+        for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
+      } catch (reason) {
+        for (const { reject } of calls) reject(reason)
+      }
+    }
+    waiting.delete(key)
+  }
+
+  return (key, operations) =>
+    new Promise((resolve, reject) => {
+      const call = { operations, resolve, reject }
+      const queue = waiting.get(key)
+      if (queue === undefined) runQueue(key, [call])
+      else queue.push(call)
+    })
+}
