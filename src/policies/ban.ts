@@ -79,6 +79,24 @@ export function isBan({ kind }: Policy): boolean {
   return kind.startsWith('ban-')
 }
 
+/** Returns the length of the longest ban of a `ban` policy. */
+export function longestBanMs({ params }: Policy): number {
+  return params.at(-1) as number
+}
+
+/**
+ * Returns the state of a `ban` policy with a ban by hand of `banMs`, at most the longest of the policy. It
+ * counts as a first ban for those that follow, and never ends a longer one.
+ */
+export function startBan(policy: Policy, state: State | undefined, nowMs: number, banMs: number): State {
+  const at = policy.width - RECORD_WIDTH
+  const before = state ?? new Array<number>(policy.width).fill(0)
+  const [level = 0, untilMs = 0] = before.slice(at + 2)
+  const escalates = untilMs + longestBanMs(policy) > nowMs
+  const bannedUntilMs = Math.max(untilMs, nowMs + banMs)
+  return [...before.slice(0, at), 0, 0, escalates ? Math.max(1, level) : 1, bannedUntilMs]
+}
+
 function readBans(owner: string, option: string, value: unknown): readonly number[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const bansMs = list.map((each) => durationMs(owner, option, each))
@@ -102,7 +120,9 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
       const denial = { ...untaken, allowed: false }
       if (onAttempt === 'nothing')
         return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
-      return countDenial(denial, own, { ...record, bannedUntilMs: nowMs + banMs(record.level) }, nowMs)
+      // Never shorter than before: a ban by hand may be longer than its level.
+      const bannedUntilMs = Math.max(record.bannedUntilMs, nowMs + banMs(record.level))
+      return countDenial(denial, own, { ...record, bannedUntilMs }, nowMs)
     }
     if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
     return countDenial(step, own, strike(record, nowMs), nowMs)
@@ -156,9 +176,10 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
     return stateOf(clampedOwn, { ...record, strikesUntilMs, bannedUntilMs })
   }
 
-  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
+  /** Returns a state whose inner state was changed by `giveBack`. */
+  function changeOwn(state: State, nowMs: number, giveBack: (own: State) => State | undefined) {
     const { own = [], record } = split(state)
-    const left = inner.refund(own, nowMs, cost, takenAtMs, resetAtMs)
+    const left = giveBack(own)
     if (left === own) return state
     return left === undefined && cleanAfterMs(record, nowMs) === 0 ? undefined : stateOf(left, record)
   }
@@ -190,7 +211,8 @@ function makeBan(inner: Policy, settings: Settings<typeof OPTIONS.rows>): Policy
     width: width + RECORD_WIDTH,
     params: Object.freeze([...padded, after, withinMs, onAttempt === 'restart' ? 1 : 0, ...bansMs]),
     take,
-    refund,
+    refund: (state, nowMs, ...taken) => changeOwn(state, nowMs, (own) => inner.refund(own, nowMs, ...taken)),
+    reward: (state, nowMs, units) => changeOwn(state, nowMs, (own) => inner.reward(own, nowMs, units)),
     clampToNow,
     scale: (share) => makeBan(inner.scale(share), settings),
   })

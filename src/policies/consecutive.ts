@@ -45,7 +45,7 @@ function makeConsecutive(name: string, limit: number): Policy {
     return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }
 
-  function refund(state: State, _nowMs: number, cost: number): State | undefined {
+  function giveBack(state: State, _nowMs: number, cost: number): State | undefined {
     const count = state[0] as number
     if (cost === 0) return state
     return count > cost ? [count - cost] : undefined
@@ -59,7 +59,8 @@ function makeConsecutive(name: string, limit: number): Policy {
     width: 1,
     params: Object.freeze([limit]),
     take,
-    refund,
+    refund: giveBack,
+    reward: giveBack,
     clampToNow: (state) => state,
     scale: (share) => makeConsecutive(name, shareOf(limit, share)),
   })

@@ -50,6 +50,12 @@ export function firstRequestWindow(name: string, limit: number, windowMs: number
     return count > cost ? [startsAtMs, count - cost] : undefined
   }
 
+  function reward(state: State, nowMs: number, units: number): State | undefined {
+    const [startsAtMs, count] = windowAt(clampToNow(state, nowMs), nowMs)
+    if (units === 0) return state
+    return count > units ? [startsAtMs, count - units] : undefined
+  }
+
   return Object.freeze<Policy>({
     kind: 'first-request-window',
     name,
@@ -59,6 +65,7 @@ export function firstRequestWindow(name: string, limit: number, windowMs: number
     params: Object.freeze([limit, windowMs]),
     take,
     refund,
+    reward,
     clampToNow,
     prepaid: prepaidUntilReset,
     scale: (share) => firstRequestWindow(name, shareOf(limit, share), windowMs),

@@ -85,6 +85,12 @@ function clockWindow(name: string, limit: number, windowMs: number): Policy {
     return count > cost ? [index, count - cost] : undefined
   }
 
+  function reward(state: State, nowMs: number, units: number): State | undefined {
+    const [index, count] = windowAt(clampToNow(state, nowMs), nowMs)
+    if (units === 0) return state
+    return count > units ? [index, count - units] : undefined
+  }
+
   return Object.freeze<Policy>({
     kind: 'fixed-window',
     name,
@@ -94,6 +100,7 @@ function clockWindow(name: string, limit: number, windowMs: number): Policy {
     params: Object.freeze([limit, windowMs]),
     take,
     refund,
+    reward,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
     scale: (share) => clockWindow(name, shareOf(limit, share), windowMs),

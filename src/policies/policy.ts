@@ -68,6 +68,11 @@ export interface Policy {
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
+   * Returns the state with `units` more left at `nowMs`, whenever they were taken: the same object when nothing
+   * changes, `undefined` when it is fresh. Never goes beyond a fresh state.
+   */
+  reward(state: State, nowMs: number, units: number): State | undefined
+  /**
    * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest state that is
    * possible at `nowMs`. `take` reads a clamped state; a denial stores it.
    */
@@ -100,4 +105,15 @@ export function isPolicy(value: unknown): value is Policy {
   const { kind, take, refund, clampToNow, scale, params, width } = value as Partial<Policy>
   const hasMethods = [take, refund, clampToNow, scale].every((method) => typeof method === 'function')
   return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
+}
+
+/** Takes `units` at `nowMs`, or all that is left if that is less. Returns the step, and how many it took. */
+export function takeAtMost(
+  policy: Policy,
+  state: State | undefined,
+  nowMs: number,
+  units: number,
+): { readonly step: Step; readonly taken: number } {
+  const taken = Math.min(units, policy.take(state, nowMs, 0).remaining)
+  return { step: policy.take(state, nowMs, taken), taken }
 }

@@ -133,6 +133,27 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     return usedIn(viewAt(next, nowMs)) === 0 ? undefined : next
   }
 
+  /**
+   * Gives back the newest units first, since they count for longest. The oldest slice counts in part, so that
+   * more of its units are given back: it keeps the largest count whose part is small enough.
+   */
+  function reward(state: State, nowMs: number, units: number): State | undefined {
+    if (units === 0) return state
+    const { index, tick, counts } = viewAt(clampToNow(state, nowMs), nowMs)
+    let left = units
+    for (let i = 0; i < slices; i++) {
+      const given = Math.min(left, counts[i] as number)
+      ;(counts[i] as number) -= given
+      left -= given
+    }
+    const oldest = counts[slices] as number
+    const kept = Math.floor((oldest * (sliceTicks - tick)) / sliceTicks) - left
+    if (left > 0 && kept <= 0) return undefined // all other slices are empty
+    if (left > 0)
+      counts[slices] = Math.min(oldest, Math.ceil(((kept + 1) * sliceTicks) / (sliceTicks - tick)) - 1)
+    return usedIn({ index, tick, counts }) === 0 ? undefined : [index, ...counts]
+  }
+
   return Object.freeze<Policy>({
     kind: 'sliding-window',
     name,
@@ -142,6 +163,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,
+    reward,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
     scale: (share) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),

@@ -127,6 +127,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     params: Object.freeze([capacity, intervalMs]),
     take,
     refund,
+    reward: (state, nowMs, units) => refund(state, nowMs, units, nowMs),
     clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {

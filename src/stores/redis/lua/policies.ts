@@ -159,7 +159,7 @@ function banFrom({ once, clamp, take, refund, expiry }: LuaPolicy): LuaPolicy {
     take: `
     if state[ban_end] > now then
       allowed = false
-      if restarts then state[ban_end], changed = now + p[8 + state[level]], true end
+      if restarts then state[ban_end], changed = max(state[ban_end], now + p[8 + state[level]]), true end
     else
       ${take}
       if not allowed then
