@@ -9,6 +9,13 @@ export interface Served {
   readonly server: http.Server
 }
 
+/** Where requests are sent. */
+export interface Target {
+  readonly port: number
+  /** Default `127.0.0.1`. */
+  readonly host?: string
+}
+
 const closing: (() => Promise<void>)[] = []
 
 /** Has `closeServers` run this, too. */
@@ -53,10 +60,10 @@ export interface Sent {
 }
 
 /** Sends one request on a connection of its own, and reads the whole answer. */
-export async function send({ port }: Served, sent: Sent = {}): Promise<Answer> {
+export async function send({ port, host = '127.0.0.1' }: Target, sent: Sent = {}): Promise<Answer> {
   const { method = 'GET', path = '/', headers = {}, body, from } = sent
   const local = from === undefined ? {} : { localAddress: from }
-  const req = http.request({ host: '127.0.0.1', port, method, path, headers, agent: false, ...local })
+  const req = http.request({ host, port, method, path, headers, agent: false, ...local })
   req.end(body)
   const [res] = (await once(req, 'response')) as [http.IncomingMessage]
   return { status: res.statusCode ?? 0, headers: res.headers, text: await text(res) }

@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Decision } from 'headgate'
+import { headerOf } from '../../../src/keys/key.js'
+import { makeScenarios, type Scenario, type ScenarioName } from './scenarios.js'
+import { type Signals, serveSignals } from './signals.js'
+
+/** What a handler sends. */
+export interface HandlerAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** A server that runs, perhaps in another process. */
+export interface Running {
+  readonly port: number
+  /** The port where `signalsAt` reads what has happened in the server. */
+  readonly signalPort: number
+  close(): Promise<void>
+}
+
+/** What the applications of all frameworks share. Each puts a parser of JSON bodies in front. */
+export interface Application {
+  readonly scenarios: readonly (readonly [ScenarioName, Scenario])[]
+  /** The user that a request is authenticated as: the header `x-user` names it. */
+  userOf(req: unknown): { id: string } | undefined
+  /**
+   * Returns what the handler of a scenario sends: the status in the header `x-status`, and the decision that
+   * it finds as JSON. With the header `x-hold` it waits until the test releases it.
+   */
+  handle(name: string, req: unknown, decision: Decision | undefined): Promise<HandlerAnswer>
+  /** Starts a server on ::1. Its test sends requests there, and signals to another port. */
+  listen(server: http.Server, close?: () => Promise<unknown>): Promise<Running>
+}
+
+/** Creates the application with the states of its own. */
+export function makeApplication(): Application {
+  const signals = serveSignals()
+  let isFirst = true
+  const scenarios = makeScenarios(async () => {
+    if (!isFirst) return
+    isFirst = false
+    await signals.hold('charging')
+  })
+  return {
+    scenarios: Object.entries(scenarios) as [ScenarioName, Scenario][],
+    userOf(req) {
+      const id = headerOf(req, 'x-user')
+      return id === undefined ? undefined : { id }
+    },
+    async handle(name, req, decision) {
+      signals.count(`handled /${name}`)
+      if (headerOf(req, 'x-hold') !== undefined) await signals.hold('handling')
+      const { allowed, remaining, source } = decision ?? {}
+      return {
+        status: Number(headerOf(req, 'x-status') ?? 200),
+        text: JSON.stringify({ allowed, remaining: Number.isFinite(remaining) ? remaining : null, source }),
+      }
+    },
+    listen: (server, close) => listen(server, signals, close),
+  }
+}
+
+/** What `onLimited` answers where a scenario says so. */
+export function limitedAnswer({ retryAfterMs }: Decision): HandlerAnswer {
+  return { status: 420, text: `wait ${retryAfterMs} ms` }
+}
+
+/** Creates the limiters of a scenario, in the order in which they stand in front of its handler. */
+export function limitersOf<L>(
+  { limiters, isMountedTwice }: Scenario,
+  create: (options: Scenario['limiters'][number]) => L,
+): L[] {
+  const created = limiters.map(create)
+  return isMountedTwice ? [...created, ...created] : created
+}
+
+async function listen(server: http.Server, signals: Signals, close?: () => Promise<unknown>) {
+  server.prependListener('request', ({ url }: http.IncomingMessage, res: http.ServerResponse) => {
+    res.once('close', () => signals.count(`closed ${url}`))
+  })
+  const control = http.createServer(signals.answer)
+  async function end(ended: http.Server): Promise<void> {
+    ended.closeAllConnections()
+    if (!ended.listening) return
+    ended.close()
+    await once(ended, 'close')
+  }
+  return {
+    port: await portOf(server),
+    signalPort: await portOf(control),
+    async close() {
+      await close?.()
+      await end(server)
+      await end(control)
+    },
+  }
+}
+
+async function portOf(server: http.Server): Promise<number> {
+  if (!server.listening) {
+    server.listen(0, '::1')
+    await once(server, 'listening')
+  }
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,91 @@
+import { byField, byIp, byUser, memoryStore, type RequestOptions, type Store } from 'headgate'
+import { headerOf } from '../../../src/keys/key.js'
+import { brokenStore } from '../../support/fault-stores.js'
+
+/** Options that suit every framework: their functions read a request by its headers alone. */
+export type ScenarioOptions = RequestOptions<unknown, unknown>
+
+/** What stands in front of the handler of one path, `/` and the name of the scenario. */
+export interface Scenario {
+  /** The options of the limiters, in order. */
+  readonly limiters: readonly ScenarioOptions[]
+  /** All of the limiters stand there once more, as the same limiters. */
+  readonly isMountedTwice?: boolean
+  /** The option `onLimited` of the framework answers with what `limitedAnswer` returns. */
+  readonly isAnsweredByApp?: boolean
+}
+
+/** Two requests a minute, by a clock that stands still. */
+const limited = (options: ScenarioOptions = {}): ScenarioOptions => ({
+  limit: 2,
+  window: '1m',
+  resetFormat: 'delta-seconds',
+  store: memoryStore({ clock: () => 0 }),
+  ...options,
+})
+
+const one = (options?: ScenarioOptions): Scenario => ({ limiters: [limited(options)] })
+
+/**
+ * Creates the scenarios that `adapterCases` sends requests to, with states of their own. `beforeCharge` runs
+ * before the store of `late` decides.
+ */
+export function makeScenarios(beforeCharge: () => Promise<void>) {
+  const fails = () => {
+    throw new Error('the database is down')
+  }
+  return {
+    plain: one(),
+    epoch: one({ resetFormat: 'epoch-seconds' }),
+    legacy: one({ headers: 'legacy' }),
+    draft: one({ headers: 'draft' }),
+    both: one({ headers: 'both' }),
+    none: one({ headers: 'none' }),
+    text: one({ message: 'slow down' }),
+    object: one({ message: { error: 'slow down' } }),
+    status: one({ statusCode: 420 }),
+    answered: { ...one({ headers: 'both' }), isAnsweredByApp: true },
+    reported: one({ mode: 'report' }),
+    open: one({ store: brokenStore() }),
+    closed: one({ store: brokenStore(), onStoreError: 'deny' }),
+    local: one({ store: brokenStore(), onStoreError: 'local' }),
+    network: one(),
+    forwarded: one({ key: byIp({ trustProxy: 'loopback' }) }),
+    exempt: one({ allow: ['::1'] }),
+    blocked: one({ block: ['::1'] }),
+    skipped: one({ skip: (req) => headerOf(req, 'x-skip') === 'yes' }),
+    awaited: one({ skip: async (req) => headerOf(req, 'x-skip') === 'yes', cost: async () => 2 }),
+    users: one({ key: byUser() }),
+    fields: one({ key: byField('username') }),
+    failed: one({ count: 'failed' }),
+    successful: one({ count: 'successful' }),
+    judged: one({ count: async (req) => headerOf(req, 'x-counts') === 'yes' }),
+    hungUp: one({ count: 'failed' }),
+    late: one({ count: 'failed', store: lateStore(beforeCharge), timeoutMs: 20_000 }),
+    several: {
+      limiters: [
+        limited({ headers: 'both', name: 'burst' }),
+        limited({ headers: 'both', name: 'hour', limit: 9, window: '1h' }),
+      ],
+    },
+    twice: { ...one({ headers: 'both' }), isMountedTwice: true },
+    broken: one({ key: fails }),
+    brokenLater: one({ cost: async () => fails() }),
+  } satisfies Record<string, Scenario>
+}
+
+export type ScenarioName = keyof ReturnType<typeof makeScenarios>
+
+/** A correct store that answers with promises, once `beforeCharge` has run. */
+function lateStore(beforeCharge: () => Promise<void>): Store {
+  const memory = memoryStore({ clock: () => 0 })
+  return {
+    name: 'late',
+    async charge(batch) {
+      await beforeCharge()
+      return memory.charge(batch)
+    },
+    refund: async (refunds) => memory.refund(refunds),
+    forget: async (charges) => memory.forget(charges),
+  }
+}

@@ -1,0 +1,55 @@
+import { EventEmitter, once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What happens in a server, counted by name. A test reads it over HTTP, wherever the server runs. */
+export interface Signals {
+  count(name: string): void
+  /** Counts `name`, and waits until the test releases all that wait. */
+  hold(name: string): Promise<void>
+  /**
+   * Answers the test: `/NAME?COUNT` with how often a name was counted, once that is `COUNT` at least;
+   * `/release` after the release.
+   */
+  answer(req: IncomingMessage, res: ServerResponse): Promise<void>
+}
+
+/** Creates the signals of one server. */
+export function serveSignals(): Signals {
+  const counts = new Map<string, number>()
+  const changes = new EventEmitter().setMaxListeners(0)
+  const countOf = (name: string) => counts.get(name) ?? 0
+  function count(name: string): void {
+    counts.set(name, countOf(name) + 1)
+    changes.emit('count')
+  }
+  return {
+    count,
+    async hold(name) {
+      count(name)
+      await once(changes, 'release')
+    },
+    async answer({ url = '' }, res) {
+      const [name = '', least = '0'] = decodeURIComponent(url.slice(1)).split('?')
+      if (name === 'release') changes.emit('release')
+      while (countOf(name) < Number(least)) await once(changes, 'count')
+      res.end(String(countOf(name)))
+    },
+  }
+}
+
+/** Reads the signals of a server from its port for them. */
+export interface RemoteSignals {
+  /** Returns how often a name was counted. Waits until that is `least` at least. */
+  countOf(name: string, least?: number): Promise<number>
+  /** Releases all that wait. */
+  release(): Promise<void>
+}
+
+/** Returns what reads the signals of a server. */
+export function signalsAt(port: number): RemoteSignals {
+  const ask = (path: string) => fetch(`http://[::1]:${port}/${encodeURIComponent(path)}`)
+  return {
+    countOf: async (name, least = 0) => Number(await (await ask(`${name}?${least}`)).text()),
+    release: async () => void (await (await ask('release')).text()),
+  }
+}
