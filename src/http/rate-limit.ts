@@ -3,8 +3,8 @@ import type { Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import type { Next, RateLimitOptions } from './options.js'
-import { type GuardSteps, requestSteps } from './request-steps.js'
+import type { Next, OnLimited, RateLimitOptions } from './options.js'
+import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeServer } from './server.js'
 
 /** Express and Connect middleware, or a guard in a node:http handler; carries its limiter. */
@@ -38,18 +38,16 @@ export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
-  return middlewareFrom('rateLimit', options)
+  const steps = requestSteps<Req, Res>('rateLimit', options, nodeServer)
+  return middlewareOf('rateLimit', steps, options.onLimited)
 }
 
-/** Creates middleware; `owner` is the function that errors name. */
-export function middlewareFrom<Req extends IncomingMessage, Res extends ServerResponse>(
+/** Creates middleware that takes these steps; `owner` is the function that errors name. */
+export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
-  options: RateLimitOptions<Req, Res>,
-  guard: GuardSteps<Req, Res> = {},
+  { limiter, run }: RequestSteps<Req, Res>,
+  onLimited: OnLimited<Req, Res> | undefined,
 ): RateLimitMiddleware<Req, Res> {
-  const { limiter, run } = requestSteps<Req, Res>(owner, options, nodeServer, guard)
-  const { onLimited } = options
-
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     let passes: MaybePromise<boolean>
     try {

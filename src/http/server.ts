@@ -27,8 +27,15 @@ export interface Server<Res> {
   onceFinished(res: Res, listener: (status: number) => void): void
 }
 
+/** A server whose responses stand for those of node:http. */
+export interface NodeServer<Res> extends Server<Res> {
+  /** Returns the response of node:http. */
+  raw(res: Res): ServerResponse
+}
+
 /** The responses of node:http, and so of Express and Connect. */
-export const nodeServer: Server<ServerResponse> = {
+export const nodeServer: NodeServer<ServerResponse> = {
+  raw: (res) => res,
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
@@ -46,8 +53,12 @@ export const nodeServer: Server<ServerResponse> = {
 }
 
 /** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
-export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<Server<Res>>): Server<Res> {
+export function serverOver<Res>(
+  raw: (res: Res) => ServerResponse,
+  own: Partial<Server<Res>>,
+): NodeServer<Res> {
   return {
+    raw,
     getHeader: (res, name) => nodeServer.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeServer.setHeaders(raw(res), headers),

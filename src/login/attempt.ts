@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { addressUseOf, markAddressUse } from '../keys/address-use.js'
 import { addressKey as sourceKey } from '../keys/by-ip.js'
 import { identifier, identityReader, isKey, markIdentities, valueHash } from '../keys/identity.js'
@@ -25,16 +24,16 @@ export interface Attempt extends Browser {
 }
 
 /** The attempts in progress, and the keys that limits read from them. */
-export type Attempts<Req extends IncomingMessage> = ReturnType<typeof attemptRecord<Req>>
+export type Attempts<Req extends object> = ReturnType<typeof attemptRecord<Req>>
 
 /** How a guard reads attempts. */
-type AttemptSettings<Req extends IncomingMessage> = Pick<
+type AttemptSettings<Req extends object> = Pick<
   LoginSettings<Req, never>,
   'account' | 'address' | 'cookies' | 'secret'
 >
 
 /** Creates the record of a guard's attempts: one entry for each request, while the request lives. */
-export function attemptRecord<Req extends IncomingMessage>({
+export function attemptRecord<Req extends object>({
   account,
   address,
   cookies,

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
 import { type KeyedHash, keyedHash } from '../keys/keyed-hash.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -53,7 +53,7 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
  * replaced by the response to an attacker's own login in the victim's browser.
  */
-export function deviceCookies<Req extends IncomingMessage>(
+export function deviceCookies<Req extends object>(
   { secret: secrets, epoch: epochOf, lasts: lastsMs }: DeviceSettings,
   prefix: string,
   guard: string,

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { isKey } from '../keys/identity.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { consecutive } from '../policies/consecutive.js'
@@ -25,7 +24,7 @@ type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly 
  * attempts that no other limit refuses are ever charged to it: else a charge that is about to be refunded
  * could be taken for the last failure in a row.
  */
-export function loginLimits<Req extends IncomingMessage>(
+export function loginLimits<Req extends object>(
   { limits: policies, consecutive: most, cookies }: LoginSettings<Req, never>,
   { keyOf, addressKey, accountOf, addressOf, browserOf }: Attempts<Req>,
 ): LoginLimit<Req>[] {

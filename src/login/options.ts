@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MIDDLEWARE_ROWS, type RateLimitOptions } from '../http/options.js'
+import { MIDDLEWARE_ROWS, type OnLimited, type RequestOptions } from '../http/options.js'
+import type { NodeServer } from '../http/server.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
@@ -42,14 +43,12 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
 }
 
 /**
- * The options of `loginGuard`: how the account is read (`field` or `account`), the limits, how a success is
+ * The options of a login guard for any framework: how the account is read (`field` or `account`), the limits, how a success is
  * recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
  */
-export interface LoginGuardOptions<
-  Req extends IncomingMessage = IncomingMessage,
-  Res extends ServerResponse = ServerResponse,
-> extends AccountOptions<Req>,
-    Pick<RateLimitOptions<Req, Res>, Shared> {
+export interface LoginOptions<Req, Res>
+  extends AccountOptions<Req>,
+    Pick<RequestOptions<Req, Res>, Exclude<Shared, 'onLimited'>> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
    * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
@@ -103,6 +102,15 @@ export interface LoginGuardOptions<
   accountInEvents?: 'hashed' | 'clear'
 }
 
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export interface LoginGuardOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> extends LoginOptions<Req, Res> {
+  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  onLimited?: OnLimited<Req, Res>
+}
+
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
   ...ACCOUNT_ROWS,
@@ -126,11 +134,13 @@ const RULES = {
 } as const
 
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
-export function readLoginOptions<Req extends IncomingMessage, Res extends ServerResponse>(
-  options: LoginGuardOptions<Req, Res>,
+export function readLoginOptions<Req extends object, Res>(
+  options: LoginOptions<Req, Res>,
+  { raw }: NodeServer<Res>,
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = 'login' } = read
+  const byStatus = succeededByStatus(read.failureRedirect)
   return {
     ...read,
     name,
@@ -138,14 +148,12 @@ export function readLoginOptions<Req extends IncomingMessage, Res extends Server
     address: options.address ?? byIp(),
     onLockout: read.mode === 'enforce' ? options.onLockout : undefined,
     cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
-    succeeded: options.succeeded ?? succeededByStatus(read.failureRedirect),
+    succeeded: options.succeeded ?? ((_req: Req, res: Res) => byStatus(raw(res))),
   }
 }
 
 /** A guard's own options, read and checked. */
-export type LoginSettings<Req extends IncomingMessage, Res extends ServerResponse> = ReturnType<
-  typeof readLoginOptions<Req, Res>
->
+export type LoginSettings<Req extends object, Res> = ReturnType<typeof readLoginOptions<Req, Res>>
 
 type LoginRead = Settings<typeof ROWS>
 

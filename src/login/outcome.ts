@@ -59,14 +59,9 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
   ending.reported = outcome
 }
 
-/** Returns the outcome by `succeeded`. Throws what that throws, or a `TypeError` unless it is a boolean. */
-export function outcomeOf<Req, Res extends ServerResponse>(
-  req: Req,
-  res: Res,
-  succeeded: SuccessTest<Req, Res>,
-): Outcome {
-  const result: unknown = succeeded(req, res)
-  if (typeof result === 'boolean') return result ? 'success' : res.statusCode >= 500 ? 'error' : 'failure'
+/** Returns the outcome by the result of `succeeded`. Throws a `TypeError` unless it is a boolean. */
+export function outcomeOf(result: unknown, status: number): Outcome {
+  if (typeof result === 'boolean') return result ? 'success' : status >= 500 ? 'error' : 'failure'
   if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
   const must = 'true or false, and not a promise'
   throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)

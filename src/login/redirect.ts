@@ -7,10 +7,8 @@ import { warnOnce } from '../util/warn-once.js'
 export type RedirectTest = (location: unknown) => boolean
 
 /** Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. */
-export function succeededByStatus(
-  isSuccess: RedirectTest = failRedirect,
-): (req: unknown, res: ServerResponse) => boolean {
-  return (_req, res) => {
+export function succeededByStatus(isSuccess: RedirectTest = failRedirect): (res: ServerResponse) => boolean {
+  return (res) => {
     const isRedirect = res.statusCode >= 300 && res.statusCode < 400
     return isRedirect ? isSuccess(res.getHeader('location')) : res.statusCode < 300
   }

@@ -1,5 +1,4 @@
 import type { EventEmitter } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { isKey, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { emit } from '../limiter/events.js'
@@ -51,7 +50,7 @@ export type LogEvent<Req> = (
 ) => void
 
 /** Creates the security log of a guard. */
-export function securityLog<Req extends IncomingMessage>(
+export function securityLog<Req extends object>(
   events: EventEmitter<LoginEvents<Req>>,
   { name: appid, secret, address: readAddress, accountInEvents }: LoginSettings<Req, never>,
 ): LogEvent<Req> {

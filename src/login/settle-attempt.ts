@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { OnAllowed } from '../http/refund-uncounted.js'
+import type { NodeServer } from '../http/server.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
@@ -12,10 +13,10 @@ import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
 import type { LogEvent } from './security-events.js'
 
 /** An attempt that was charged and allowed. */
-interface Allowed<Req, Res> {
+interface Allowed<Req> {
   readonly limiter: Limiter<Req>
   readonly req: Req
-  readonly res: Res
+  readonly res: ServerResponse
   readonly decision: Decision
   readonly attempt: Attempt
   /** How many failures of the account are charged, without attempts in progress. */
@@ -28,14 +29,15 @@ interface Allowed<Req, Res> {
  * does a server error (5xx), except in the count of failures in a row: it shows nothing about a password,
  * and must not lead to a lock that only support can end.
  */
-export function settleAttempts<Req extends IncomingMessage, Res extends ServerResponse>(
+export function settleAttempts<Req extends object, Res>(
   { succeeded, onLockout, cookies }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
+  { raw }: NodeServer<Res>,
 ): OnAllowed<Req, Res> {
   const countRunning = counter()
 
-  function settle(allowed: Allowed<Req, Res>, outcome: Outcome): MaybePromise<unknown> {
+  function settle(allowed: Allowed<Req>, outcome: Outcome): MaybePromise<unknown> {
     const { limiter, req, res, decision, attempt, failures } = allowed
     if (outcome === 'success') {
       if (!res.headersSent) cookies?.remember(req, res, attempt)
@@ -47,7 +49,7 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
     return isLastInRow ? lockOut(allowed) : undefined
   }
 
-  async function lockOut({ req, attempt: { name } }: Allowed<Req, Res>): Promise<void> {
+  async function lockOut({ req, attempt: { name } }: Allowed<Req>): Promise<void> {
     log(req, name, 'authn_login_lock', 'maxretries')
     try {
       await onLockout?.(String(name), req)
@@ -61,21 +63,23 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
     const attempt = attempts.get(req)
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
+    const response = raw(res)
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
-    const allowed = { limiter, req, res, decision, attempt, failures: failuresOf(decision) - running }
+    const failures = failuresOf(decision) - running
+    const allowed = { limiter, req, res: response, decision, attempt, failures }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => decision.allowed && countRunning(name, -1)
 
     function readOutcome(): Outcome {
       try {
-        return outcomeOf(req, res, succeeded)
+        return outcomeOf(succeeded(req, res), response.statusCode)
       } catch (error) {
         emitError(error)
         return 'failure'
       }
     }
 
-    attempt.ending = onOutcome(res, readOutcome, (outcome) => {
+    attempt.ending = onOutcome(response, readOutcome, (outcome) => {
       try {
         const settled = settle(allowed, outcome)
         if (isPromise(settled)) settled.then(undefined, emitError).then(end)
@@ -92,7 +96,7 @@ export function settleAttempts<Req extends IncomingMessage, Res extends ServerRe
  * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
  * Returns whether it was the last one in a row that is allowed.
  */
-function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, log: LogEvent<Req>): boolean {
+function logExhausted<Req>({ req, attempt, decision }: Allowed<Req>, log: LogEvent<Req>): boolean {
   const { allowed, parts, source } = decision
   if (!allowed) return false // in report mode
   const exhausted = parts.filter(({ remaining }) => remaining === 0)
