@@ -1,13 +1,15 @@
 // Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package. What entries share lies in
 // chunks, so that a process has one copy of it however many entries it loads. The packages that headgate uses are
-// bundled, with their licenses.
+// bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no types, and into another folder.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
+const [flag, target = 'dist'] = process.argv.slice(2)
+const dist = resolve(target)
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -18,16 +20,16 @@ const ENTRIES = Object.keys(exports)
 /** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
 const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 
-rmSync('dist', { recursive: true, force: true })
-mkdirSync('dist')
+rmSync(dist, { recursive: true, force: true })
+mkdirSync(dist, { recursive: true })
 await buildCode()
-await buildTypes()
+if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
   const formats = { esm: 'module', cjs: 'commonjs' }
   const bundled = new Set()
   for (const [format, type] of Object.entries(formats)) {
-    const dir = `dist/${format}`
+    const dir = join(dist, format)
     const output = {
       dir,
       format,
@@ -38,7 +40,7 @@ async function buildCode() {
     for (const path of await bundle((entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)
   }
-  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licensesOf(bundled))
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf(bundled))
 }
 
 async function buildTypes() {

@@ -40,7 +40,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'headgate/redis': ['redisStore'],
   'express-rate-limit': ['ipKeyGenerator', 'MemoryStore', 'MINUTE'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
-  '../../test/e2e/docs/row-scope.js': [
+  './row-scope.js': [
     ...['free', 'isPro', 'isStaff', 'log', 'memjs', 'pgPool', 'pool', 'pro', 'redis'],
     ...['constructAll', 'expressRateLimit', 'type Limited'],
   ],

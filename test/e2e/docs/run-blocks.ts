@@ -15,15 +15,14 @@
 import { execFile, fork } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { nodeOf } from '../package/nodes.js'
+import { compileBlocks, compiledFile, writeProject } from './compile-blocks.js'
 import type { Block } from './pages.js'
 
 const ROOT = resolve(__dirname, '../../..')
 /** For each test file among named blocks: those of several processes start dozens of them. */
 const TEST_TIMEOUT_MS = 240_000
-const FIXTURES = join(__dirname, 'fixtures.js')
-const RUNNER = join(__dirname, 'block-runner.ts')
 
 /** The languages that are run, and the ending of a module in each. */
 const ENDINGS: Readonly<Record<string, string>> = { ts: '.ts', js: '.js', cjs: '.cjs' }
@@ -37,7 +36,7 @@ const TSCONFIG = {
   extends: '../../tsconfig.json',
   compilerOptions: { allowJs: true, checkJs: true, noUnusedLocals: false, noUnusedParameters: false },
   include: ['.'],
-  exclude: [],
+  exclude: ['node_modules'],
 }
 
 /** What came of a block: no errors is a success. */
@@ -57,21 +56,27 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/docs-'))
   try {
+    writeProject(folder)
     const modules = writeModules(folder, blocks)
     const typeErrors = await typeErrorsIn(folder)
+    await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
     for (const page of new Set(blocks.map((block) => block.page))) {
       const ofPage = modules.filter(({ block }) => block.page === page)
       for (const [node, some] of await byNode(ofPage)) {
-        const files = some.filter(({ block }) => block.file === undefined).map(({ file }) => file)
-        for (const [file, errors] of await runTogether(node, files, timeoutMs)) runErrors.set(file, errors)
+        const files = some.filter(({ block }) => block.file === undefined).map(({ compiled }) => compiled)
+        if (files.length === 0) continue
+        for (const [file, errors] of await runTogether(node, folder, files, timeoutMs))
+          runErrors.set(file, errors)
       }
       for (const [file, errors] of await runNamed(ofPage, TEST_TIMEOUT_MS)) runErrors.set(file, errors)
     }
-    return modules.map(({ block, file }) => ({
+    return modules.map(({ block, file, compiled }) => ({
       block,
       typeErrors: typeErrors.get(basename(file)) ?? [],
-      runErrors: runErrors.get(file) ?? ['it was never run: the process ended before, or ran out of time'],
+      runErrors: runErrors.get(compiled) ?? [
+        'it was never run: the process ended before, or ran out of time',
+      ],
     }))
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -81,6 +86,8 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
 interface Module {
   readonly block: Block
   readonly file: string
+  /** The file that runs. */
+  readonly compiled: string
 }
 
 function writeModules(folder: string, blocks: readonly Block[]): Module[] {
@@ -90,8 +97,8 @@ function writeModules(folder: string, blocks: readonly Block[]): Module[] {
     const ownName = `${block.page}-${placeOf(block)}`.replace(/\W+/g, '-') + ENDINGS[block.language]
     const file = join(folder, block.file ?? ownName)
     if (existsSync(file)) throw new Error(`${block.page}:${block.line} is a second ${block.file}`)
-    writeFileSync(file, moduleOf(chainOf(blocks, i), relative(folder, FIXTURES)))
-    return { block, file }
+    writeFileSync(file, moduleOf(chainOf(blocks, i)))
+    return { block, file, compiled: compiledFile(file) }
   })
 }
 
@@ -112,10 +119,10 @@ function chainOf(blocks: readonly Block[], i: number): readonly Block[] {
  * Puts the code on the lines that it has on its page, so that errors point there; fixtures go into the line
  * before.
  */
-function moduleOf(chain: readonly Block[], fixtures: string): string {
+function moduleOf(chain: readonly Block[]): string {
   const [first] = chain as [Block]
   const names = [...new Set(chain.flatMap((block) => block.fixtures))].join(', ')
-  const load = first.language === 'cjs' ? `require('${fixtures}')` : `await import('${fixtures}')`
+  const load = first.language === 'cjs' ? "require('./fixtures.js')" : "await import('./fixtures.js')"
   const lines = Array<string>(first.line - 2).fill('')
   lines.push(names === '' ? '' : `const { ${names} } = (${load}).fixtures()`)
   for (const { line, code } of chain) {
@@ -161,15 +168,16 @@ function typeErrorsIn(folder: string): Promise<Map<string, string[]>> {
 /** Runs modules one after the other in a process of their own; gives the errors of those that it came to. */
 function runTogether(
   execPath: string,
+  folder: string,
   files: readonly string[],
   timeoutMs: number,
 ): Promise<Map<string, readonly string[]>> {
   return new Promise((done) => {
     const found = new Map<string, readonly string[]>()
-    const child = fork(RUNNER, files, {
+    const child = fork(join(folder, 'block-runner.js'), files, {
       cwd: ROOT,
       execPath,
-      execArgv: ['--import', 'tsx'],
+      execArgv: ['--enable-source-maps'],
       stdio: 'pipe',
       timeout: timeoutMs,
     })
@@ -187,19 +195,19 @@ async function runNamed(
 ): Promise<Map<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   const node = await nodeFor(modules)
-  for (const { block, file } of modules) {
+  for (const { block, compiled } of modules) {
     if (block.file === undefined) continue
     const name = `./${block.file.replace(/\.ts$/, '.js')}`
     const isNamed = modules.some((other) => other.block !== block && other.block.code.includes(name))
-    if (/\.test\.[jt]s$/.test(block.file)) found.set(file, await testErrorsIn(node, file, timeoutMs))
-    else found.set(file, isNamed ? [] : [`no other block names ${name}`])
+    if (/\.test\.[jt]s$/.test(block.file)) found.set(compiled, await testErrorsIn(node, compiled, timeoutMs))
+    else found.set(compiled, isNamed ? [] : [`no other block names ${name}`])
   }
   return found
 }
 
 /** What `node --test` says of a file that fails, or that has no tests. */
 function testErrorsIn(node: string, file: string, timeout: number): Promise<readonly string[]> {
-  const flags = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file]
+  const flags = ['--enable-source-maps', '--test', '--test-reporter', 'tap', file]
   return new Promise((done) => {
     execFile(node, flags, { cwd: ROOT, timeout, maxBuffer: 64e6 }, (error, stdout, stderr) => {
       const passed = Number(/^# pass (\d+)$/m.exec(stdout)?.[1] ?? 0)
