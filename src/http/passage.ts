@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http'
+import type { Decision } from '../limiter/decision.js'
 import { processWide } from '../util/process-wide.js'
 
 /** A limiter that a request has passed, its decision, and what the request passed before. */
@@ -13,11 +13,16 @@ const passages = processWide('passages', () => new WeakMap<object, Passage>())
 /** The prototypes of requests that inherit the accessor `rateLimit`. */
 const extended = processWide('extendedRequests', () => new WeakSet<object>())
 
-/** Returns whether a request has passed a limiter before. */
-export function hasPassed(req: object, limiter: object): boolean {
+/** Returns the decision of a limiter that a request has passed; `undefined` for others. */
+export function decisionFor(req: object, limiter: object): Decision | undefined {
   let passage = passages.get(req)
   while (passage !== undefined && passage.limiter !== limiter) passage = passage.previous
-  return passage !== undefined
+  return passage?.decision as Decision | undefined
+}
+
+/** Returns whether a request has passed a limiter before. */
+export function hasPassed(req: object, limiter: object): boolean {
+  return decisionFor(req, limiter) !== undefined
 }
 
 /** Sets `req.rateLimit`, and records that a request passed a limiter. Returns whether it is the first. */
@@ -40,7 +45,7 @@ export function recordPassage(req: { rateLimit?: unknown }, limiter: object, dec
 function extendExpress(prototype: object): void {
   if (!Object.hasOwn(prototype, 'app')) return // so it is not `app.request`
   let base = prototype // `express.request` in the end, from which all applications' requests inherit
-  for (let next = prototype; next !== IncomingMessage.prototype; next = Object.getPrototypeOf(base)) {
+  for (let next = prototype; !isOfNode(next); next = Object.getPrototypeOf(base)) {
     if (next === null || (next !== prototype && Object.hasOwn(base, 'rateLimit'))) return
     base = next
   }
@@ -49,6 +54,12 @@ function extendExpress(prototype: object): void {
     extended.add(base)
   }
   extended.add(prototype)
+}
+
+/** Returns whether this is `IncomingMessage.prototype`: by its name, since not all servers have node:http. */
+function isOfNode(prototype: object | null): boolean {
+  if (prototype === null || !Object.hasOwn(prototype, 'constructor')) return false
+  return prototype.constructor.name === 'IncomingMessage'
 }
 
 const ACCESSOR: PropertyDescriptor & ThisType<object> = {

@@ -1,6 +1,6 @@
-import { performance } from 'node:perf_hooks' // the global one is a getter, as slow as the clock itself
 import { show } from '../../util/validate.js'
 
+const { performance } = globalThis // read once: it is a getter, as slow as the clock itself
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
 /** Returns the system clock at process start plus the monotonic time since: it never steps. */

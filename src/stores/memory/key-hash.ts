@@ -23,35 +23,41 @@ export interface HashStart {
 export class KeyHash {
   high = 0
   low = 0
-  readonly #bytes: HashStart
-  readonly #wide: HashStart
+  #starts: Starts | undefined
   /** The state after the last round. */
   readonly #state = new Int32Array(4)
 
-  /** Takes a secret of four 32-bit numbers, two for bytes and two for UTF-16. Default: random. */
-  constructor([a = 0, b = 0, c = 0, d = 0]: Int32Array = getRandomValues(new Int32Array(4))) {
-    this.#bytes = startOf(a, b)
-    this.#wide = startOf(c, d)
+  /**
+   * Takes a secret of four 32-bit numbers, two for bytes and two for UTF-16. Default: random, drawn at the
+   * first hash, since Cloudflare Workers have no random numbers while modules load.
+   */
+  constructor(secret?: Int32Array) {
+    if (secret !== undefined) this.#starts = startsUnder(secret)
   }
 
   /** Hashes a key: the beginning that is hashed already, `text` and `end`. Returns `low`. */
-  hash(text: string, start = this.#bytes, end = ''): number {
+  hash(text: string, start = this.#keyed().bytes, end = ''): number {
     const length = start.beginning.length + text.length + end.length
     // The last, partial word, and six rounds without one.
     if (this.#runRounds(text, end, start, length, (length >> 2) + 7) < 256) return this.low
     const bytes = Buffer.from(start.beginning + text + end, 'utf16le').toString('latin1')
-    this.#runRounds(bytes, '', this.#wide, bytes.length, (bytes.length >> 2) + 7)
+    this.#runRounds(bytes, '', this.#keyed().wide, bytes.length, (bytes.length >> 2) + 7)
     return this.low
   }
 
   /** Returns where keys with this beginning, of characters below 256, start. */
   startAfter(beginning: string): HashStart {
     const words = beginning.length >> 2
-    this.#runRounds(beginning, '', this.#bytes, beginning.length, words)
+    this.#runRounds(beginning, '', this.#keyed().bytes, beginning.length, words)
     const [v0 = 0, v1 = 0, v2 = 0, v3 = 0] = this.#state
     let word = 0
     for (let at = 4 * words; at < beginning.length; at++) word |= beginning.charCodeAt(at) << (8 * (at & 3))
     return { beginning, v0, v1, v2, v3, word }
+  }
+
+  #keyed(): Starts {
+    this.#starts ??= startsUnder(getRandomValues(new Int32Array(4)))
+    return this.#starts
   }
 
   /**
@@ -101,6 +107,16 @@ export class KeyHash {
     this.#state[3] = v3
     return seen
   }
+}
+
+/** Where the hashes of whole keys start. */
+interface Starts {
+  readonly bytes: HashStart
+  readonly wide: HashStart
+}
+
+function startsUnder([a = 0, b = 0, c = 0, d = 0]: Int32Array): Starts {
+  return { bytes: startOf(a, b), wide: startOf(c, d) }
 }
 
 function startOf(k0: number, k1: number): HashStart {

@@ -94,10 +94,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   function limitOf(policy: Policy, beginning: string): MemoryLimit {
-    const start = table.startAfter(beginning)
+    let start: HashStart | undefined // at the first charge: `KeyHash` needs a random secret
     return {
       now,
       take(identity, nowMs, cost) {
+        start ??= table.startAfter(beginning)
         const step = take(policy, identity, nowMs, cost, start, KEY_END)
         if (step !== undefined) return step
         const key = beginning + identity + KEY_END

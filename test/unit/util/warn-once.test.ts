@@ -23,3 +23,15 @@ test('each code is emitted once', () => {
   for (const code of ['HEADGATE_A', 'HEADGATE_B', 'HEADGATE_A'] as const) warnOnce(code, code)
   expect(emitted.map(([message]) => message)).toEqual(['HEADGATE_A', 'HEADGATE_B'])
 })
+
+test('where the platform has no process warnings, a warning is logged, with its code', () => {
+  const logged = jest.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const { emitWarning } = process
+  Reflect.deleteProperty(process, 'emitWarning')
+  try {
+    for (let i = 0; i < 3; i++) warnOnce('HEADGATE_TEST', 'headgate: this happened')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+  expect(logged.mock.calls).toEqual([['[HEADGATE_TEST] headgate: this happened']])
+})
