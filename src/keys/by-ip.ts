@@ -85,4 +85,5 @@ const NO_KEY =
 
 const NO_ADDRESS =
   'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
-  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); or use another key."
+  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); give ip to a limiter " +
+  'of headgate/fetch; or use another key.'

@@ -44,7 +44,9 @@ function expressReader(): (subject: unknown) => string | undefined {
       return undefined
     }
     const { ip } = asRequest(subject) // with a trusted proxy only: Express computes it anew each time
-    return typeof ip === 'string' ? ip : undefined
+    if (typeof ip !== 'string') return undefined
+    if (typeof app !== 'function' && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
+    return ip
   }
 }
 
@@ -60,9 +62,10 @@ function proxySetting(app: object): unknown {
   return trust
 }
 
-function warnIfForwarded(subject: unknown): void {
-  if (headerOf(subject, 'x-forwarded-for') === undefined && headerOf(subject, 'forwarded') === undefined)
-    return
+/** Warns of forwarding headers, unless they name the address `ip`: then the framework trusts the proxy. */
+function warnIfForwarded(subject: unknown, ip = ''): void {
+  const forwarded = headerOf(subject, 'x-forwarded-for') ?? headerOf(subject, 'forwarded')
+  if (forwarded === undefined || (ip !== '' && forwarded.includes(ip.replace(/^::ffff:/i, '')))) return
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
     'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. If it came through your proxy, ' +

@@ -126,6 +126,17 @@ test('trustProxy: [] trusts no proxy', () => {
   expect(byIp({ trustProxy: [] })(request)).toBe('127.0.0.1')
 })
 
+test.each<[string, object, string[]]>([
+  ['names another client', { 'x-forwarded-for': '203.0.113.7' }, ['HEADGATE_UNTRUSTED_PROXY']],
+  ['in Forwarded names another client', { forwarded: 'for=203.0.113.7' }, ['HEADGATE_UNTRUSTED_PROXY']],
+  ['names that address too', { 'x-forwarded-for': '1.1.1.1, 10.0.0.5' }, []],
+  ['is missing', {}, []],
+])('where a framework reports an address, a warning is emitted if the chain %s', (_what, headers, codes) => {
+  const key = byIp()
+  expect(key({ ip: '::ffff:10.0.0.5', headers })).toBe('10.0.0.5')
+  expect(warnings()).toEqual(codes)
+})
+
 test.each<[unknown, string]>([
   ['everybody', '"everybody"'],
   ['', '""'],
