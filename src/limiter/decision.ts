@@ -1,8 +1,9 @@
 import { isDisconnectedError } from '../keys/connection.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { Part, PartVerdict, Refund, Verdict } from '../stores/store.js'
+import type { Part, PartVerdict, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import { type Ledger, ledgerOf, type UnitChanges } from './ledger.js'
 
 /**
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
@@ -60,18 +61,20 @@ export interface NamedPart extends Part, KeyPieces {
 /** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REFUND = Symbol.for('headgate.decision.refund')
+const ADJUST = Symbol.for('headgate.decision.adjust')
 
 interface Internals {
   readonly [CHARGE]?: readonly NamedPart[] | undefined
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
+  [ADJUST]?(cost: number, limits: readonly string[] | undefined): MaybePromise<void>
 }
 
-/** What a decision took, and how it is refunded. */
-export interface Taken {
+/** What a decision took, and how that is changed. */
+export interface Taken extends UnitChanges {
   readonly charge: readonly NamedPart[]
   readonly verdict: Verdict
-  /** Refunds units where they were taken. */
-  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
+  /** Set once the decision was adjusted. */
+  readonly ledger?: Ledger
 }
 
 /** Reports a decision to those who listen, and returns it. */
@@ -91,7 +94,7 @@ export class ChargeDecision implements Decision, Internals {
   readonly policy: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
-  readonly #taken: Taken
+  #taken: Taken
   /** Whether units are taken: not for a denial, and not once they were refunded. */
   #isTaken: boolean
 
@@ -113,11 +116,20 @@ export class ChargeDecision implements Decision, Internals {
   [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
     if (!(#isTaken in this) || !this.#isTaken) return
     this.#isTaken = false
-    const { charge, verdict, refund } = this.#taken
+    const { charge, verdict, refund, ledger } = this.#taken
+    if (ledger !== undefined) return ledger.refund(limits)
     const refunds = refundsOf(charge, verdict).filter(({ cost }, i) => {
       return cost > 0 && limits?.includes((charge[i] as NamedPart).name) !== false
     })
     return refunds.length === 0 ? undefined : refund(refunds)
+  }
+
+  [ADJUST](cost: number, limits: readonly string[] | undefined): MaybePromise<void> {
+    if (!(#isTaken in this) || !this.#isTaken) return
+    const { charge, verdict, refund, update } = this.#taken
+    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, { refund, update })
+    this.#taken = { charge, verdict, refund, ledger }
+    return ledger.adjust(cost, limits)
   }
 
   get [CHARGE](): readonly NamedPart[] | undefined {
@@ -199,6 +211,15 @@ export function denyDisconnected(error: unknown): Decision {
 /** Refunds what a decision took, once; with `limits`, what the limits of these names took. */
 export function refundDecision(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
   return (decision as Internals)[REFUND]?.(limits)
+}
+
+/** Makes what a decision took `cost`, or as much as is left; with `limits`, for the limits of these names. */
+export function adjustDecision(
+  decision: Decision,
+  cost: number,
+  limits?: readonly string[],
+): MaybePromise<void> {
+  return (decision as Internals)[ADJUST]?.(cost, limits)
 }
 
 /** Returns what was charged, also for a denial; `undefined` for what is not a decision. */

@@ -1,6 +1,6 @@
 import { peerAddress } from '../keys/connection.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
-import type { PartVerdict, Refund, Verdict } from '../stores/store.js'
+import type { PartVerdict, Verdict } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import {
@@ -13,12 +13,13 @@ import {
   type Taken,
   UNLIMITED,
 } from './decision.js'
+import type { UnitChanges } from './ledger.js'
 import type { LimiterSettings } from './parse-options.js'
 import { type Limit, limitReader, partOf } from './read-limit.js'
 
-/** What a limiter does with a direct decision's refund and failure. */
+/** How a direct decision's units are changed, and what a limiter does where the store fails. */
 interface DirectOptions {
-  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
+  readonly units: UnitChanges
   readonly decideWithout: (
     error: StoreError,
     parts: readonly NamedPart[],
@@ -33,7 +34,7 @@ interface DirectOptions {
  */
 export function directDecider(
   { entries, context, store }: LimiterSettings,
-  { refund, decideWithout }: DirectOptions,
+  { units, decideWithout }: DirectOptions,
 ): ((subject: unknown, cost: number | undefined, report: Report) => MaybePromise<Decision>) | undefined {
   const memory = memoryInternalsOf(store)
   const [entry, ...others] = entries
@@ -51,7 +52,7 @@ export function directDecider(
       } catch (cause) {
         return decideWithout(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
       }
-      const taken = new DirectTaken(limit, identity, cost, nowMs, verdict, refund)
+      const taken = new DirectTaken(limit, identity, cost, nowMs, verdict, units)
       return new ChargeDecision([partDecision(limit, cost, verdict)], verdict.allowed, 'store', taken)
     }
   })
@@ -74,11 +75,19 @@ class DirectTaken implements Taken {
     readonly cost: number,
     readonly atMs: number,
     readonly part: PartVerdict,
-    readonly refund: DirectOptions['refund'],
+    readonly units: UnitChanges,
   ) {}
 
   get charge(): readonly NamedPart[] {
     return [partOf(this.limit, this.identity, this.cost)]
+  }
+
+  get refund(): UnitChanges['refund'] {
+    return this.units.refund
+  }
+
+  get update(): UnitChanges['update'] {
+    return this.units.update
   }
 
   get verdict(): Verdict {

@@ -6,6 +6,7 @@ import { protectStore } from '../resilience/protect-store.js'
 import type { Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type ByHand, changesByHand } from './by-hand.js'
 import {
   CLOSED,
   chargeOf,
@@ -27,7 +28,7 @@ import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { chargeResolver } from './resolve-charge.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
-export interface Limiter<Subject> {
+export interface Limiter<Subject> extends ByHand<Subject> {
   /**
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
    * the decision itself when the store and the functions among the options are synchronous, else a promise
@@ -84,7 +85,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
-  const decideOn = directDecider(settings, { refund: store.refund, decideWithout }) ?? decideTogether
+  const decideOn = directDecider(settings, { units: store, decideWithout }) ?? decideTogether
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -150,7 +151,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   ): MaybePromise<Decision> {
     if (outcome instanceof Error)
       return thenMaybe(decideWithout(outcome, parts, subject), (decision) => report(decision, subject))
-    const taken = { charge: parts, verdict: outcome, refund: store.refund }
+    const taken = { charge: parts, verdict: outcome, refund: store.refund, update: store.update }
     return report(decisionOf(outcome.source ?? 'store', taken), subject)
   }
 
@@ -165,24 +166,38 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
       const [verdict] = fallback.charge([shares]) as [Verdict]
-      return decisionOf('local', { charge: shares, verdict, refund: fallback.refund })
+      const { refund, update } = fallback
+      return decisionOf('local', { charge: shares, verdict, refund, update })
     })
   }
 
-  const forget: Limiter<Subject>['forget'] = (subject, { limits: names } = {}) => {
+  /** Returns the parts of a subject, or those that a decision charged. */
+  function partsOf(subject: unknown, names: readonly string[] | undefined): MaybePromise<NamedPart[]> {
     const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
-    return thenMaybe(charged ?? resolveCharge(subject, 0, names), (parts) => {
+    return charged ?? resolveCharge(subject, 0, names)
+  }
+
+  const forget: Limiter<Subject>['forget'] = (subject, { limits: names } = {}) => {
+    return thenMaybe(partsOf(subject, names), (parts) => {
       if (parts.length === 0) return
       if (fallback.size > 0) fallback.forget(parts)
       return store.forget(parts)
     })
   }
 
+  const byHand = changesByHand<Subject>({
+    owner,
+    store,
+    partsOf,
+    fallback:
+      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: fallback.update, scaled },
+  })
   return {
     charge,
     peek: (subject) => decideFor(subject, 0, (decision) => decision),
     refund: (decision, options) => refundDecision(decision, options?.limits),
     forget,
+    ...byHand,
     health: () => healthOf(store, healthKey),
     close: () => {
       unsubscribe?.()

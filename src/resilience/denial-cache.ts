@@ -134,11 +134,12 @@ export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: nu
     }
   }
 
+  const { update } = store
   return {
     ...store,
     charge: (charge, settle) => cache.find(charge, maxMs) ?? store.charge(charge, settle),
     refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
     forget: async (keys) => invalidateFor(keys, store.forget(keys)),
-    update: async (keyed, change) => invalidateFor([keyed], store.update(keyed, change)),
+    update: update && (async (keyed, change) => invalidateFor([keyed], update(keyed, change))),
   }
 }

@@ -26,8 +26,8 @@ export interface GuardedStore {
   charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
-  /** Changes a state. The store must have `update`. */
-  update(keyed: KeyedPolicy, change: StateChange): MaybePromise<void>
+  /** Changes a state. `undefined` where the store has no `update`. */
+  readonly update: ((keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>) | undefined
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
   close(): Promise<void>
 }
@@ -209,7 +209,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     charge: (charge, settle) => run(charging, charge, settle),
     refund: (refunds) => perform(refunding, refunds),
     forget: (keys) => perform(forgetting, keys),
-    update: (keyed, change) => perform(updating, { keyed, change }),
+    update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
     async close() {
       await deadlines.idle()
       await deadlines.limit(Promise.resolve(store.close?.())).catch((error) => {

@@ -53,7 +53,7 @@ test('a reward restores exactly its units, as far as they were taken, and the cl
         expect(remaining(policy, rewarded, laterMs)).toBeGreaterThanOrEqual(remaining(policy, state, laterMs))
       expect(policy.take(rewarded, nowMs, policy.limit + 1).allowed).toBe(false)
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
 

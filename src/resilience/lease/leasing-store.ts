@@ -1,5 +1,5 @@
 import { submitOf, withSubmit } from '../../stores/shared/submit.js'
-import type { Charge, KeyedPolicy, Part, Refund, StateChange, Store, Verdict } from '../../stores/store.js'
+import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
@@ -132,7 +132,6 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       }
       return store.forget(keyed)
     },
-    update: (keyed: KeyedPolicy, change: StateChange) => (store as Required<Store>).update(keyed, change),
     async close() {
       isClosed = true
       await timeout(CLOSING_MS)(returnAll()).catch(onReturnFailed)
@@ -140,9 +139,10 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       await store.close?.()
     },
   }
+  const update = store.update && { update: store.update.bind(store) }
   const submit = submitOf(store)
-  if (submit === undefined) return leasing
-  return withSubmit(leasing, (charge, settle) => {
+  if (submit === undefined) return { ...leasing, ...update }
+  return withSubmit({ ...leasing, ...update }, (charge, settle) => {
     const leased = chargeLeased(charge)
     if (leased === undefined) submit(charge, settle)
     else Promise.resolve(leased).then(([verdict]) => settle(verdict as Verdict), settle)

@@ -1,0 +1,131 @@
+import { isBan, longestBanMs, startBan } from '../policies/ban.js'
+import { type Policy, takeAtMost } from '../policies/policy.js'
+import type { MemoryStore } from '../stores/memory/contract.js'
+import type { Part, StateChange } from '../stores/store.js'
+import { type Duration, durationMs, durationText } from '../util/durations.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { adjustDecision, type Decision, type NamedPart } from './decision.js'
+import { requireUpdate, type UnitChanges } from './ledger.js'
+import { checkedCost } from './parse-limits.js'
+
+/** Of several limits, those to change. */
+export interface ByHandOptions {
+  /** The names of the limits; only their keys are read. Default: all. */
+  readonly limits?: readonly string[]
+}
+
+/**
+ * What a limiter changes by hand. Each limit is changed atomically, in every store; `forget` undoes it. A
+ * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
+ * with `TypeError` for wrong arguments and where a store of your own has no `update`, and with `StoreError`
+ * where the store failed: the change may have been made then. With a local fallback it was made there, too.
+ */
+export interface ByHand<Subject> {
+  /** Takes units of each limit, or all that is left. Counts as no denial. */
+  penalize(
+    subject: Subject | Record<string, unknown> | Decision,
+    units: number,
+    options?: ByHandOptions,
+  ): MaybePromise<void>
+  /** Gives units of each limit back, or all that are taken, whenever they were taken. Ends no ban. */
+  reward(
+    subject: Subject | Record<string, unknown> | Decision,
+    units: number,
+    options?: ByHandOptions,
+  ): MaybePromise<void>
+  /**
+   * Bans the subject for a time from now: by those of its limits whose policy is a `ban`, and no longer than
+   * their longest ban. Never shortens a ban; only `forget` ends one. Throws a `TypeError` where no limit is a
+   * `ban`.
+   */
+  blockFor(
+    subject: Subject | Record<string, unknown> | Decision,
+    duration: Duration,
+    options?: ByHandOptions,
+  ): MaybePromise<void>
+  /**
+   * Makes what an allowed decision took of each limit `actualCost`, when the cost is known only after the
+   * response: refunds the difference, or takes it, as much as is left. May be called again; `refund` then
+   * refunds what is taken in the end. Does nothing for a decision that took nothing, or was refunded.
+   */
+  adjust(decision: Decision, actualCost: number, options?: ByHandOptions): MaybePromise<void>
+}
+
+/** What changes by hand need of a limiter. */
+interface Context {
+  readonly owner: string
+  readonly store: UnitChanges
+  /** Returns the parts of a subject, or those of a decision. */
+  readonly partsOf: (subject: unknown, names: readonly string[] | undefined) => MaybePromise<NamedPart[]>
+  /** The local fallback, if the limiter has one. */
+  readonly fallback:
+    | {
+        readonly update: MemoryStore['update']
+        /** Gives parts the share of their limits that the fallback grants. */
+        readonly scaled: (parts: readonly Part[]) => readonly Part[]
+      }
+    | undefined
+}
+
+/** Creates what a limiter changes by hand. */
+export function changesByHand<Subject>({ owner, store, partsOf, fallback }: Context): ByHand<Subject> {
+  function updateAll(
+    parts: readonly NamedPart[],
+    changeOf: (policy: Policy) => StateChange,
+  ): MaybePromise<void> {
+    const update = requireUpdate(store)
+    const updateOne = (part: NamedPart) => {
+      const done = update(part, changeOf(part.policy))
+      if (fallback === undefined || !isPromise(done)) return done
+      return done.catch((error) => {
+        for (const local of fallback.scaled([part])) fallback.update(local, changeOf(local.policy))
+        throw error
+      })
+    }
+    return thenMaybe(readAll(parts, updateOne), () => {})
+  }
+
+  return {
+    penalize(subject, units, { limits } = {}) {
+      const cost = checkedCost(owner, 'units', units)
+      const penalize = (policy: Policy): StateChange => {
+        return (state, nowMs) => takeAtMost(policy, state, nowMs, cost).step.next ?? state
+      }
+      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(parts, penalize))
+    },
+    reward(subject, units, { limits } = {}) {
+      const cost = checkedCost(owner, 'units', units)
+      const reward = (policy: Policy): StateChange => {
+        return (state, nowMs) => state && policy.reward(state, nowMs, cost)
+      }
+      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(parts, reward))
+    },
+    blockFor(subject, duration, { limits } = {}) {
+      const banMs = durationMs(owner, 'duration', duration)
+      const block = (policy: Policy): StateChange => {
+        return (state, nowMs) => startBan(policy, state, nowMs, banMs)
+      }
+      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(bansAmong(owner, parts, banMs), block))
+    },
+    adjust(decision, actualCost, { limits } = {}) {
+      return adjustDecision(decision, checkedCost(owner, 'actualCost', actualCost), limits)
+    },
+  }
+}
+
+/** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */
+function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): readonly NamedPart[] {
+  const bans = parts.filter(({ policy }) => isBan(policy))
+  if (parts.length > 0 && bans.length === 0) {
+    const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
+    throw new TypeError(`${owner}: blockFor needs a limit whose policy is a ban. ${fix}`)
+  }
+  for (const { name, policy } of bans) {
+    const longestMs = longestBanMs(policy)
+    if (banMs <= longestMs) continue
+    const must = `at most the longest ban of the limit ${name}, ${durationText(longestMs)}`
+    const fix = `Add '${durationText(banMs)}' to for of its ban.`
+    throw new TypeError(`${owner}: duration must be ${must}, got ${durationText(banMs)}. ${fix}`)
+  }
+  return bans
+}

@@ -1,0 +1,93 @@
+import { takeAtMost } from '../policies/policy.js'
+import { refundsOf } from '../stores/shared/refunds.js'
+import type { KeyedPolicy, Refund, StateChange, Verdict } from '../stores/store.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import type { NamedPart } from './decision.js'
+
+/** Changes the state of a key in a store. */
+type Update = (keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>
+
+/** How the units of a decision are changed where they were taken. */
+export interface UnitChanges {
+  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
+  /** Absent where the store has none. */
+  readonly update?: Update | undefined
+}
+
+/** What the parts of an adjusted decision have taken, and when. */
+export type Ledger = ReturnType<typeof ledgerOf>
+
+/** Creates the ledger of an allowed charge. Throws a `TypeError` where the store has no `update`. */
+export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes: UnitChanges) {
+  const update = requireUpdate(changes)
+  /** What each part took: its charge first, then what adjustments took. */
+  const takings = refundsOf(charge, verdict).map((refund) => [refund])
+  let adjusting: MaybePromise<void>
+
+  function adjustPart(i: number, cost: number): MaybePromise<void> {
+    const own = takings[i] as Refund[]
+    const missing = cost - own.reduce((sum, taking) => sum + taking.cost, 0)
+    if (missing < 0) return changes.refund(giveBack(own, -missing))
+    return missing > 0 ? takeMore(charge[i] as NamedPart, own, missing) : undefined
+  }
+
+  function takeMore(part: NamedPart, own: Refund[], units: number): MaybePromise<void> {
+    let taking: Refund | undefined
+    const done = update(part, (state, nowMs) => {
+      const { step, taken } = takeAtMost(part.policy, state, nowMs, units)
+      const resetAtMs = nowMs + step.resetAfterMs
+      taking = { key: part.key, policy: part.policy, cost: taken, takenAtMs: nowMs, resetAtMs }
+      return step.next ?? state
+    })
+    return thenMaybe(done, () => void own.push(taking as Refund))
+  }
+
+  /** Selects the parts of limits by name; all parts without names. */
+  const selected = (names: readonly string[] | undefined) =>
+    [...charge.keys()].filter((i) => names?.includes((charge[i] as NamedPart).name) !== false)
+
+  /** Runs a step once the adjustments before it are done: each starts from what they took. */
+  function inTurn(step: () => MaybePromise<void>): MaybePromise<void> {
+    adjusting = isPromise(adjusting) ? adjusting.then(step, step) : step()
+    return adjusting
+  }
+
+  return {
+    /** Makes each selected part have taken `cost`, or as much as is left. */
+    adjust: (cost: number, names: readonly string[] | undefined) =>
+      inTurn(() =>
+        thenMaybe(
+          readAll(selected(names), (i) => adjustPart(i, cost)),
+          () => {},
+        ),
+      ),
+    /** Refunds all that the selected parts have taken. */
+    refund: (names: readonly string[] | undefined) =>
+      inTurn(() => {
+        const refunds = selected(names).flatMap((i) =>
+          giveBack(takings[i] as Refund[], Number.POSITIVE_INFINITY),
+        )
+        return refunds.length > 0 ? changes.refund(refunds) : undefined
+      }),
+  }
+}
+
+/** Removes units from what was taken, the latest first. Returns their refunds. */
+function giveBack(takings: Refund[], units: number): Refund[] {
+  const refunds: Refund[] = []
+  for (let left = units; left > 0 && takings.length > 0; ) {
+    const latest = takings.pop() as Refund
+    const cost = Math.min(latest.cost, left)
+    if (cost > 0) refunds.push({ ...latest, cost })
+    if (cost < latest.cost) takings.push({ ...latest, cost: latest.cost - cost })
+    left -= cost
+  }
+  return refunds
+}
+
+/** Returns `update` of a store. Throws a `TypeError` for a store without it. */
+export function requireUpdate({ update }: UnitChanges): Update {
+  if (update !== undefined) return update
+  const fix = 'Write it with applyUpdate, or use a store of headgate.'
+  throw new TypeError(`the limiter's store has no update, which changes by hand need. ${fix}`)
+}
