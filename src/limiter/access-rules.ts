@@ -27,6 +27,8 @@ export interface Access {
   readonly check: (subject: unknown) => MaybePromise<Decision | undefined>
   /** Returns what a caller is given for a decision of the limits. */
   readonly apply: (decision: Decision) => Decision
+  /** Whether nothing is denied. */
+  readonly isReport: boolean
 }
 
 /** How these options are read. */
@@ -70,6 +72,7 @@ export function accessOf(
   const isReport = settings.mode === 'report'
   if (rule === undefined && skip === undefined && !isReport) return undefined
   return {
+    isReport,
     check(subject) {
       if (skip === undefined) return rule?.(subject)
       const skips = skip(subject as never)

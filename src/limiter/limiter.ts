@@ -3,7 +3,7 @@ import { peerAddress } from '../keys/connection.js'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
-import type { Verdict } from '../stores/store.js'
+import type { KeyedPolicy, Refund, StateChange, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ByHand, changesByHand } from './by-hand.js'
@@ -22,10 +22,13 @@ import {
 import { directDecider } from './direct-decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
+import { requireUpdate } from './ledger.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { chargeResolver } from './resolve-charge.js'
+import { createWaiting } from './wait-for.js'
+import type { WaitOptions } from './wait-options.js'
 
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> extends ByHand<Subject> {
@@ -39,6 +42,18 @@ export interface Limiter<Subject> extends ByHand<Subject> {
    * without a charge, with `source: 'closed'`. Nobody would read the answer.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
+  /**
+   * Charges a subject as `charge` does, once that is allowed. Resolves with the allowed decision; or with a
+   * denied one as soon as the charge can no longer be allowed within `maxWaitMs`, when 10,000 others wait, or
+   * when the limiter is closed. Rejects with the reason of `signal` when that aborts: what a charge took in
+   * the meantime is refunded first.
+   *
+   * Those who wait for the same key are served in the order in which they came. That holds within this
+   * process: other processes, and `charge`, may take units first. While a limit is exhausted, only the first
+   * of them calls the store. A refund and `forget` of this limiter let it try again at once. Where the store
+   * fails, the decision is that of `onStoreError`. In report mode nobody waits.
+   */
+  waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /** Returns the figures as they stand, without taking anything. */
   peek(subject: Subject): MaybePromise<Decision>
   /**
@@ -60,7 +75,10 @@ export interface Limiter<Subject> extends ByHand<Subject> {
   ): MaybePromise<void>
   /** Calls the store without taking anything, for readiness probes. Never rejects. */
   health(): Promise<Health>
-  /** Waits for pending calls and closes what the store opened, not your client: `timeoutMs` each at most. */
+  /**
+   * Waits for pending calls and closes what the store opened, not your client: `timeoutMs` each at most.
+   * Those who wait in `waitFor` get a denied decision at once.
+   */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>
 }
@@ -85,7 +103,15 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
-  const decideOn = directDecider(settings, { units: store, decideWithout }) ?? decideTogether
+  const units = { refund, update: store.update && update }
+  const decideOn = directDecider(settings, { units, decideWithout }) ?? decideTogether
+  const waiting = createWaiting({
+    access,
+    resolveCharge,
+    charge: (parts, subject) => decide(parts, subject, (decision) => decision),
+    report: emitDenial,
+    onRefundFailed: (error, decision) => emitFailure(events, 'refundFailed', error, decision),
+  })
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -151,7 +177,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   ): MaybePromise<Decision> {
     if (outcome instanceof Error)
       return thenMaybe(decideWithout(outcome, parts, subject), (decision) => report(decision, subject))
-    const taken = { charge: parts, verdict: outcome, refund: store.refund, update: store.update }
+    const taken = { charge: parts, verdict: outcome, ...units }
     return report(decisionOf(outcome.source ?? 'store', taken), subject)
   }
 
@@ -171,6 +197,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     })
   }
 
+  function refund(refunds: readonly Refund[]): MaybePromise<void> {
+    return thenMaybe(store.refund(refunds), () => waiting.hurry(refunds))
+  }
+
+  function update(keyed: KeyedPolicy, change: StateChange): MaybePromise<void> {
+    return thenMaybe(requireUpdate(store)(keyed, change), () => waiting.hurry([keyed]))
+  }
+
   /** Returns the parts of a subject, or those that a decision charged. */
   function partsOf(subject: unknown, names: readonly string[] | undefined): MaybePromise<NamedPart[]> {
     const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
@@ -181,19 +215,20 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     return thenMaybe(partsOf(subject, names), (parts) => {
       if (parts.length === 0) return
       if (fallback.size > 0) fallback.forget(parts)
-      return store.forget(parts)
+      return thenMaybe(store.forget(parts), () => waiting.hurry(parts))
     })
   }
 
   const byHand = changesByHand<Subject>({
     owner,
-    store,
+    store: units,
     partsOf,
     fallback:
       onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: fallback.update, scaled },
   })
   return {
     charge,
+    waitFor: waiting.waitFor,
     peek: (subject) => decideFor(subject, 0, (decision) => decision),
     refund: (decision, options) => refundDecision(decision, options?.limits),
     forget,
@@ -201,6 +236,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     health: () => healthOf(store, healthKey),
     close: () => {
       unsubscribe?.()
+      waiting.close()
       return store.close()
     },
     events,

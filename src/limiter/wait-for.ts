@@ -1,0 +1,136 @@
+import { peerAddress } from '../keys/connection.js'
+import { callAt } from '../util/call-at.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import { onAbort } from '../util/on-abort.js'
+import type { Access } from './access-rules.js'
+import { type Decision, denyDisconnected, type NamedPart, type Report, refundDecision } from './decision.js'
+import type { ResolveCharge } from './resolve-charge.js'
+import { readWaitOptions, type WaitOptions } from './wait-options.js'
+import { createWaiter, denialIn, type Wait, type Waiter } from './wait-queue.js'
+import { createWaitQueues } from './wait-queues.js'
+
+/** So many wait at a time for each limiter. Each takes about 4 KB of heap. */
+const MAX_WAITERS = 10_000
+
+interface WaitingOptions {
+  readonly access: Access | undefined
+  readonly resolveCharge: ResolveCharge
+  readonly charge: (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision>
+  readonly report: Report
+  /** What an aborted charge took could not be refunded. */
+  readonly onRefundFailed: (error: unknown, decision: Decision) => void
+}
+
+/** Creates `waitFor` of a limiter. Each waiter charges in its own async context, when it has its turn. */
+export function createWaiting({ access, resolveCharge, charge, report, onRefundFailed }: WaitingOptions) {
+  const queues = createWaitQueues()
+  let arrivals = 0
+  let mayQueue = access?.isReport !== true
+
+  async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
+    const { cost, ...bounds } = readWaitOptions(options)
+    const arrival = arrivals++
+    bounds.signal?.throwIfAborted()
+    const exempt = access && (await access.check(subject))
+    if (exempt !== undefined) return exempt
+    const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
+    report(decision, subject)
+    return access?.apply(decision) ?? decision
+  }
+
+  async function chargeWhenAllowed(
+    subject: unknown,
+    cost: number | undefined,
+    wait: Omit<Wait, 'subject' | 'parts'>,
+  ): Promise<Decision> {
+    const given = resolveCharge(subject, cost)
+    if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
+    const parts = isPromise(given) ? await given : given
+    return waitInTurn(createWaiter({ subject, parts, ...wait }))
+  }
+
+  async function waitInTurn(waiter: Waiter): Promise<Decision> {
+    const stopAlarms = startAlarms(waiter)
+    try {
+      for (;;) {
+        waiter.signal?.throwIfAborted()
+        const { queue, hasTurn } = waiter
+        const denial = queue === undefined || hasTurn ? undefined : denialIn(queue, waiter)
+        const decision = denial ?? (await chargeOrQueue(waiter))
+        if (decision !== undefined) return decision
+        await waiter.turn
+      }
+    } finally {
+      stopAlarms()
+      queues.leave(waiter)
+    }
+  }
+
+  /** Returns the last decision; nothing if the waiter is in a queue now. */
+  function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
+    const ahead = queues.queueAhead(waiter)
+    if (ahead === undefined) return chargeNow(waiter)
+    if (!mayWait(waiter, ahead.turnAtMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
+    queues.move(waiter, ahead)
+    return undefined
+  }
+
+  function chargeNow(waiter: Waiter): MaybePromise<Decision | undefined> {
+    const known = charge(waiter.parts, waiter.subject)
+    return isPromise(known) ? chargeLater(waiter, known) : endOrQueue(waiter, known)
+  }
+
+  async function chargeLater(waiter: Waiter, later: PromiseLike<Decision>) {
+    queues.startCharge(waiter)
+    try {
+      const decision = await later
+      if (waiter.signal?.aborted) await refund(decision)
+      waiter.signal?.throwIfAborted()
+      return endOrQueue(waiter, decision)
+    } finally {
+      queues.endCharge(waiter)
+    }
+  }
+
+  function endOrQueue(waiter: Waiter, decision: Decision): Decision | undefined {
+    waiter.figures = decision.parts
+    if (decision.allowed || decision.parts.length === 0) return decision
+    if (!mayWait(waiter, performance.now() + decision.retryAfterMs)) return decision
+    queues.retreat(waiter, decision)
+    return undefined
+  }
+
+  /** Returns whether a waiter may wait until a time. */
+  function mayWait({ queue, deadlineMs }: Waiter, untilMs: number): boolean {
+    if (!mayQueue || untilMs === Number.POSITIVE_INFINITY) return false
+    if (Math.max(untilMs, performance.now()) >= deadlineMs) return false
+    return queue !== undefined || queues.size() < MAX_WAITERS
+  }
+
+  async function refund(decision: Decision): Promise<void> {
+    try {
+      await refundDecision(decision)
+    } catch (error) {
+      onRefundFailed(error, decision)
+    }
+  }
+
+  function close(): void {
+    mayQueue = false
+    queues.wakeAll()
+  }
+
+  return { waitFor, hurry: queues.hurryKeys, close }
+}
+
+/** Wakes a waiter at its deadline, and when its signal aborts. Returns a function that stops both. */
+function startAlarms(waiter: Waiter): () => void {
+  const { deadlineMs, signal } = waiter
+  const wake = () => waiter.wake()
+  const cancel = deadlineMs === Number.POSITIVE_INFINITY ? undefined : callAt(deadlineMs, wake)
+  const unsubscribe = signal && onAbort(signal, wake)
+  return () => {
+    cancel?.()
+    unsubscribe?.()
+  }
+}

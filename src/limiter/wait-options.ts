@@ -1,0 +1,30 @@
+import { optional, readOptions } from '../options/option-table.js'
+import { whole, wrongKind } from '../util/validate.js'
+import { checkedCost } from './parse-limits.js'
+
+/** The options of `limiter.waitFor`. */
+export interface WaitOptions {
+  /** Replaces the limits' own cost. */
+  cost?: number
+  /** How long to wait at most, in milliseconds. 0 = not at all. Default: until the charge is allowed. */
+  maxWaitMs?: number
+  /** Ends the wait when it aborts. */
+  signal?: AbortSignal
+}
+
+const TABLE = {
+  rows: { cost: optional(checkedCost), maxWaitMs: optional(whole(0)), signal: optional(readSignal) },
+}
+
+/** Reads the options of one wait. Throws a `TypeError` for wrong ones. */
+export function readWaitOptions(options: WaitOptions) {
+  const { maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions('limiter.waitFor', options, TABLE)
+  return { ...rest, deadlineMs: performance.now() + maxWaitMs }
+}
+
+/** Returns an `AbortSignal`, of any realm or polyfill. Throws a `TypeError` for anything else. */
+function readSignal(owner: string, option: string, signal: unknown): AbortSignal {
+  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return signal as AbortSignal
+  throw wrongKind(owner, option, 'an AbortSignal', signal, 'Did you mean signal: controller.signal?')
+}

@@ -1,0 +1,202 @@
+import { callAt } from '../util/call-at.js'
+import { type Decision, decisionOf, type NamedPart, type PartDecision } from './decision.js'
+
+/** So many waiters of one queue charge at the same time, at most. */
+const MAX_CHARGING = 64
+
+/** A charge that may wait. */
+export interface Wait {
+  readonly subject: unknown
+  readonly parts: readonly NamedPart[]
+  /** Its place in the order of arrival. */
+  readonly arrival: number
+  /** By `performance.now()`. */
+  readonly deadlineMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Who waits until its charge is allowed. It stands in one queue at a time. */
+export interface Waiter extends Wait {
+  /** Resolves when it has its turn, or its wait ends. */
+  turn: Promise<void>
+  /** Resolves `turn`. */
+  wake: () => void
+  /** Whether it may charge now. */
+  hasTurn: boolean
+  /** The figures of its parts as it charged in this turn; empty if it did not. */
+  figures: readonly PartDecision[]
+  queue: Queue | undefined
+  /** The queues of its other keys, while it charges. */
+  passing: readonly Queue[]
+  /** Its neighbours in the queue. */
+  earlier: Waiter | undefined
+  later: Waiter | undefined
+}
+
+/**
+ * Those who wait for one key, by arrival. While there are any, some of them have their turn, or a timer runs
+ * for the first, or somebody charges the key who is not in the queue.
+ */
+export interface Queue {
+  readonly key: string
+  first: Waiter | undefined
+  last: Waiter | undefined
+  /** How many charge the key who are not in the queue. */
+  passing: number
+  /** The figures of the last denial, and when that was. */
+  figures: PartDecision | undefined
+  knownAtMs: number
+  /** When the first has its turn. */
+  turnAtMs: number
+  /** No deadline in the queue is earlier. */
+  soonestMs: number
+  /** Cancels the timer of the first, if there is one. */
+  cancelTimer: (() => void) | undefined
+}
+
+/** Creates a waiter, which is in no queue. */
+export function createWaiter(wait: Wait): Waiter {
+  return {
+    ...wait,
+    turn: Promise.resolve(),
+    wake: () => {},
+    hasTurn: false,
+    figures: [],
+    queue: undefined,
+    passing: [],
+    earlier: undefined,
+    later: undefined,
+  }
+}
+
+/** Creates the queue of a key. */
+export function createQueue(key: string): Queue {
+  return {
+    key,
+    first: undefined,
+    last: undefined,
+    passing: 0,
+    figures: undefined,
+    knownAtMs: 0,
+    turnAtMs: 0,
+    soonestMs: Number.POSITIVE_INFINITY,
+    cancelTimer: undefined,
+  }
+}
+
+/** Inserts a waiter behind those who came earlier. */
+export function insert(queue: Queue, waiter: Waiter): void {
+  const isFirst = queue.first === undefined || waiter.arrival < queue.first.arrival
+  let earlier = isFirst ? undefined : queue.last
+  while (earlier !== undefined && earlier.arrival > waiter.arrival) earlier = earlier.earlier
+  const later = earlier === undefined ? queue.first : earlier.later
+  link(queue, earlier, waiter)
+  link(queue, waiter, later)
+  waiter.queue = queue
+  queue.soonestMs = Math.min(queue.soonestMs, waiter.deadlineMs)
+}
+
+/** Removes a waiter from its queue, and lets those behind it go on. */
+export function remove(queue: Queue, waiter: Waiter): void {
+  const { earlier, later, hasTurn } = waiter
+  link(queue, earlier, later)
+  waiter.queue = waiter.earlier = waiter.later = undefined
+  const { first } = queue
+  if (first === undefined) stopTimer(queue)
+  else if (hasTurn) goOn(queue, first, waiter)
+  // A smaller cost may be allowed earlier.
+  else if (earlier === undefined && unitsOf(first, queue) < unitsOf(waiter, queue)) giveTurn(queue, first)
+}
+
+function link(queue: Queue, earlier: Waiter | undefined, later: Waiter | undefined): void {
+  if (earlier === undefined) queue.first = later
+  else earlier.later = later
+  if (later === undefined) queue.last = earlier
+  else later.earlier = earlier
+}
+
+/** Lets those in a queue go on whom nobody else will give a turn, since a waiter has charged in passing. */
+export function goOnAfter(queue: Queue, waiter: Waiter): void {
+  const { first, passing, cancelTimer } = queue
+  if (first !== undefined && !first.hasTurn && passing === 0 && cancelTimer === undefined)
+    goOn(queue, first, waiter)
+}
+
+/** Gives their turns to as many as will be allowed after a waiter's charge, or to the first when it may be. */
+function goOn(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): void {
+  const figures = known[parts.findIndex(({ key }) => key === queue.key)]
+  if (figures === undefined || figures.moreAfterMs === Number.POSITIVE_INFINITY) {
+    giveTurn(queue, first)
+    return
+  }
+  let units = figures.remaining
+  let waiter: Waiter | undefined = first
+  for (let count = 0; waiter !== undefined && count < MAX_CHARGING; count++) {
+    units -= unitsOf(waiter, queue)
+    if (units < 0) break
+    giveTurn(queue, waiter)
+    waiter = waiter.later
+  }
+  if (!first.hasTurn) waitFor(queue, figures, figures.moreAfterMs)
+}
+
+/** Gives the first of a queue its turn after a time, which was known just now, with these figures. */
+export function waitFor(queue: Queue, figures: PartDecision, forMs: number): void {
+  stopTimer(queue)
+  queue.figures = figures
+  queue.knownAtMs = performance.now()
+  queue.turnAtMs = queue.knownAtMs + forMs
+  queue.cancelTimer = callAt(queue.turnAtMs, () => hurry(queue))
+  if (queue.soonestMs <= queue.turnAtMs) wakeLate(queue)
+}
+
+/** Ends the wait of those whose deadline is before the first has its turn. */
+function wakeLate(queue: Queue): void {
+  queue.soonestMs = Number.POSITIVE_INFINITY
+  for (let waiter = queue.first; waiter !== undefined; waiter = waiter.later) {
+    if (waiter.deadlineMs <= queue.turnAtMs) waiter.wake()
+    else queue.soonestMs = Math.min(queue.soonestMs, waiter.deadlineMs)
+  }
+}
+
+/** Gives the first of a queue its turn now. */
+export function hurry(queue: Queue): void {
+  if (queue.first !== undefined) giveTurn(queue, queue.first)
+}
+
+function giveTurn(queue: Queue, waiter: Waiter): void {
+  if (waiter.hasTurn) return
+  stopTimer(queue)
+  waiter.hasTurn = true
+  waiter.wake()
+}
+
+function stopTimer(queue: Queue): void {
+  queue.cancelTimer?.()
+  queue.cancelTimer = undefined
+}
+
+/**
+ * Returns the denial of a waiter that did not charge: the figures of the limit that it waits for. Returns
+ * `undefined` if that limit has denied nobody.
+ */
+export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined {
+  if (queue.figures === undefined) return undefined
+  const nowMs = performance.now()
+  const { remaining, resetAfterMs, moreAfterMs } = queue.figures
+  const left = (afterMs: number) => Math.max(0, afterMs - (nowMs - queue.knownAtMs))
+  const figures = {
+    allowed: false,
+    remaining,
+    resetAfterMs: left(resetAfterMs),
+    retryAfterMs: Math.max(1, queue.turnAtMs - nowMs),
+    moreAfterMs: left(moreAfterMs),
+  }
+  const charge = parts.filter(({ key }) => key === queue.key)
+  const verdict = { allowed: false, atMs: Date.now(), parts: [figures] }
+  return decisionOf('deny-cache', { charge, verdict, refund: () => {} })
+}
+
+function unitsOf({ parts }: Waiter, { key }: Queue): number {
+  return parts.find((part) => part.key === key)?.cost ?? 0
+}

@@ -1,0 +1,105 @@
+import type { Decision, NamedPart, PartDecision } from './decision.js'
+import {
+  createQueue,
+  goOnAfter,
+  hurry,
+  insert,
+  type Queue,
+  remove,
+  type Waiter,
+  waitFor,
+} from './wait-queue.js'
+
+/** Creates the queues of a limiter: one for each key that somebody waits for. */
+export function createWaitQueues() {
+  const queues = new Map<string, Queue>()
+  let size = 0
+
+  /** Returns the queue of another of a waiter's keys that somebody ahead of it waits for, or charges now. */
+  function queueAhead(waiter: Waiter): Queue | undefined {
+    if (queues.size === 0) return undefined
+    for (const { key, cost } of waiter.parts) {
+      const queue = cost > 0 ? queues.get(key) : undefined
+      if (queue === undefined || queue === waiter.queue) continue
+      if (queue.passing > 0 || (queue.first !== undefined && queue.first.arrival < waiter.arrival))
+        return queue
+    }
+    return undefined
+  }
+
+  function open(key: string): Queue {
+    const queue = queues.get(key) ?? createQueue(key)
+    queues.set(key, queue)
+    return queue
+  }
+
+  function closeIfEmpty({ first, passing, key }: Queue): void {
+    if (first === undefined && passing === 0) queues.delete(key)
+  }
+
+  /** Lets others queue behind a waiter, for all its keys, until its charge is over. */
+  function startCharge(waiter: Waiter): void {
+    const charged = waiter.parts.filter(({ cost, key }) => cost > 0 && key !== waiter.queue?.key)
+    waiter.passing = charged.map(({ key }) => open(key))
+    for (const queue of waiter.passing) queue.passing += 1
+  }
+
+  function endCharge(waiter: Waiter): void {
+    for (const queue of waiter.passing) {
+      queue.passing -= 1
+      goOnAfter(queue, waiter)
+      closeIfEmpty(queue)
+    }
+    waiter.passing = []
+  }
+
+  /** Lets a waiter wait for its turn in a queue. Its turn in another one passes to the next. */
+  function move(waiter: Waiter, queue: Queue): void {
+    const isMoved = waiter.queue !== queue
+    if (isMoved) leave(waiter)
+    waiter.hasTurn = false
+    waiter.figures = []
+    waiter.turn = new Promise((resolve) => {
+      waiter.wake = resolve
+    })
+    if (!isMoved) return
+    insert(queue, waiter)
+    size += 1
+  }
+
+  /** Lets a waiter whose charge was denied wait for the limit that denied it for longest. */
+  function retreat(waiter: Waiter, { parts, retryAfterMs }: Decision): void {
+    const i = parts.findIndex((part) => part.retryAfterMs === retryAfterMs)
+    const { key } = waiter.parts[i] as NamedPart
+    const figures = parts[i] as PartDecision
+    const queue = open(key)
+    move(waiter, queue)
+    if (queue.first === waiter) waitFor(queue, figures, retryAfterMs)
+  }
+
+  /** Removes a waiter from its queue, if it is in one, and lets those behind it go on. */
+  function leave(waiter: Waiter): void {
+    const { queue } = waiter
+    if (queue === undefined) return
+    remove(queue, waiter)
+    size -= 1
+    closeIfEmpty(queue)
+  }
+
+  /** Gives their turn to the first in the queues of keys whose units were refunded or forgotten. */
+  function hurryKeys(keys: readonly { readonly key: string }[]): void {
+    if (queues.size === 0) return
+    for (const { key } of keys) {
+      const queue = queues.get(key)
+      if (queue !== undefined) hurry(queue)
+    }
+  }
+
+  /** Ends the wait of all. */
+  function wakeAll(): void {
+    for (const { first } of queues.values())
+      for (let waiter = first; waiter !== undefined; waiter = waiter.later) waiter.wake()
+  }
+
+  return { queueAhead, startCharge, endCharge, move, retreat, leave, hurryKeys, wakeAll, size: () => size }
+}

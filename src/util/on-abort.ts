@@ -1,0 +1,19 @@
+const callbacksOf = new WeakMap<object, Set<() => void>>()
+
+/**
+ * Calls `callback` when a signal aborts. Returns a function that cancels that. A signal has one listener,
+ * however many wait for it: Node.js compares each new listener of a signal with all that it has.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = callbacksOf.get(signal) ?? new Set()
+  callbacksOf.set(signal, callbacks.add(callback))
+  if (callbacks.size === 1) signal.addEventListener('abort', callAll)
+  return () => {
+    callbacks.delete(callback)
+    if (callbacks.size === 0) signal.removeEventListener('abort', callAll)
+  }
+}
+
+function callAll({ target }: Event): void {
+  for (const callback of callbacksOf.get(target as AbortSignal) ?? []) callback()
+}

@@ -1,0 +1,359 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createLimiter, fixedWindow, type Limiter, memoryStore, type Store, tokenBucket } from 'headgate'
+import { failingStore } from '../../support/failing-store.js'
+import { lateStore, promisingStore } from '../../support/fault-stores.js'
+import { nextTurn } from '../../support/next-turn.js'
+
+const key = (id: string) => id
+/** A limit that is exhausted for an hour after so many units. */
+const hourly = (limit: number) => fixedWindow({ limit, window: '1h', startsAt: 'first-request' })
+/** A bucket of one unit, which comes back after so many milliseconds. */
+const oneEvery = (ms: number) => tokenBucket({ capacity: 1, refill: 1, every: `${ms}ms` })
+
+/** Lets a subject wait several times. Returns the outcomes, and their places in the order of their end. */
+function waitAll(
+  limiter: Limiter<string>,
+  count: number,
+  options?: Parameters<Limiter<string>['waitFor']>[1],
+) {
+  const order: number[] = []
+  const decisions = Array.from({ length: count }, (_, i) =>
+    limiter.waitFor('a', options).finally(() => order.push(i)),
+  )
+  return { all: Promise.all(decisions), order }
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+test('charges wait until they are allowed, in the order in which they came, and call the store seldom', async () => {
+  const store = promisingStore()
+  const limiter = createLimiter({ policy: oneEvery(20), key, store })
+  const sinceMs = performance.now()
+  const { all, order } = waitAll(limiter, 10)
+  const decisions = await all
+  expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual(
+    upTo(10).map(() => [true, 'store']),
+  )
+  expect(order).toEqual(upTo(10))
+  expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(9 * 20 - 1)
+  expect(store.charges.length).toBeLessThan(30) // those behind the first do not
+})
+
+test('a charge that nobody is ahead of is allowed at once', async () => {
+  const limiter = createLimiter({ policy: hourly(2), key })
+  expect(await limiter.waitFor('a')).toMatchObject({ allowed: true, remaining: 1 })
+  expect(await limiter.waitFor('a', { cost: 0 })).toMatchObject({ allowed: true, remaining: 1 })
+  expect(await limiter.waitFor('a', { maxWaitMs: 0 })).toMatchObject({ allowed: true, remaining: 0 })
+})
+
+test('of those who wait, as many charge at the same time as units remain', async () => {
+  const store = promisingStore()
+  let pending = 0
+  const pendings: number[] = []
+  const charge: Store['charge'] = async (batch) => {
+    pending += batch.length
+    pendings.push(pending)
+    await nextTurn()
+    pending -= batch.length
+    return store.charge(batch)
+  }
+  const limiter = createLimiter({ policy: hourly(20), key, store: { ...store, charge } })
+  const { all, order } = waitAll(limiter, 21, { maxWaitMs: 60_000 })
+  expect((await all).filter(({ allowed }) => allowed)).toHaveLength(20)
+  expect(order).toEqual(upTo(21))
+  expect(Math.max(...pendings)).toBe(19) // after the first, which waited for no other
+})
+
+test('who needs more than the first of a queue waits behind it, and so does who needs less', async () => {
+  const limiter = createLimiter({ policy: tokenBucket({ capacity: 4, refill: 4, every: '40ms' }), key })
+  await limiter.charge('a', { cost: 4 })
+  const order: number[] = []
+  await Promise.all([3, 1, 4, 1].map((cost) => limiter.waitFor('a', { cost }).then(() => order.push(cost))))
+  expect(order).toEqual([3, 1, 4, 1])
+})
+
+test('who loses a unit to a plain charge goes on waiting', async () => {
+  const limiter = createLimiter({ policy: hourly(1), key })
+  await limiter.charge('a')
+  const { all, order } = waitAll(limiter, 1)
+  await nextTurn()
+  limiter.forget('a') // the one who waits charges in a microtask
+  expect(limiter.charge('a')).toMatchObject({ allowed: true })
+  await nextTurn()
+  expect(order).toEqual([])
+  await limiter.forget('a')
+  expect(await all).toMatchObject([{ allowed: true, remaining: 0 }])
+})
+
+test('a refund and forget let the first of a queue try again', async () => {
+  const limiter = createLimiter({ policy: hourly(1), key })
+  const decision = await limiter.charge('a')
+  const { all, order } = waitAll(limiter, 2)
+  await limiter.refund(decision)
+  await nextTurn()
+  expect(order).toEqual([0])
+  await limiter.forget('a')
+  expect((await all).map(({ allowed }) => allowed)).toEqual([true, true])
+})
+
+describe('maxWaitMs', () => {
+  test.each<[string, number, number | undefined]>([
+    ['beyond the deadline', 1, 60_000],
+    ['never', 3, undefined],
+  ])('a charge that may be allowed only %s is denied at once', async (_when, cost, maxWaitMs) => {
+    const limiter = createLimiter({ policy: hourly(2), key })
+    await limiter.charge('a', { cost: 2 })
+    const denied: unknown[] = []
+    limiter.events.on('limited', (decision, subject) => denied.push([decision, subject]))
+    const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWaitMs }) })
+    expect(decision).toMatchObject({ allowed: false, policy: '2-in-1h', limit: 2, remaining: 0 })
+    expect(denied).toEqual([[decision, 'a']])
+  })
+
+  test('a charge is denied at once where the first of the queue has to wait longer', async () => {
+    const limiter = createLimiter({ policy: hourly(1), key })
+    await limiter.charge('a')
+    const controller = new AbortController()
+    const first = limiter.waitFor('a', { signal: controller.signal })
+    const second = await limiter.waitFor('a', { maxWaitMs: 1000 })
+    expect(second).toMatchObject({ allowed: false, limit: 1, remaining: 0, source: 'deny-cache' })
+    expect(second.retryAfterMs).toBeGreaterThan(3_590_000)
+    controller.abort()
+    await expect(first).rejects.toThrow('aborted')
+  })
+
+  test('a charge is denied as soon as one ahead leaves it no time, and those behind go on waiting', async () => {
+    const limiter = createLimiter({ policy: oneEvery(60), key })
+    await limiter.charge('a')
+    const order: number[] = []
+    const waits = [500, 80, 500].map((maxWaitMs, i) =>
+      limiter.waitFor('a', { maxWaitMs }).finally(() => order.push(i)),
+    )
+    const [first, second, third] = await Promise.all(waits)
+    expect(order).toEqual([0, 1, 2])
+    expect([first?.allowed, third?.allowed]).toEqual([true, true])
+    expect(second).toMatchObject({ allowed: false, limit: 1, parts: [{ name: '1-in-60ms', cost: 1 }] })
+  })
+
+  test('a charge whose deadline comes while nobody was denied yet is decided then', async () => {
+    const store = lateStore()
+    const limiter = createLimiter({ policy: hourly(2), key, store, timeoutMs: 5000 })
+    const waits = [limiter.waitFor('a'), limiter.waitFor('a', { maxWaitMs: 10 })]
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    store.answerAll()
+    expect(await Promise.all(waits)).toMatchObject([{ remaining: 1 }, { allowed: true, remaining: 0 }])
+  })
+})
+
+describe('an abort', () => {
+  test('before the call charges nothing', async () => {
+    const limiter = createLimiter({ policy: hourly(1), key })
+    const wait = limiter.waitFor('a', { signal: AbortSignal.abort(new Error('too late')) })
+    await expect(wait).rejects.toThrow('too late')
+    expect(await limiter.peek('a')).toMatchObject({ remaining: 1 })
+  })
+
+  test('while keys are read charges nothing', async () => {
+    const limiter = createLimiter({ policy: hourly(1), key: async (id: string) => id })
+    const controller = new AbortController()
+    const wait = limiter.waitFor('a', { signal: controller.signal })
+    controller.abort(new Error('too late'))
+    await expect(wait).rejects.toThrow('too late')
+    expect(await limiter.peek('a')).toMatchObject({ remaining: 1 })
+  })
+
+  test('ends a wait at any place of the queue, and leaves the order of the others', async () => {
+    const limiter = createLimiter({ policy: hourly(1), key })
+    await limiter.charge('a')
+    const controllers = upTo(5).map(() => new AbortController())
+    const order: number[] = []
+    const waits = controllers.map(({ signal }, i) => {
+      return limiter.waitFor('a', { signal }).then(
+        () => order.push(i),
+        (reason) => order.push(reason),
+      )
+    })
+    await nextTurn()
+    for (const i of [2, 0, 4]) controllers[i]?.abort(`aborted ${i}`)
+    await nextTurn()
+    for (const _ of [1, 3]) {
+      await limiter.forget('a')
+      await nextTurn()
+    }
+    await Promise.all(waits)
+    expect(order).toEqual(['aborted 2', 'aborted 0', 'aborted 4', 1, 3])
+  })
+
+  test('while a charge is under way refunds it, and the next one gets what it took', async () => {
+    const store = promisingStore()
+    const limiter = createLimiter({ policy: hourly(1), key, store })
+    const controller = new AbortController()
+    const aborted = limiter.waitFor('a', { signal: controller.signal })
+    const next = limiter.waitFor('a')
+    controller.abort(new Error('too late'))
+    await expect(aborted).rejects.toThrow('too late')
+    expect(store.refunds).toMatchObject([{ cost: 1 }])
+    expect(await next).toMatchObject({ allowed: true, remaining: 0 })
+  })
+
+  test('emits refundFailed if the store cannot refund', async () => {
+    const refund = async () => {
+      throw new Error('connection lost')
+    }
+    const limiter = createLimiter({ policy: hourly(1), key, store: { ...promisingStore(), refund } })
+    const failures: unknown[] = []
+    limiter.events.on('refundFailed', (_error, decision) => failures.push(decision.allowed))
+    const controller = new AbortController()
+    const wait = limiter.waitFor('a', { signal: controller.signal })
+    controller.abort(new Error('too late'))
+    await expect(wait).rejects.toThrow('too late')
+    expect(failures).toEqual([true])
+  })
+})
+
+describe('several limits', () => {
+  const limiter = () =>
+    createLimiter<string>({
+      limits: [
+        { name: 'user', policy: hourly(2), key },
+        { name: 'all', policy: oneEvery(30), key: () => 'all' },
+      ],
+    })
+
+  test('who waits for a limit of its own does not hold up others', async () => {
+    const { waitFor, close } = limiter()
+    await Promise.all([waitFor('a'), waitFor('a')])
+    const order: string[] = []
+    const waits = ['a', 'b', 'a', 'c', 'b'].map((id) =>
+      waitFor(id).then(({ allowed }) => order.push(`${id} ${allowed}`)),
+    )
+    await Promise.all([waits[1], waits[3], waits[4]])
+    await close()
+    await Promise.all(waits)
+    expect(order).toEqual(['b true', 'c true', 'b true', 'a false', 'a false'])
+  })
+
+  test('who waits for a limit that all share is served in the order of arrival', async () => {
+    const { waitFor } = limiter()
+    const order: string[] = []
+    const ids = ['a', 'b', 'c', 'b', 'a', 'd']
+    await Promise.all(ids.map((id) => waitFor(id).then(() => order.push(id))))
+    expect(order).toEqual(ids)
+  })
+})
+
+test('a subject that no limit applies to does not wait', async () => {
+  const limiter = createLimiter<string>({ policy: () => undefined, key })
+  expect(await limiter.waitFor('a')).toMatchObject({ allowed: true, source: 'none' })
+})
+
+test('allow, block and skip decide before anything is charged', async () => {
+  const limiter = createLimiter<string>({
+    policy: hourly(1),
+    key: (id) => id,
+    skip: async (id) => id === 'admin',
+  })
+  await limiter.charge('admin')
+  expect(await limiter.waitFor('admin')).toMatchObject({ allowed: true, source: 'none' })
+  const listed = createLimiter({ policy: hourly(1), allow: ['192.0.2.1'], block: ['192.0.2.2'] })
+  const request = (remoteAddress: string) => ({ socket: { remoteAddress }, headers: {} })
+  expect(await listed.waitFor(request('192.0.2.1'))).toMatchObject({ allowed: true, source: 'none' })
+  expect(await listed.waitFor(request('192.0.2.2'))).toMatchObject({ allowed: false, source: 'blocked' })
+})
+
+test('in report mode nobody waits, and denials are emitted', async () => {
+  const limiter = createLimiter({ policy: hourly(1), key, mode: 'report' })
+  const limited: unknown[] = []
+  limiter.events.on('limited', ({ allowed }) => limited.push(allowed))
+  const decisions = [await limiter.waitFor('a'), await limiter.waitFor('a')]
+  expect(decisions).toMatchObject([{ allowed: true }, { allowed: true, parts: [{ allowed: false }] }])
+  expect(limited).toEqual([false])
+})
+
+test.each([
+  ['allow', true, 'open'],
+  ['deny', false, 'closed'],
+  ['local', true, 'local'],
+] as const)('when the store fails, onStoreError: %s decides', async (onStoreError, allowed, source) => {
+  const store = failingStore()
+  const limiter = createLimiter({ policy: hourly(5), key, store, onStoreError, denyCache: false })
+  limiter.events.on('storeError', () => {})
+  await limiter.charge('a', { cost: 5 })
+  const { all } = waitAll(limiter, 3)
+  await nextTurn()
+  store.mode = 'failing'
+  await limiter.forget('a') // gives the first its turn
+  expect((await all).map((decision) => [decision.allowed, decision.source])).toEqual(
+    upTo(3).map(() => [allowed, source]),
+  )
+})
+
+test('what onStoreError throws rejects the wait, and the next one has its turn', async () => {
+  const store = failingStore()
+  let failures = 0
+  const onStoreError = () => {
+    failures += 1
+    if (failures === 1) throw new Error('no choice')
+    return 'allow' as const
+  }
+  const limiter = createLimiter({ policy: hourly(1), key, store, onStoreError })
+  limiter.events.on('storeError', () => {})
+  await limiter.charge('a')
+  const waits = Promise.allSettled([limiter.waitFor('a'), limiter.waitFor('a')])
+  await nextTurn()
+  store.mode = 'failing'
+  await limiter.forget('a')
+  expect(await waits).toMatchObject([{ reason: { message: 'no choice' } }, { value: { source: 'open' } }])
+})
+
+test('close denies all who wait, and later nobody waits', async () => {
+  const limiter = createLimiter({ policy: hourly(1), key })
+  await limiter.charge('a')
+  const { all } = waitAll(limiter, 3)
+  await limiter.close()
+  const late = await limiter.waitFor('a')
+  for (const decision of [...(await all), late]) {
+    expect(decision).toMatchObject({ allowed: false, limit: 1, remaining: 0 })
+    expect(decision.retryAfterMs).toBeGreaterThan(3_590_000)
+  }
+})
+
+test('listeners are called in the async context of the one whose wait ends', async () => {
+  const context = new AsyncLocalStorage<string>()
+  const limiter = createLimiter({ policy: hourly(1), key })
+  await limiter.charge('a')
+  const seen: unknown[] = []
+  limiter.events.on('limited', () => seen.push(context.getStore()))
+  const waits = ['x', 'y'].map((name) => context.run(name, () => limiter.waitFor('a')))
+  await limiter.close()
+  await Promise.all(waits)
+  expect(seen).toEqual(['x', 'y'])
+})
+
+test('no timer is left when nobody waits', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  const limiter = createLimiter({ policy: hourly(1), key, store: memoryStore() })
+  await limiter.charge('a')
+  const controller = new AbortController()
+  const { all } = waitAll(limiter, 3, { maxWaitMs: 7_200_000, signal: controller.signal })
+  await nextTurn()
+  expect(timers() - before).toBe(4) // one for each deadline, and one for the first of the queue
+  controller.abort()
+  await expect(all).rejects.toThrow('aborted')
+  await nextTurn()
+  expect(timers()).toBe(before)
+})
+
+test.each<[object, string]>([
+  [
+    { cost: 1.5 },
+    'limiter.waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?',
+  ],
+  [{ maxWaitMs: -1 }, 'limiter.waitFor: maxWaitMs must be a whole number of at least 0, got -1.'],
+  [{ maxWait: 5 }, 'limiter.waitFor: there is no option "maxWait". Did you mean maxWaitMs?'],
+  [{ signal: new AbortController() }, 'Did you mean signal: controller.signal?'],
+])('wrong options reject: %j', async (options, message) => {
+  const limiter = createLimiter({ policy: hourly(1), key })
+  await expect(limiter.waitFor('a', options)).rejects.toThrow(message)
+})
