@@ -27,6 +27,7 @@ export type { LoginGuardOptions, LoginOptions, LoginRetryAfter } from './login/o
 export type { LoginPolicies } from './login/policies.js'
 export type { LoginEvents, SecurityEvent } from './login/security-events.js'
 export { type BanOptions, ban } from './policies/ban.js'
+export { type ConcurrencyOptions, concurrency } from './policies/concurrency.js'
 export { type ConsecutiveOptions, consecutive } from './policies/consecutive.js'
 export { type FixedWindowOptions, fixedWindow } from './policies/fixed-window.js'
 export type { Policy, State, Step } from './policies/policy.js'

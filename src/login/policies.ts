@@ -1,5 +1,6 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { ban } from '../policies/ban.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
 import { wrongOption } from '../util/validate.js'
@@ -48,6 +49,7 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
 }
 
 function readPolicy(owner: string, option: string, policy: unknown): Policy {
-  if (isPolicy(policy)) return policy
-  throw wrongOption(owner, option, 'a policy', policy, "Write slidingWindow({ limit: 10, window: '30m' }).")
+  if (isPolicy(policy) && !isConcurrency(policy)) return policy
+  const must = isPolicy(policy) ? 'a policy other than concurrency' : 'a policy'
+  throw wrongOption(owner, option, must, policy, "Write slidingWindow({ limit: 10, window: '30m' }).")
 }

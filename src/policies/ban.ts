@@ -1,6 +1,7 @@
 import { readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
+import { isConcurrency } from './concurrency.js'
 import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
 
 /** Options of `ban`. */
@@ -66,11 +67,13 @@ const OPTIONS = {
  *
  * **Refunds** go to `policy`; they neither end a ban nor remove a denial. `forget` does both.
  *
- * Throws a `TypeError` for wrong options, and for a ban of a ban.
+ * Throws a `TypeError` for wrong options, and for a ban of a ban or of `concurrency`.
  */
 export function ban(policy: Policy, options: BanOptions): Policy {
   if (!isPolicy(policy) || isBan(policy))
     throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, FIX)
+  if (isConcurrency(policy))
+    throw wrongOption('ban', 'policy', 'a policy other than concurrency', policy, FIX)
   return makeBan(policy, readOptions('ban', options, OPTIONS))
 }
 

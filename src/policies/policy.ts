@@ -35,7 +35,7 @@ export type BaseKind =
 
 /**
  * An algorithm and its parameters: frozen and pure. Time is an argument, in milliseconds since the Unix
- * epoch, as a double. Every policy keeps these rules:
+ * epoch, as a double. Every policy keeps these rules, `concurrency` all but 3 and 7:
  *
  * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (A denial writes in two cases: `ban`
  *    counts it, and a state from a clock that was ahead is clamped, so that it locks nobody out.)
@@ -48,7 +48,7 @@ export type BaseKind =
  * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers with which they would not be.
  */
 export interface Policy {
-  readonly kind: BaseKind | `ban-${BaseKind}`
+  readonly kind: BaseKind | `ban-${BaseKind}` | 'concurrency'
   /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
   readonly name: string
   /** The largest cost that can be taken at once. */
@@ -77,6 +77,11 @@ export interface Policy {
    * possible at `nowMs`. `take` reads a clamped state; a denial stores it.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
+  /**
+   * Only of `concurrency`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken
+   * at `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
+   */
+  renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
   /** Rules for units taken before their use, as by a lease; absent where that would not be exact. */
   readonly prepaid?: Prepaid | undefined
   /**

@@ -1,4 +1,5 @@
 import { isBan } from '../policies/ban.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import { isSamePolicy } from '../policies/policy.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -58,7 +59,8 @@ export class DenialCache {
     // Parts of one key are denied for their cost together, and say nothing about each alone.
     if (verdict.isTentative || keys.size < charge.length) return
     const denial = { charge, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
-    for (const [i, { key }] of charge.entries()) {
+    for (const [i, { key, policy }] of charge.entries()) {
+      if (isConcurrency(policy)) continue // a release may end it at any moment
       const { allowed, isCounted } = verdict.parts[i] as PartVerdict
       const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
       if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)

@@ -9,7 +9,7 @@ import {
   type Generation,
   type OnBreakerChange,
 } from './circuit-breaker.js'
-import { onlyVerdict, validateVerdict } from './validate-verdict.js'
+import { onlyVerdict, validateTime, validateVerdict } from './validate-verdict.js'
 
 /** Takes the result of a call, or why there is none. */
 export type Settle<Result> = (outcome: Result | StoreError) => void
@@ -25,6 +25,8 @@ export interface GuardedStore {
    */
   charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
+  /** Renews held units as the store does, which must be able to. */
+  renew(units: Refund): MaybePromise<number>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /** Changes a state. `undefined` where the store has no `update`. */
   readonly update: ((keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>) | undefined
@@ -87,6 +89,10 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       if (sentAtMs !== undefined) onVerdict(charge, verdict, sentAtMs)
       return verdict
     },
+  }
+  const renewing: Operation<Refund, number> = {
+    send: callbackOf((units) => store.renew?.(units)),
+    read: (_units, answer) => validateTime(store, answer),
   }
   const readNothing = () => true as const
   const refunding = {
@@ -208,6 +214,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     state: () => breaker.state,
     charge: (charge, settle) => run(charging, charge, settle),
     refund: (refunds) => perform(refunding, refunds),
+    renew: (units) => fromCallback<number>((settle) => run(renewing, units, settle)),
     forget: (keys) => perform(forgetting, keys),
     update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
     async close() {

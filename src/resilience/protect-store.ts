@@ -64,6 +64,13 @@ function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore 
         throw asStoreError(store.name, cause)
       }
     },
+    renew(units) {
+      try {
+        return store.renew(units)
+      } catch (cause) {
+        throw asStoreError(store.name, cause)
+      }
+    },
     forget: memory.forget,
     update(keyed, change) {
       try {

@@ -13,6 +13,12 @@ export function validateVerdict(store: Store, charge: Charge, verdict: unknown):
   throw new StoreError(store.name, 'the answer is not a valid verdict', { cause: verdict })
 }
 
+/** Returns the time in a store's answer. Throws a `StoreError` if it is invalid. */
+export function validateTime(store: Store, answer: unknown): number {
+  if (Number.isFinite(answer)) return answer as number
+  throw new StoreError(store.name, 'the answer is not a valid time', { cause: answer })
+}
+
 function isVerdict(value: unknown, partCount: number): value is Verdict {
   const { allowed, atMs, parts } = (value ?? {}) as Partial<Verdict>
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false

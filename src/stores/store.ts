@@ -84,6 +84,11 @@ export interface Store {
   charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]>
   /** Refunds units. Removes a key whose state is fresh after that. Unknown keys are no error. */
   refund(refunds: readonly Refund[]): MaybePromise<void>
+  /**
+   * Renews units that `concurrency` holds, and restores those that were lost: they are held as if they were
+   * taken now. Returns their new `resetAtMs`. Only a store that has this method takes such policies.
+   */
+  renew?(units: Refund): MaybePromise<number>
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /**

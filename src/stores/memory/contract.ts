@@ -6,6 +6,7 @@ export interface MemoryStore extends Store {
   readonly name: 'memory'
   charge(charges: readonly Charge[]): readonly Verdict[]
   refund(refunds: readonly Refund[]): void
+  renew(units: Refund): number
   forget(keys: readonly KeyedPolicy[]): void
   update(key: KeyedPolicy, change: StateChange): void
   /** How many keys are stored. */

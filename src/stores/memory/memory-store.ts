@@ -3,6 +3,7 @@ import type { Policy, State, Step } from '../../policies/policy.js'
 import { whole } from '../../util/validate.js'
 import { changeState } from '../shared/change-state.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
+import { checkRenewal, renewUnits } from '../shared/renew-units.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, StateChange, Verdict } from '../store.js'
 import { StoreError } from '../store-error.js'
 import { monotonicNow, validateClock } from './clock.js'
@@ -199,6 +200,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     else throw new StoreError('memory', `it holds maxKeys (${maxKeys}) clients, all of them in use`)
   }
 
+  function renew(units: Refund): number {
+    checkRenewal('memoryStore', units)
+    const nowMs = now()
+    const { key, policy } = units
+    const isStored = table.seek(key, policy)
+    const bucket = isStored ? undefined : overflow.get(overflowKey(units))
+    const { state, resetAtMs } = renewUnits(units, isStored ? table.read().slice() : bucket, nowMs)
+    if (isStored) table.write(state)
+    else if (bucket === undefined && table.makeRoom(nowMs, 1)) table.add(policy, state)
+    else overflow.set(overflowKey(units), state)
+    return resetAtMs
+  }
+
   const store: MemoryStore = {
     name: 'memory',
     charge(charges) {
@@ -211,6 +225,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       const nowMs = now()
       for (const each of refunds) refundOne(each, nowMs)
     },
+    renew,
     forget(keys) {
       for (const { key, policy } of keys) table.forget({ key, policy })
     },

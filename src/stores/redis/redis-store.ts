@@ -2,13 +2,14 @@ import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { batcher } from '../shared/batcher.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
+import { checkRenewal } from '../shared/renew-units.js'
 import { withSubmit } from '../shared/submit.js'
 import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { compareAndSwap } from './compare-and-swap.js'
-import { multiPolicyCall, refundCall } from './multi-policy-call.js'
+import { multiPolicyCall, refundCall, renewCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexesOf, scriptRunner } from './script-runner.js'
 import { singlePolicyCall } from './single-policy-call.js'
@@ -49,11 +50,18 @@ export function redisStore(client: AnyRedisClient): Store {
     weigh: ({ length }: Charge) => length,
   })
   const refunder = batcher(scriptRunner(transport, refundCall), BATCHES)
+  const renewer = batcher(scriptRunner(transport, renewCall), BATCHES)
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
     checkRefunds('redisStore', refunds)
     checkPolicies(refunds)
     await refunder.submitAll(refunds.map((refund) => [refund] as const))
+  }
+
+  async function renew(units: Refund): Promise<number> {
+    checkRenewal('redisStore', units)
+    const [resetAtMs] = await renewer.submitAll([[units] as const])
+    return resetAtMs as number
   }
 
   function check(charge: Charge): void {
@@ -71,6 +79,7 @@ export function redisStore(client: AnyRedisClient): Store {
       return chargeAcross ? chargeAcross(charges) : shards.submitAll(charges)
     },
     refund,
+    renew,
     forget: (keys) => unlink(keys, transport),
     async update(update, change) {
       checkPolicies([update])

@@ -95,6 +95,38 @@ ${WRITE_CHANGED}`,
   ),
 )
 
+/** Defines the functions that renew held units. */
+const RENEW = `
+local renew = {}
+${Object.entries(LUA_POLICIES)
+  .filter(([, lua]) => lua.renew !== undefined)
+  .map(
+    ([kind, lua]) => `
+renew['${kind}'] = function(p, state, cost, taken_at, reset_at)
+  local changed ${lua.once} ${lua.clamp} ${lua.renew}
+end`,
+  )
+  .join('\n')}
+`
+
+export const renewScript = once(() =>
+  script(
+    `  Renews units of a key, and restores those that it has lost.${POLICIES_HEAD}
+  ARGV[3]  JSON: a list of renewals, each key, cost (units), when it was taken (ms), and, where it is known,
+           when time alone would have freed the units (ms).`,
+    `${POLICIES}${RENEW}
+for _, item in ipairs(cjson.decode(ARGV[3])) do
+  local k, cost, taken_at, reset_at = unpack(item)
+  local p, state = policy_of[k], states[k]
+  if state and cost > 0 then
+    renew[p[1]](p, state, cost, taken_at, reset_at)
+    changed[k] = true
+  end
+end
+${WRITE_CHANGED}`,
+  ),
+)
+
 export const refundScript = once(() =>
   script(
     `  Refunds units. Missing keys stay missing.${POLICIES_HEAD}

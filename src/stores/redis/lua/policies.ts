@@ -17,6 +17,8 @@ export interface LuaPolicy {
   readonly take: string
   /** `refund` from `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed` and `is_fresh`. */
   readonly refund: string
+  /** `renew` of a clamped state from `cost`, `taken_at` and `reset_at`; only of a policy that has it. */
+  readonly renew?: string
   /**
    * Sets `expires_at`, a time at which the state is fresh: rounded up to a sixteenth of a bucket's span or
    * to the end of a slice, so that most writes need not change the key's expiry.
@@ -144,6 +146,49 @@ const SLIDING_WINDOW: LuaPolicy = {
 }
 
 /**
+ * State: the newest slice's index, then how many units were last renewed in each slice, newest first. Units
+ * are held in the slice that `reset_at` names, since a step back may have put them ahead of `taken_at`.
+ */
+const SHIFT_TO_NOW = `
+    if shift > 0 then
+      state[1] = now_index
+      for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
+    end`
+const PLACE_OF_UNITS = `
+    local held_in = floor(floor(taken_at) * slices / ttl)
+    if reset_at then held_in = floor(floor(reset_at + 0.5) * slices / ttl) - slices - 1 end
+    local at = state[1] - held_in + 2
+    local is_counted = at >= 2 and at <= slices + 2 and state[at] > 0
+    if is_counted then state[at] = max(0, state[at] - cost) end`
+const CONCURRENCY: LuaPolicy = {
+  once: `
+    local limit, ttl, slices = p[3], p[4], p[5]
+    local now_index = floor(floor(now) * slices / ttl)`,
+  clamp: SLIDING_WINDOW.clamp,
+  take: `
+    local shift = max(0, now_index - state[1]) -- how many slices have begun since the state was written
+    local used = 0
+    for i = shift, slices do used = used + state[i - shift + 2] end
+    allowed = used + cost <= limit
+    if allowed then
+      ${SHIFT_TO_NOW}
+      state[2], changed = state[2] + cost, true
+    end`,
+  refund: `
+    ${PLACE_OF_UNITS}
+    changed = is_counted
+    is_fresh = true
+    for i = 2, slices + 2 do is_fresh = is_fresh and state[i] == 0 end`,
+  renew: `
+    local shift = max(0, now_index - state[1])
+    ${SHIFT_TO_NOW}
+    ${PLACE_OF_UNITS}
+    state[2] = state[2] + cost`,
+  expiry: `
+    expires_at = (state[1] + slices + 1) * ttl / slices`,
+}
+
+/**
  * Returns the ban of a policy. Its params follow those of the policy, from p[6] on (after, within, whether
  * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
  * count, level, end of the ban), so that the policy's own pieces run unchanged.
@@ -193,6 +238,7 @@ export const LUA_POLICIES: Readonly<Record<Policy['kind'], LuaPolicy>> = {
   'first-request-window': FIRST_REQUEST_WINDOW,
   'sliding-window': SLIDING_WINDOW,
   consecutive: CONSECUTIVE,
+  concurrency: CONCURRENCY,
   'ban-token-bucket': banFrom(TOKEN_BUCKET),
   'ban-fixed-window': banFrom(FIXED_WINDOW),
   'ban-first-request-window': banFrom(FIRST_REQUEST_WINDOW),

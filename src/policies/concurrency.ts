@@ -1,0 +1,160 @@
+import { optional, readOptions, withDefault } from '../options/option-table.js'
+import { type Duration, windowMs } from '../util/durations.js'
+import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { sliceIndex } from './sliding-window.js'
+
+/** Options of `concurrency`. */
+export interface ConcurrencyOptions {
+  /** The most units that may be held at once. A whole number of at least 1. */
+  limit: number
+  /**
+   * How long units stay held after the process that holds them has crashed or lost the store: at least one
+   * second, at most an eighth more. A request may take longer: what it holds is renewed. Default `'1m'`.
+   */
+  ttl?: Duration
+  /** For headers and keys. Default: made from the limit, such as `50-at-once`. */
+  name?: string
+}
+
+const OPTIONS = {
+  rows: { limit: wholeNumber, ttl: withDefault(60_000, readTtl), name: optional(keyName) },
+  fixes: {
+    max: 'limit',
+    points: 'limit',
+    window: 'ttl',
+    windowMs: 'ttl',
+    timeout: 'ttl',
+  },
+}
+
+function readTtl(owner: string, option: string, value: unknown): number {
+  const ttlMs = windowMs(owner, option, value)
+  if (ttlMs >= 1000) return ttlMs
+  throw wrongOption(owner, option, 'at least 1 second, since it is renewed in time', value)
+}
+
+/** Holders are counted by slices of `ttl`. */
+const SLICES = 8
+
+/** The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since nobody knows when a request will end. */
+export const RETRY_HINT_MS = 1000
+
+/** What units are renewed or released by: when they were taken, and when time alone frees them. */
+type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
+
+/**
+ * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
+ * `limiter.release(decision)`, which the middleware calls when the response closes. For memory and Redis.
+ *
+ * State: the newest slice's index, then how many units were last renewed in each slice, newest first. The
+ * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
+ *
+ * **Bound.** At most `limit` units are held at once, as long as each process renews its own within `ttl`. It
+ * tries to from 3/8 of `ttl` on, every eighth. Units that are not renewed, since their process crashed or
+ * was cut off from the store, are free after `ttl`, at most an eighth later.
+ *
+ * **Rules.** Those of other policies hold, but for the retry time, which is a hint of one second, and for
+ * rates, of which there are none. Units are not refunded but released. A denial is never cached, and units
+ * are neither leased nor counted by a ban.
+ *
+ * **Clock.** A step back frees nothing, and keeps the units of a crashed process for `ttl` longer at most. A
+ * step forward of more than `ttl` frees all units, until their renewal counts them again.
+ */
+export function concurrency(options: ConcurrencyOptions): Policy {
+  const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
+  return makeConcurrency(name, limit, ttl)
+}
+
+/** Returns whether a policy limits units in use at once, which are renewed and released. */
+export function isConcurrency({ kind }: Policy): boolean {
+  return kind === 'concurrency'
+}
+
+/** Returns how long units of a concurrency policy stay held without renewal, but for a slice. */
+export function ttlOf({ params }: Policy): number {
+  return params[1] as number
+}
+
+function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
+  const indexOf = (atMs: number) => sliceIndex(atMs, ttlMs, SLICES)
+  /** Returns the first whole millisecond at which the units of a slice no longer count. */
+  const endOf = (index: number) => Math.ceil(((index + SLICES + 1) * ttlMs) / SLICES)
+  /** Returns the slice of held units. A step back of the clock may have put them ahead of `takenAtMs`. */
+  const sliceOf = ([, takenAtMs, resetAtMs]: Held) =>
+    resetAtMs === undefined ? indexOf(takenAtMs) : indexOf(Math.round(resetAtMs)) - SLICES - 1
+
+  /** Returns a copy of the state whose newest slice is the current one, or its own where that is ahead. */
+  function shiftTo(nowMs: number, state: State | undefined): number[] {
+    const shifted = new Array<number>(SLICES + 2).fill(0)
+    const nowIndex = indexOf(nowMs)
+    shifted[0] = Math.max(nowIndex, state?.[0] ?? 0)
+    if (state === undefined) return shifted
+    const shift = shifted[0] - (state[0] as number)
+    for (let i = 1 + shift; i < shifted.length; i++) shifted[i] = state[i - shift] as number
+    return shifted
+  }
+
+  function take(state: State | undefined, nowMs: number, cost: number): Step {
+    const clamped = clampToNow(state, nowMs)
+    const shifted = shiftTo(nowMs, clamped)
+    const before = unitsIn(shifted)
+    const allowed = cost === 0 || before + cost <= limit
+    if (allowed) (shifted[1] as number) += cost
+    const used = allowed ? before + cost : before
+    const newest = (shifted[0] as number) + 1 - shifted.findIndex((count, i) => i > 0 && count > 0)
+    const kept = allowed ? shifted : clamped
+    return {
+      allowed,
+      remaining: Math.max(0, limit - used),
+      resetAfterMs: used === 0 ? 0 : endOf(newest) - nowMs,
+      retryAfterMs: allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : RETRY_HINT_MS,
+      moreAfterMs: used === 0 ? 0 : RETRY_HINT_MS,
+      next: cost === 0 || kept === state ? undefined : kept,
+    }
+  }
+
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const latest = indexOf(nowMs) + SLICES
+    return state && (state[0] as number) > latest ? [latest, ...state.slice(1)] : state
+  }
+
+  function refund(state: State, nowMs: number, ...held: Held): State | undefined {
+    const left = without(state, held)
+    return left !== state && unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
+  }
+
+  function renew(state: State | undefined, nowMs: number, ...held: Held): State {
+    const [index, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
+    return [index as number, newest + held[0], ...older]
+  }
+
+  /** Returns a state without held units, as far as their slice still has them; itself if it has none. */
+  function without(state: State, held: Held): State {
+    const at = 1 + (state[0] as number) - sliceOf(held)
+    const count = at >= 1 ? (state[at] ?? 0) : 0
+    if (count === 0 || held[0] === 0) return state
+    return state.map((value, i) => (i === at ? Math.max(0, count - held[0]) : value))
+  }
+
+  return Object.freeze<Policy>({
+    kind: 'concurrency',
+    name,
+    limit,
+    windowMs: Number.POSITIVE_INFINITY,
+    width: SLICES + 2,
+    params: Object.freeze([limit, ttlMs, SLICES]),
+    take,
+    refund,
+    renew,
+    reward: (state) => state, // nobody knows whose units to give back
+    clampToNow,
+    scale: (share) => makeConcurrency(name, shareOf(limit, share), ttlMs),
+  })
+}
+
+function unitsIn(state: State): number {
+  let units = 0
+  for (let i = 1; i < state.length; i++) units += state[i] as number
+  return units
+}
