@@ -95,8 +95,9 @@ export function draftHeaders(): HeaderWriter {
 
 function haveSamePolicies(some: readonly PartDecision[], others: readonly PartDecision[]): boolean {
   if (some.length !== others.length) return false
-  return some.every(({ name, limit, windowMs }, i) => {
+  return some.every(({ name, limit, windowMs, quotaUnit }, i) => {
     const other = others[i] as PartDecision
+    if (quotaUnit !== other.quotaUnit) return false
     return name === other.name && limit === other.limit && windowMs === other.windowMs
   })
 }
@@ -105,8 +106,9 @@ function listOf(parts: readonly PartDecision[], item: (part: PartDecision) => st
   return parts.length === 1 ? item(parts[0] as PartDecision) : parts.map(item).join(', ')
 }
 
-function policyItem({ name, limit, windowMs }: PartDecision): string {
-  return `"${name}";q=${sfInteger(limit)}${seconds('w', windowMs)}`
+function policyItem({ name, limit, windowMs, quotaUnit }: PartDecision): string {
+  const unit = quotaUnit === undefined ? '' : `;qu="${quotaUnit}"`
+  return `"${name}";q=${sfInteger(limit)}${unit}${seconds('w', windowMs)}`
 }
 
 function limitItem({ name, remaining, moreAfterMs }: PartDecision): string {

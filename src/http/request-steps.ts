@@ -1,7 +1,8 @@
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
 import type { Decision } from '../limiter/decision.js'
-import { emit } from '../limiter/events.js'
+import { emit, emitFailure } from '../limiter/events.js'
+import { isHolding } from '../limiter/holdings.js'
 import { type Limiter, limiterFrom } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
@@ -82,8 +83,17 @@ export function requestSteps<Req extends object, Res>(
     const isFirst = recordPassage(req, limiter, decision)
     if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
     if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
+    if (isHolding(decision)) server.onceClosed(res, () => release(decision))
     onAllowed?.(limiter, req, res, decision)
     return true
+  }
+
+  async function release(decision: Decision): Promise<void> {
+    try {
+      await limiter.release(decision)
+    } catch (error) {
+      emitFailure(limiter.events, 'refundFailed', error, decision)
+    }
   }
 
   function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { warnOnce } from '../util/warn-once.js'
+import { isClosed, type OnHttp2, onceClosed } from './once-closed.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
@@ -25,6 +26,8 @@ export interface Server<Res> {
   abort(res: Res): void
   /** Calls `listener` with the status once a whole response has been sent; never if the client hung up. */
   onceFinished(res: Res, listener: (status: number) => void): void
+  /** Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. */
+  onceClosed(res: Res, listener: () => void): void
 }
 
 /** A server whose responses stand for those of node:http. */
@@ -50,6 +53,7 @@ export const nodeServer: NodeServer<ServerResponse> = {
     // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
     res.once('finish', () => res.writableEnded && listener(res.statusCode))
   },
+  onceClosed,
 }
 
 /** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
@@ -66,6 +70,7 @@ export function serverOver<Res>(
     send: (res, refusal) => nodeServer.send(raw(res), refusal),
     abort: (res) => nodeServer.abort(raw(res)),
     onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
+    onceClosed: (res, listener) => nodeServer.onceClosed(raw(res), listener),
     ...own,
   }
 }
@@ -86,11 +91,6 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
     setHeader.call(res, headers[i] as string, headers[i + 1] as string)
 }
 
-/** Node.js' HTTP/2 compatibility response, which has no `closed`, `destroyed` or socket. */
-interface OnHttp2 {
-  readonly stream?: { readonly destroyed: boolean; close(code: number): void }
-}
-
 /** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a whole one. */
 const INTERNAL_ERROR = 0x2
 
@@ -105,9 +105,4 @@ function abort(res: ServerResponse): void {
   const { stream } = res as OnHttp2
   if (stream === undefined) res.destroy()
   else stream.close(INTERNAL_ERROR)
-}
-
-/** Returns whether nothing can be sent any more: the connection is closed, or the HTTP/2 stream is. */
-export function isClosed(res: ServerResponse): boolean {
-  return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
 }

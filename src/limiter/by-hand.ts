@@ -1,4 +1,5 @@
 import { isBan, longestBanMs, startBan } from '../policies/ban.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import { type Policy, takeAtMost } from '../policies/policy.js'
 import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Part, StateChange } from '../stores/store.js'
@@ -19,6 +20,7 @@ export interface ByHandOptions {
  * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
  * with `TypeError` for wrong arguments and where a store of your own has no `update`, and with `StoreError`
  * where the store failed: the change may have been made then. With a local fallback it was made there, too.
+ * Limits by `concurrency` stay as they are.
  */
 export interface ByHand<Subject> {
   /** Takes units of each limit, or all that is left. Counts as no denial. */
@@ -82,7 +84,8 @@ export function changesByHand<Subject>({ owner, store, partsOf, fallback }: Cont
         throw error
       })
     }
-    return thenMaybe(readAll(parts, updateOne), () => {})
+    const rates = parts.filter(({ policy }) => !isConcurrency(policy)) // its units are in use, and no score
+    return thenMaybe(readAll(rates, updateOne), () => {})
   }
 
   return {

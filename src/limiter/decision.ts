@@ -1,4 +1,5 @@
 import { isDisconnectedError } from '../keys/connection.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Part, PartVerdict, Verdict } from '../stores/store.js'
@@ -42,6 +43,8 @@ export interface PartDecision extends Figures {
   /** `Infinity` = it never resets by itself. */
   readonly windowMs: number
   readonly cost: number
+  /** Set for `concurrency`: the limit is on requests in flight, and its units come back as these end. */
+  readonly quotaUnit?: 'concurrent-requests'
 }
 
 /** The outcome of one charge. Plain data, with the figures of the binding limit. */
@@ -81,7 +84,7 @@ export interface Taken extends UnitChanges {
 export type Report = (decision: Decision, subject: unknown) => Decision
 
 /** The sources of decisions on a charge. */
-type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
+export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 
 /** The decision on a charge. What was charged and its refund are private: a copy has neither. */
 export class ChargeDecision implements Decision, Internals {
@@ -118,8 +121,8 @@ export class ChargeDecision implements Decision, Internals {
     this.#isTaken = false
     const { charge, verdict, refund, ledger } = this.#taken
     if (ledger !== undefined) return ledger.refund(limits)
-    const refunds = refundsOf(charge, verdict).filter(({ cost }, i) => {
-      return cost > 0 && limits?.includes((charge[i] as NamedPart).name) !== false
+    const refunds = refundsOf(charge, verdict).filter(({ cost, policy }, i) => {
+      return cost > 0 && !isConcurrency(policy) && limits?.includes((charge[i] as NamedPart).name) !== false
     })
     return refunds.length === 0 ? undefined : refund(refunds)
   }
@@ -152,7 +155,15 @@ export function partDecision(
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict
   const { limit, windowMs } = policy
+  if (isConcurrency(policy))
+    return heldPart({ name, limit, windowMs, cost, allowed, remaining, retryAfterMs })
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+}
+
+/** Returns a concurrency limit's part: no time brings back what requests in flight hold. */
+function heldPart(part: Omit<PartDecision, 'resetAfterMs' | 'moreAfterMs' | 'quotaUnit'>): PartDecision {
+  const laterMs = part.remaining < part.limit ? Number.POSITIVE_INFINITY : 0
+  return { ...part, resetAfterMs: laterMs, moreAfterMs: laterMs, quotaUnit: 'concurrent-requests' }
 }
 
 /** Returns the limit that denied for longest; where all allowed, the one nearest to exhaustion. */

@@ -1,4 +1,5 @@
 import { peerAddress } from '../keys/connection.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
 import type { PartVerdict, Verdict } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
@@ -13,13 +14,15 @@ import {
   type Taken,
   UNLIMITED,
 } from './decision.js'
+import type { holdingsOf, Keeper } from './holdings.js'
 import type { UnitChanges } from './ledger.js'
 import type { LimiterSettings } from './parse-options.js'
 import { type Limit, limitReader, partOf } from './read-limit.js'
 
-/** How a direct decision's units are changed, and what a limiter does where the store fails. */
+/** What a limiter does with a direct decision: its units, what it holds, and its failure. */
 interface DirectOptions {
-  readonly units: UnitChanges
+  readonly units: Keeper
+  readonly hold: ReturnType<typeof holdingsOf>['hold']
   readonly decideWithout: (
     error: StoreError,
     parts: readonly NamedPart[],
@@ -34,7 +37,7 @@ interface DirectOptions {
  */
 export function directDecider(
   { entries, context, store }: LimiterSettings,
-  { units, decideWithout }: DirectOptions,
+  { units, hold, decideWithout }: DirectOptions,
 ): ((subject: unknown, cost: number | undefined, report: Report) => MaybePromise<Decision>) | undefined {
   const memory = memoryInternalsOf(store)
   const [entry, ...others] = entries
@@ -43,6 +46,7 @@ export function directDecider(
   const decide = limitReader<Decision>(entry, context, (limit) => {
     const { policy, beginning } = limit
     const { now, take } = memory.limitOf(policy, beginning)
+    const isHeld = isConcurrency(policy)
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let verdict: PartVerdict
@@ -53,7 +57,9 @@ export function directDecider(
         return decideWithout(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
       }
       const taken = new DirectTaken(limit, identity, cost, nowMs, verdict, units)
-      return new ChargeDecision([partDecision(limit, cost, verdict)], verdict.allowed, 'store', taken)
+      const parts = [partDecision(limit, cost, verdict)]
+      const decision = new ChargeDecision(parts, verdict.allowed, 'store', taken)
+      return isHeld ? hold(decision, taken.charge, taken.verdict, units) : decision
     }
   })
   return function decideFor(subject, cost, report) {

@@ -17,8 +17,13 @@ export interface LimiterEvents<Subject> {
   storeState: [state: BreakerState, cause: StoreError | undefined]
   /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
-  /** A refund failed: a `count` function threw, or the store failed. The units stay taken. */
+  /**
+   * A refund or a release failed: a `count` function threw, or the store failed. The units stay taken, those
+   * of a concurrency limit until their `ttl` is over.
+   */
   refundFailed: [error: unknown, decision: Decision]
+  /** The units of a concurrency limit could not be renewed. It is tried again until their `ttl` is over. */
+  renewalFailed: [error: StoreError]
 }
 
 /** What a process warning says of a failure that nobody listens to. */
@@ -26,6 +31,7 @@ const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
+  renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 
 /** Emits a failure, or warns once if nobody listens. */

@@ -1,3 +1,4 @@
+import { isConcurrency } from '../policies/concurrency.js'
 import { takeAtMost } from '../policies/policy.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { KeyedPolicy, Refund, StateChange, Verdict } from '../stores/store.js'
@@ -42,9 +43,11 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
     return thenMaybe(done, () => void own.push(taking as Refund))
   }
 
-  /** Selects the parts of limits by name; all parts without names. */
+  /** Selects the parts of limits by name; all parts without names. Units in use are released, not refunded. */
   const selected = (names: readonly string[] | undefined) =>
-    [...charge.keys()].filter((i) => names?.includes((charge[i] as NamedPart).name) !== false)
+    [...charge.entries()]
+      .filter(([, { name, policy }]) => !isConcurrency(policy) && names?.includes(name) !== false)
+      .map(([i]) => i)
 
   /** Runs a step once the adjustments before it are done: each starts from what they took. */
   function inTurn(step: () => MaybePromise<void>): MaybePromise<void> {

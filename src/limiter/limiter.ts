@@ -8,6 +8,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ByHand, changesByHand } from './by-hand.js'
 import {
+  type ChargeSource,
   CLOSED,
   chargeOf,
   type Decision,
@@ -22,6 +23,7 @@ import {
 import { directDecider } from './direct-decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
+import { holdingsOf, type Keeper, releaseDecision } from './holdings.js'
 import { requireUpdate } from './ledger.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
@@ -59,9 +61,16 @@ export interface Limiter<Subject> extends ByHand<Subject> {
   /**
    * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
    * limits of these names took: the rest stays taken. Throws or rejects with `StoreError` when the store
-   * failed; the units may be back then, and cannot be refunded again.
+   * failed; the units may be back then, and cannot be refunded again. What a concurrency limit holds stays
+   * held: `release` it.
    */
   refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
+  /**
+   * Releases what a decision holds of concurrency limits, once: call it when the work is done, whatever its
+   * outcome. Until then it is renewed. Middleware calls it when the response closes. Throws or rejects with
+   * `StoreError` when the store failed; the units are then free after their `ttl`.
+   */
+  release(decision: Decision): MaybePromise<void>
   /**
    * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The
    * subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
@@ -76,8 +85,8 @@ export interface Limiter<Subject> extends ByHand<Subject> {
   /** Calls the store without taking anything, for readiness probes. Never rejects. */
   health(): Promise<Health>
   /**
-   * Waits for pending calls and closes what the store opened, not your client: `timeoutMs` each at most.
-   * Those who wait in `waitFor` get a denied decision at once.
+   * Releases what concurrency limits hold, waits for pending calls, and closes what the store opened, not
+   * your client: `timeoutMs` each at most. Those who wait in `waitFor` get a denied decision at once.
    */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>
@@ -103,8 +112,9 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
-  const units = { refund, update: store.update && update }
-  const decideOn = directDecider(settings, { units, decideWithout }) ?? decideTogether
+  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error))
+  const units: Keeper = { refund, update: store.update && update, renew: store.renew }
+  const decideOn = directDecider(settings, { units, hold: holdings.hold, decideWithout }) ?? decideTogether
   const waiting = createWaiting({
     access,
     resolveCharge,
@@ -177,8 +187,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   ): MaybePromise<Decision> {
     if (outcome instanceof Error)
       return thenMaybe(decideWithout(outcome, parts, subject), (decision) => report(decision, subject))
-    const taken = { charge: parts, verdict: outcome, ...units }
-    return report(decisionOf(outcome.source ?? 'store', taken), subject)
+    return report(decideBy(outcome.source ?? 'store', parts, outcome, units), subject)
+  }
+
+  /** Returns the decision on a charge, which holds what it has taken of concurrency limits. */
+  function decideBy(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict, keeper: Keeper) {
+    const { refund, update } = keeper
+    const decision = decisionOf(source, { charge, verdict, refund, update })
+    return holdings.hold(decision, charge, verdict, keeper)
   }
 
   function decideWithout(
@@ -192,8 +208,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
       const [verdict] = fallback.charge([shares]) as [Verdict]
-      const { refund, update } = fallback
-      return decisionOf('local', { charge: shares, verdict, refund, update })
+      return decideBy('local', shares, verdict, fallback)
     })
   }
 
@@ -231,13 +246,15 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     waitFor: waiting.waitFor,
     peek: (subject) => decideFor(subject, 0, (decision) => decision),
     refund: (decision, options) => refundDecision(decision, options?.limits),
+    release: releaseDecision,
     forget,
     ...byHand,
     health: () => healthOf(store, healthKey),
-    close: () => {
+    async close() {
       unsubscribe?.()
       waiting.close()
-      return store.close()
+      await holdings.releaseAll().catch((error) => emitFailure(events, 'refundFailed', error, CLOSED))
+      await store.close()
     },
     events,
   }

@@ -7,12 +7,13 @@ import {
   placementFixes,
 } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
+import { choice, keyName, show, showKind, whole, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, type Access, accessOf } from './access-rules.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -45,6 +46,7 @@ export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
   shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
   leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
+  keptCheck: { from: ['policy', 'limits', 'lease', 'store'], read: checkLimitsKept },
 } as const
 
 const LIMITER_TABLE = {
@@ -82,7 +84,7 @@ export function limiterSettings(
   const readAddress = addressKey(addressReaderAmong(entries))
   return {
     entries,
-    context: { keyHead, name, secret, readAddress } satisfies LimitContext,
+    context: { keyHead, name, secret, readAddress, checkKept: keptCheck(read) } satisfies LimitContext,
     timeoutMs,
     share,
     /** 0 = none. */
@@ -125,6 +127,29 @@ function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' 
     const problem = 'lease supports only one limit: the store decides several together'
     throw new TypeError(`${owner}: ${problem}. Leave lease out, or create a limiter for each.`)
   }
+}
+
+/** Returns a function that throws a `TypeError` for a policy that a limiter with these options cannot keep. */
+function keptCheck({ lease, store }: Pick<Rows, 'lease' | 'store'>): LimitContext['checkKept'] {
+  return (owner, policy) => {
+    if (!isConcurrency(policy)) return
+    if (lease !== undefined)
+      throw new TypeError(
+        `${owner}: lease does not go with concurrency, which counts units that are in use. Leave lease out.`,
+      )
+    if (store === undefined || store.renew !== undefined) return
+    const problem = `concurrency is for memory and Redis: the store ${show(store.name)} cannot renew units`
+    throw new TypeError(`${owner}: ${problem}. Use redisStore(client), or a rate such as tokenBucket.`)
+  }
+}
+
+function checkLimitsKept(
+  owner: string,
+  { policy, limits, ...rest }: Pick<Rows, 'policy' | 'limits' | 'lease' | 'store'>,
+): void {
+  const check = keptCheck(rest)
+  if (typeof policy === 'object') check(owner, policy)
+  for (const entry of limits ?? []) if (typeof entry.policy === 'object') check(entry.owner, entry.policy)
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {

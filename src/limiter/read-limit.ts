@@ -27,6 +27,8 @@ export interface LimitContext {
   readonly secret: string | undefined
   /** Returns the source address of malformed keys. */
   readonly readAddress: (subject: unknown) => string
+  /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
+  readonly checkKept: (owner: string, policy: Policy) => void
 }
 
 /** Uses what was read of a subject for one limit. */
@@ -74,8 +76,13 @@ export function limitReader<T>(
   return (subject, cost, names) => read(only, subject, cost, names)
 }
 
-function limitOf({ owner, entryName }: Entry, { keyHead, name }: LimitContext, given: object): Limit {
+function limitOf(
+  { owner, entryName }: Entry,
+  { keyHead, name, checkKept }: LimitContext,
+  given: object,
+): Limit {
   const policy = checkPolicy(owner, given)
+  checkKept(owner, policy)
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   return {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { isClosed } from '../http/server.js'
+import { isClosed } from '../http/once-closed.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { beforeHeaders } from './before-headers.js'

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { isClosed } from '../../http/server.js'
+import { isClosed } from '../../http/once-closed.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Settings } from './settings.js'
 

@@ -69,6 +69,20 @@ test('draft headers have an item for each limit, in order', () => {
   ])
 })
 
+test('a limit on requests in flight has its own quota unit, and no time', () => {
+  const never = Number.POSITIVE_INFINITY
+  const figures = { windowMs: never, resetAfterMs: never, moreAfterMs: never }
+  const decision = decisionOf(
+    partOf({ name: '50-at-once', limit: 50, ...figures, quotaUnit: 'concurrent-requests' }),
+    partOf(),
+  )
+  expect(headerEntries(draftHeaders()(decision))).toEqual([
+    ['RateLimit-Policy', '"50-at-once";q=50;qu="concurrent-requests", "api";q=100;w=60'],
+    ['RateLimit', '"50-at-once";r=42, "api";r=42;t=1'],
+  ])
+  expect(legacy(decision)).toEqual({ 'X-RateLimit-Limit': '50', 'X-RateLimit-Remaining': '42' })
+})
+
 test('one writer of draft headers writes the policies of each decision, whatever it wrote before', () => {
   const write = draftHeaders()
   const policiesOf = (decision: Decision) => write(decision)[1]

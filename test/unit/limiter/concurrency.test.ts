@@ -1,0 +1,340 @@
+import {
+  concurrency,
+  createLimiter,
+  type Decision,
+  type Limiter,
+  type LimiterOptions,
+  memoryStore,
+  type Refund,
+  type Store,
+  StoreError,
+  tokenBucket,
+} from 'headgate'
+import { recordWarnings } from '../../support/warnings.js'
+
+const TTL_MS = 8000
+const three = concurrency({ limit: 3, ttl: TTL_MS })
+const bucket = tokenBucket({ capacity: 5, refill: 5, every: '1d' })
+const key = () => 'all'
+
+const warnings = recordWarnings()
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+afterEach(() => {
+  expect(warnings()).toEqual([])
+  jest.useRealTimers()
+})
+
+/** A store of another server, which may refuse to renew or to refund. */
+function remoteStore() {
+  const memory = memoryStore({ clock: Date.now })
+  const store = {
+    ...memory,
+    name: 'remote',
+    isDown: false,
+    renewals: [] as Refund[],
+    refunds: [] as Refund[],
+    async charge(charges: Parameters<Store['charge']>[0]) {
+      if (store.isDown) throw new Error('gone')
+      return memory.charge(charges)
+    },
+    async refund(refunds: readonly Refund[]) {
+      if (store.isDown) throw new Error('gone')
+      store.refunds.push(...refunds)
+      memory.refund(refunds)
+    },
+    async renew(units: Refund) {
+      store.renewals.push(units)
+      if (store.isDown) throw new Error('gone')
+      return memory.renew(units)
+    },
+  }
+  return store
+}
+
+const STORES: readonly (readonly [string, () => Store])[] = [
+  ['memory', () => memoryStore({ clock: Date.now })],
+  ['a remote store', remoteStore],
+]
+
+function limiterOn(store: Store, options: Partial<LimiterOptions<unknown>> = {}): Limiter<unknown> {
+  return createLimiter({ store, policy: three, key, ...options })
+}
+
+const chargeAll = (limiter: Limiter<unknown>, count: number) =>
+  Promise.all(Array.from({ length: count }, async () => limiter.charge('any')))
+
+/** How many timers run that are no time-outs of calls. */
+async function timersLeft(): Promise<number> {
+  await jest.advanceTimersByTimeAsync(200)
+  return jest.getTimerCount()
+}
+
+const freeIn = async (limiter: Limiter<unknown>) => (await limiter.peek('any')).remaining
+
+describe.each(STORES)('in %s', (_name, makeStore) => {
+  test('a decision holds its units until it is released, once', async () => {
+    const limiter = limiterOn(makeStore())
+    const decisions = await chargeAll(limiter, 5)
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false])
+    const [first, , , denied] = decisions as [Decision, Decision, Decision, Decision]
+    await limiter.release(denied)
+    await limiter.release({ ...first })
+    expect(await freeIn(limiter)).toBe(0)
+    await limiter.release(first)
+    await limiter.release(first)
+    expect(await freeIn(limiter)).toBe(1)
+    await limiter.close()
+  })
+
+  test('its figures promise no time, and a denial is for a second', async () => {
+    const limiter = limiterOn(makeStore())
+    expect(await limiter.peek('any')).toMatchObject({ remaining: 3, resetAfterMs: 0, moreAfterMs: 0 })
+    await limiter.charge('any', { cost: 3 })
+    const never = Number.POSITIVE_INFINITY
+    const figures = { remaining: 0, resetAfterMs: never, moreAfterMs: never, retryAfterMs: 1000 }
+    const denial = await limiter.charge('any')
+    expect(denial).toMatchObject({ ...figures, allowed: false, policy: '3-at-once' })
+    expect(denial.parts).toMatchObject([{ windowMs: never, quotaUnit: 'concurrent-requests' }])
+    expect(await limiter.charge('any', { cost: 4 })).toMatchObject({ retryAfterMs: never })
+    await limiter.close()
+  })
+
+  test('what is held is renewed for as long as it takes, and released from its new place', async () => {
+    const limiter = limiterOn(makeStore())
+    const decision = await limiter.charge('any', { cost: 2 })
+    for (let i = 0; i < 40; i++) {
+      await jest.advanceTimersByTimeAsync(TTL_MS / 8)
+      expect(await freeIn(limiter)).toBe(1)
+    }
+    await limiter.release(decision)
+    expect(await freeIn(limiter)).toBe(3)
+    await limiter.close()
+  })
+
+  test('the timer stops once nothing is held, and starts again', async () => {
+    const limiter = limiterOn(makeStore())
+    for (let i = 0; i < 2; i++) {
+      const decision = await limiter.charge('any')
+      expect(await timersLeft()).toBe(1)
+      await limiter.release(decision)
+      await jest.advanceTimersByTimeAsync(TTL_MS / 8)
+      expect(await timersLeft()).toBe(0)
+    }
+  })
+
+  test('a refund leaves what is held, and a release what else was taken', async () => {
+    const limiter = limiterOn(makeStore(), {
+      policy: undefined as never,
+      key: undefined as never,
+      limits: [
+        { policy: three, key },
+        { name: 'tokens', policy: bucket, key },
+      ],
+    })
+    const left = async () => (await limiter.peek('any')).parts.map(({ remaining }) => remaining)
+    const [refunded, released] = (await chargeAll(limiter, 2)) as [Decision, Decision]
+    await limiter.refund(refunded)
+    await limiter.refund(refunded, { limits: ['3-at-once'] })
+    await limiter.release(released)
+    expect(await left()).toEqual([2, 4])
+    await limiter.release(refunded)
+    expect(await left()).toEqual([3, 4])
+    await limiter.close()
+  })
+
+  test('a denial by another limit holds nothing', async () => {
+    const limits = [
+      { policy: three, key },
+      { policy: bucket, key, cost: 6 },
+    ]
+    const limiter = createLimiter({ store: makeStore(), limits })
+    const denial = await limiter.charge('any')
+    expect(denial.parts.map(({ allowed }) => allowed)).toEqual([true, false])
+    await limiter.release(denial)
+    expect((await limiter.peek('any')).parts[0]).toMatchObject({ remaining: 3 })
+    expect(await timersLeft()).toBe(0)
+  })
+
+  test('a peek and a cost of 0 hold nothing', async () => {
+    const limiter = limiterOn(makeStore())
+    await limiter.peek('any')
+    await limiter.charge('any', { cost: 0 })
+    expect(await timersLeft()).toBe(0)
+  })
+
+  test('close releases what is held, and a later release changes nothing', async () => {
+    const store = makeStore()
+    const limiter = limiterOn(store, { name: 'one' })
+    const other = limiterOn(store, { name: 'one' })
+    const [decision] = (await chargeAll(limiter, 2)) as [Decision, Decision]
+    await other.charge('any')
+    await limiter.close()
+    expect(await freeIn(other)).toBe(2)
+    await limiter.release(decision)
+    expect(await freeIn(other)).toBe(2)
+    await other.close()
+    expect(await timersLeft()).toBe(0)
+  })
+
+  test('forget frees units, and renewals count those of requests that go on', async () => {
+    const limiter = limiterOn(makeStore())
+    const decision = await limiter.charge('any', { cost: 2 })
+    await limiter.forget('any')
+    expect(await freeIn(limiter)).toBe(3)
+    await jest.advanceTimersByTimeAsync(TTL_MS / 2)
+    expect(await freeIn(limiter)).toBe(1)
+    await limiter.release(decision)
+    expect(await freeIn(limiter)).toBe(3)
+    await limiter.close()
+  })
+
+  test('a policy function may return it', async () => {
+    const limiter = limiterOn(makeStore(), { policy: () => three })
+    const decision = await limiter.charge('any')
+    expect(await freeIn(limiter)).toBe(2)
+    await limiter.release(decision)
+    expect(await freeIn(limiter)).toBe(3)
+    await limiter.close()
+  })
+})
+
+test('units of one key and slice are renewed together', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store, { policy: concurrency({ limit: 50, ttl: TTL_MS }) })
+  const decisions = await chargeAll(limiter, 40)
+  await jest.advanceTimersByTimeAsync(TTL_MS / 2)
+  expect(store.renewals.map(({ cost }) => cost)).toEqual([40])
+  for (const decision of decisions) await limiter.release(decision)
+  expect(await freeIn(limiter)).toBe(50)
+  await limiter.close()
+})
+
+test('a release during a renewal waits for it, to release from the new place', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store)
+  const decision = await limiter.charge('any')
+  const { renew } = store
+  let goOn: () => void = () => undefined
+  store.renew = async (units) => {
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    return renew(units)
+  }
+  await jest.advanceTimersByTimeAsync(TTL_MS * (3 / 8))
+  const released = limiter.release(decision)
+  await Promise.resolve()
+  expect(store.refunds).toEqual([])
+  goOn()
+  await released
+  expect(store.refunds).toHaveLength(1)
+  expect(await freeIn(limiter)).toBe(3)
+  await limiter.close()
+})
+
+test('a renewal that fails is reported, and tried again until it succeeds', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store)
+  const failures: StoreError[] = []
+  limiter.events.on('renewalFailed', (error) => failures.push(error))
+  await limiter.charge('any', { cost: 2 })
+  store.isDown = true
+  await jest.advanceTimersByTimeAsync(TTL_MS * (5 / 8))
+  expect(store.renewals).toHaveLength(3)
+  expect(failures).toHaveLength(3)
+  expect(failures[0]).toBeInstanceOf(StoreError)
+  store.isDown = false
+  await jest.advanceTimersByTimeAsync(TTL_MS * 2)
+  expect(failures).toHaveLength(3)
+  expect(await freeIn(limiter)).toBe(1)
+  await limiter.close()
+})
+
+test('a release that fails is not repeated, and its units are free after the ttl', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store)
+  const decision = await limiter.charge('any', { cost: 2 })
+  store.isDown = true
+  await expect((async () => limiter.release(decision))()).rejects.toThrow(StoreError)
+  store.isDown = false
+  await limiter.release(decision)
+  expect(await freeIn(limiter)).toBe(1)
+  await jest.advanceTimersByTimeAsync(TTL_MS * (9 / 8))
+  expect(await freeIn(limiter)).toBe(3)
+  expect(store.renewals).toEqual([])
+  await limiter.close()
+})
+
+test('the local fallback holds, renews and releases what it decided', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store, { onStoreError: 'local', share: 0.7 })
+  limiter.events.on('storeError', () => undefined)
+  store.isDown = true
+  const decisions = await chargeAll(limiter, 3)
+  expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual([
+    [true, 'local'],
+    [true, 'local'],
+    [false, 'local'],
+  ])
+  await jest.advanceTimersByTimeAsync(TTL_MS / 2)
+  expect(store.renewals).toEqual([])
+  await limiter.release(decisions[0] as Decision)
+  expect((await limiter.charge('any')).allowed).toBe(true)
+  await limiter.close()
+})
+
+test('a decision without the store holds nothing', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store)
+  limiter.events.on('storeError', () => undefined)
+  store.isDown = true
+  const decision = await limiter.charge('any')
+  expect(decision).toMatchObject({ allowed: true, source: 'open' })
+  await limiter.release(decision)
+  expect(await timersLeft()).toBe(0)
+})
+
+test('a denial is never cached', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store, { denyCache: '1m' })
+  const held = await limiter.charge('any', { cost: 3 })
+  for (let i = 0; i < 2; i++)
+    expect(await limiter.charge('any')).toMatchObject({ allowed: false, source: 'store' })
+  await limiter.release(held)
+  expect((await limiter.charge('any')).allowed).toBe(true)
+  await limiter.close()
+})
+
+describe('a mistake', () => {
+  const own: Store = { ...memoryStore(), name: 'mysql' }
+  Reflect.deleteProperty(own, 'renew')
+
+  test.each<[string, Partial<LimiterOptions<unknown>>, string]>([
+    [
+      'a store that cannot renew',
+      { store: own, policy: three },
+      'createLimiter: concurrency is for memory and Redis: the store "mysql" cannot renew units. ' +
+        'Use redisStore(client), or a rate such as tokenBucket.',
+    ],
+    [
+      'the same, among limits',
+      { store: own, limits: [{ policy: bucket }, { policy: three }] },
+      'createLimiter: limits[1]: concurrency is for memory and Redis',
+    ],
+    [
+      'a lease',
+      { store: remoteStore(), policy: three, lease: {} },
+      'createLimiter: lease does not go with concurrency, which counts units that are in use. Leave lease out.',
+    ],
+  ])('%s is an error', (_what, options, message) => {
+    expect(() => createLimiter(options)).toThrow(TypeError)
+    expect(() => createLimiter(options)).toThrow(message)
+  })
+
+  test('in a policy function is an error of the charge', () => {
+    const limiter = createLimiter({ store: own, policy: () => three, key })
+    expect(() => limiter.charge('any')).toThrow('createLimiter: concurrency is for memory and Redis')
+  })
+})
