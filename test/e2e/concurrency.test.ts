@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { byIp, concurrency, type Decision, type RateLimitOptions, rateLimit, tokenBucket } from 'headgate'
+import { byIp, concurrency, type RateLimitOptions, rateLimit, tokenBucket } from 'headgate'
 import { EXPRESS_5, FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { lateAnswer, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { consecutive, fixedWindow, type LoginGuardOptions, loginGuard, tokenBucket } from 'headgate'
+import {
+  concurrency,
+  consecutive,
+  fixedWindow,
+  type LoginGuardOptions,
+  loginGuard,
+  tokenBucket,
+} from 'headgate'
 
 type Options = LoginGuardOptions<IncomingMessage, ServerResponse>
 
@@ -18,6 +25,10 @@ test.each<[object, string]>([
   [
     { field: 'a', limits: { account: 5 } },
     'loginGuard: limits: account must be a policy, got 5. Write slidingWindow(',
+  ],
+  [
+    { field: 'a', limits: { account: concurrency({ limit: 5 }) } },
+    'loginGuard: limits: account must be a policy other than concurrency, got an object. Write slidingWindow(',
   ],
   [{ field: 'a', limits: { ip: 5 } }, 'loginGuard: limits: there is no option "ip". Write address instead.'],
   [{ field: 'a', limits: [] }, 'loginGuard: limits: options must be an object, got an array of 0.'],

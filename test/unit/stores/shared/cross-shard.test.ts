@@ -1,4 +1,4 @@
-import { type Charge, consecutive, fixedWindow, memoryStore, type Verdict } from 'headgate'
+import { type Charge, concurrency, consecutive, fixedWindow, memoryStore, type Verdict } from 'headgate'
 import { crossShardCharge } from '../../../../src/stores/shared/cross-shard.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
 import { part } from '../../../../src/testing/conformance/store-calls.js'
@@ -82,4 +82,14 @@ test('the parts after the denying one show whether each alone would have been al
   ])
   const never = Number.POSITIVE_INFINITY
   expect(verdict.parts.map(({ retryAfterMs }) => retryAfterMs)).toEqual([never, 0, never, never])
+})
+
+test('units of concurrency are held in each shard, and by no charge that another shard denies', async () => {
+  const held = concurrency({ limit: 2, ttl: '1h' })
+  const { one } = shardedStore()
+  await one(part('full', three, 3))
+  expect((await one(part('slots', held, 2), part('full', three))).allowed).toBe(false)
+  expect((await one(part('slots', held, 2), part('other', three))).allowed).toBe(true)
+  const { parts } = await one(part('full', three), part('slots', held))
+  expect(parts[1]).toMatchObject({ allowed: false, retryAfterMs: 1000 })
 })
