@@ -11,7 +11,7 @@ import {
   type TypeProject,
   writeProject,
 } from './type-projects.js'
-import { CURRENT, OLDER, type TypeScript, typescriptOf } from './typescripts.js'
+import { CURRENT, endCheckers, OLDER, type TypeScript, typescriptOf } from './typescripts.js'
 
 /** Has each TypeScript check the types of the packed package in the projects that it may meet. */
 export function checkTypes(tarball: () => string): void {
@@ -19,7 +19,10 @@ export function checkTypes(tarball: () => string): void {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-types-'))
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => {
+    endCheckers()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   async function projectFor(typescript: TypeScript, project: TypeProject): Promise<string> {
     const own = mkdtempSync(join(folder, 'project-'))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Checker, startChecker } from './checker.js'
 import { fetchPackages } from './fetched.js'
 import { ROOT, run } from './run.js'
 
@@ -42,11 +43,28 @@ export async function typescriptOf(version: string): Promise<TypeScript> {
   return {
     version,
     folderOf: (name) => join(packages.includes(name) ? fetched : own, name),
-    check: async (project) => {
-      const args = [join(compiler, 'bin/tsc'), '-p', project, '--pretty', 'false']
-      const { code, stdout, stderr } = await run(process.execPath, args, project)
-      if (code !== 0 && stdout === '') throw new Error(`TypeScript ${version} failed: ${stderr}`)
-      return stdout
-    },
+    check: (project) => (version === CURRENT ? checkByTsc : checkInProcess)(compiler, project),
   }
+}
+
+async function checkByTsc(compiler: string, project: string): Promise<string> {
+  const args = [join(compiler, 'bin/tsc'), '-p', project, '--pretty', 'false']
+  const { code, stdout, stderr } = await run(process.execPath, args, project)
+  if (code !== 0 && stdout === '') throw new Error(`TypeScript failed: ${stderr}`)
+  return stdout
+}
+
+const checkers = new Map<string, Checker>()
+
+/** Checks a project in the one process that checks all of a TypeScript in JavaScript. */
+function checkInProcess(compiler: string, project: string): Promise<string> {
+  const checker = checkers.get(compiler) ?? startChecker(compiler)
+  checkers.set(compiler, checker)
+  return checker.check(project)
+}
+
+/** Ends the processes that check. */
+export function endCheckers(): void {
+  for (const checker of checkers.values()) checker.end()
+  checkers.clear()
 }
