@@ -25,6 +25,7 @@ export const GROUPS: readonly Group[] = [
     pages: {
       options: 'Options',
       entries: 'What to import',
+      koa: 'Koa',
       policies: 'Policies',
       keys: 'Keys',
       stores: 'Stores',

@@ -68,7 +68,7 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 }
 
 /** Returns an error for `next`. Express gives falsy values, `'route'` and `'router'` other meanings. */
-function asError(owner: string, thrown: unknown): Error {
+export function asError(owner: string, thrown: unknown): Error {
   if (thrown instanceof Error) return thrown
   return new Error(`${owner}: a function among the options threw ${show(thrown)}`, { cause: thrown })
 }

@@ -3,7 +3,14 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Decision } from 'headgate'
 import { headerOf } from '../../../src/keys/key.js'
-import { makeScenarios, type Scenario, type ScenarioName } from './scenarios.js'
+import {
+  type GuardName,
+  type GuardOptions,
+  makeGuards,
+  makeScenarios,
+  type Scenario,
+  type ScenarioName,
+} from './scenarios.js'
 import { type Signals, serveSignals } from './signals.js'
 
 /** What a handler sends. */
@@ -23,6 +30,8 @@ export interface Running {
 /** What the applications of all frameworks share. Each puts a parser of JSON bodies in front. */
 export interface Application {
   readonly scenarios: readonly (readonly [ScenarioName, Scenario])[]
+  /** Paths with a login guard in front of the handler, where the framework has one. */
+  readonly guards: readonly (readonly [GuardName, GuardOptions])[]
   /** The user that a request is authenticated as: the header `x-user` names it. */
   userOf(req: unknown): { id: string } | undefined
   /**
@@ -45,6 +54,7 @@ export function makeApplication(): Application {
   })
   return {
     scenarios: Object.entries(scenarios) as [ScenarioName, Scenario][],
+    guards: Object.entries(makeGuards()) as [GuardName, GuardOptions][],
     userOf(req) {
       const id = headerOf(req, 'x-user')
       return id === undefined ? undefined : { id }

@@ -1,7 +1,7 @@
-import http from 'node:http'
 import { type Answer, type Sent, send } from '../../support/http.js'
 import { recordWarnings } from '../../support/warnings.js'
 import type { Running } from './application.js'
+import { sendAndHold } from './hold.js'
 import type { ScenarioName } from './scenarios.js'
 import { type RemoteSignals, signalsAt } from './signals.js'
 
@@ -44,20 +44,6 @@ export function adapterCases({ name, start }: Adapter): void {
     statusesOf(scenario, ...values.map((value) => ({ headers: { [header]: value } })))
 
   const exhaust = (scenario: ScenarioName) => statusesOf(scenario, {}, {})
-
-  /** Starts a request that the server holds; `hangUp` ends its connection, and waits until the server knows. */
-  async function sendAndHold(scenario: ScenarioName, held: string, headers = {}) {
-    const before = await signals.countOf(held)
-    const closedBefore = await signals.countOf(`closed /${scenario}`)
-    const to = { host: '::1', port: running.port, path: `/${scenario}`, headers, agent: false }
-    const req = http.request(to).on('error', () => undefined)
-    req.end()
-    await signals.countOf(held, before + 1)
-    return async function hangUp(): Promise<void> {
-      req.destroy()
-      await signals.countOf(`closed /${scenario}`, closedBefore + 1)
-    }
-  }
 
   describe(name, () => {
     test('allows what is within the limit, and denies what is over it', async () => {
@@ -237,7 +223,10 @@ export function adapterCases({ name, start }: Adapter): void {
 
     test('a client that hangs up while the handler runs stays charged', async () => {
       for (let i = 0; i < 2; i++) {
-        const hangUp = await sendAndHold('hungUp', 'handling', { 'x-hold': 'yes' })
+        const hangUp = await sendAndHold(running, 'handling', {
+          path: '/hungUp',
+          headers: { 'x-hold': 'yes' },
+        })
         await hangUp()
       }
       expect((await sendTo('hungUp')).status).toBe(429)
@@ -246,7 +235,7 @@ export function adapterCases({ name, start }: Adapter): void {
     })
 
     test('a client that hangs up while the store decides stays charged', async () => {
-      const hangUp = await sendAndHold('late', 'charging')
+      const hangUp = await sendAndHold(running, 'charging', { path: '/late' })
       await hangUp()
       await signals.release()
       expect(await withHeader('late', 'x-status', 401, 200)).toEqual([401, 429])

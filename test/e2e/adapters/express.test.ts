@@ -1,8 +1,9 @@
 import http from 'node:http'
 import express, { type Request, type Response } from 'express'
-import { type Decision, type Next, rateLimit } from 'headgate'
+import { type Decision, loginGuard, type Next, rateLimit } from 'headgate'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
+import { loginCases } from './login-cases.js'
 
 function onLimited(_req: Request, res: Response, _next: Next, decision: Decision): void {
   const { status, text } = limitedAnswer(decision)
@@ -16,16 +17,20 @@ function start(): Promise<Running> {
     Object.assign(req, { user: application.userOf(req) })
     next()
   })
+  const handlerOf = (name: string) => async (req: Request, res: Response) => {
+    const { status, text } = await application.handle(name, req, req.rateLimit)
+    res.status(status).send(text)
+  }
   for (const [name, scenario] of application.scenarios) {
     const limiters = limitersOf(scenario, (options) =>
       rateLimit<Request, Response>(scenario.isAnsweredByApp ? { ...options, onLimited } : options),
     )
-    app.all(`/${name}`, limiters, async (req: Request, res: Response) => {
-      const { status, text } = await application.handle(name, req, req.rateLimit)
-      res.status(status).send(text)
-    })
+    app.all(`/${name}`, limiters, handlerOf(name))
   }
+  for (const [name, options] of application.guards)
+    app.all(`/${name}`, loginGuard<Request, Response>(options), handlerOf(name))
   return application.listen(http.createServer(app))
 }
 
 adapterCases({ name: 'Express 5', start })
+loginCases({ name: 'Express 5', start })

@@ -1,4 +1,12 @@
-import { byField, byIp, byUser, memoryStore, type RequestOptions, type Store } from 'headgate'
+import {
+  byField,
+  byIp,
+  byUser,
+  type LoginOptions,
+  memoryStore,
+  type RequestOptions,
+  type Store,
+} from 'headgate'
 import { headerOf } from '../../../src/keys/key.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
@@ -89,3 +97,23 @@ function lateStore(beforeCharge: () => Promise<void>): Store {
     forget: async (charges) => memory.forget(charges),
   }
 }
+
+/** Options of login guards that suit every framework. */
+export type GuardOptions = LoginOptions<unknown, unknown>
+
+/** Creates the options of the guards that `loginCases` sends attempts to, by the names of their paths. */
+export function makeGuards() {
+  return {
+    guarded: { field: 'username', store: memoryStore() },
+    abandoned: { field: 'username', store: memoryStore() },
+    remembered: {
+      field: 'username',
+      name: 'remembered',
+      store: memoryStore(),
+      consecutive: 1,
+      deviceCookie: { secret: 'sixteen letters!' },
+    },
+  } satisfies Record<string, GuardOptions>
+}
+
+export type GuardName = keyof ReturnType<typeof makeGuards>

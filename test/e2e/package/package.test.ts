@@ -66,7 +66,7 @@ test.each(ENTRIES)(
     const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
     const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], project))
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
-    const isStore = !['index', 'http', 'testing', 'express-rate-limit'].includes(entry.name)
+    const isStore = !['index', 'http', 'testing', 'express-rate-limit', 'koa'].includes(entry.name)
     const shared = isStore ? ['core.js', 'shared.js'] : ['core.js']
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },
@@ -81,7 +81,7 @@ test("require('headgate/express-rate-limit') returns the function, with the othe
     expect(printed).toContain(name)
 })
 
-test('types name no package but express, and only those for its applications name that', async () => {
+test('types name no package but frameworks, and only those for their applications name one', async () => {
   const folder = join(project, 'node_modules/headgate/dist/esm')
   const naming = readdirSync(folder)
     .filter((file) => file.endsWith('.d.ts'))
@@ -90,7 +90,7 @@ test('types name no package but express, and only those for its applications nam
       const names = Array.from(types.matchAll(/(?:from |import\(|types=)"([^"]+)"/g), ([, name = '']) => name)
       return names.filter((name) => !/^(node:|\.\/)/.test(name)).map((name) => `${file}: ${name}`)
     })
-  expect(naming).toEqual(['express-rate-limit.d.ts: express', 'index.d.ts: express'])
+  expect(naming).toEqual(['express-rate-limit.d.ts: express', 'index.d.ts: express', 'koa.d.ts: koa'])
 })
 
 test('publint finds nothing', async () => {

@@ -28,10 +28,17 @@ type G = import('g').G
   expect(importsOf(source)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
 })
 
+/** The files that are for a framework, by its name. */
+const FRAMEWORKS: Readonly<Record<string, (file: string) => boolean>> = {
+  express: (file) => file === 'index.ts' || file.startsWith('adapters/express-rate-limit/'),
+  koa: (file) => file === 'koa.ts' || file.startsWith('adapters/koa/'),
+}
+
 const BUNDLED = ['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']
 
 test('the sources import Node.js and the bundled packages, and nothing else', () => {
-  expect(packagesIn((file) => !isForExpress(file) && !file.startsWith('testing/'))).toEqual(BUNDLED)
+  const isOfFramework = (file: string) => Object.values(FRAMEWORKS).some((isFor) => isFor(file))
+  expect(packagesIn((file) => !isOfFramework(file) && !file.startsWith('testing/'))).toEqual(BUNDLED)
 })
 
 test('headgate/testing imports fast-check besides, which its bundle includes', () => {
@@ -39,15 +46,18 @@ test('headgate/testing imports fast-check besides, which its bundle includes', (
   expect(packages.filter((name) => !BUNDLED.includes(name))).toEqual(['fast-check'])
 })
 
-test('what is for Express also imports its types, and nothing else of it', () => {
-  expect(packagesIn(isForExpress)).toEqual(['express'])
-  const importing = sourcesAmong(isForExpress).map(read)
-  const imports = importing.flatMap((source) => source.match(/^.*from 'express'$/gm) ?? [])
-  expect(imports.filter((line) => !line.startsWith('import type {'))).toEqual([])
-})
+test.each(Object.entries(FRAMEWORKS))(
+  'what is for %s imports its types, and nothing else of it',
+  (name, isFor) => {
+    expect(packagesIn(isFor)).toEqual([name])
+    const imports = sourcesAmong(isFor).flatMap((path) => statementsOf(read(path), name))
+    expect(imports.filter((statement) => !statement.startsWith('import type {'))).toEqual([])
+  },
+)
 
-function isForExpress(file: string): boolean {
-  return file === 'index.ts' || file.startsWith('adapters/express-rate-limit/')
+/** Returns the statements that import something from a package. */
+function statementsOf(source: string, name: string): string[] {
+  return source.match(new RegExp(`^(?:import|export)(?:(?!from ).|\\n)*from '${name}'$`, 'gm')) ?? []
 }
 
 /** Returns the paths of some files of `src`. */
@@ -65,8 +75,11 @@ function packagesIn(isWanted: (file: string) => boolean): string[] {
 test('the package has no dependencies but types', () => {
   const manifest = JSON.parse(read('package.json'))
   expect(manifest.dependencies).toBeUndefined()
-  expect(Object.keys(manifest.peerDependencies)).toEqual(['@types/express'])
-  expect(manifest.peerDependenciesMeta).toEqual({ '@types/express': { optional: true } })
+  expect(Object.keys(manifest.peerDependencies)).toEqual(['@types/express', '@types/koa'])
+  expect(manifest.peerDependenciesMeta).toEqual({
+    '@types/express': { optional: true },
+    '@types/koa': { optional: true },
+  })
   expect(Object.keys(manifest.optionalDependencies ?? {})).toEqual([])
 })
 

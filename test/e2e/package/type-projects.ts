@@ -56,6 +56,12 @@ const DECLARATIONS: TypeProject = {
   },
 }
 
+const KOA: TypeProject = {
+  name: 'Koa',
+  fixtures: ['koa'],
+  installed: installed('@types/node', '@types/koa', '@koa/router'),
+}
+
 /** Each entry beside no other package than those that its users have. */
 export const SEPARATE: readonly TypeProject[] = [
   EXPRESS_5,
@@ -77,6 +83,7 @@ export const SEPARATE: readonly TypeProject[] = [
   onDriver('memcached.ts', '@types/memjs'),
   onDriver('mysql.ts', 'mysql2'),
   onDriver('postgres.ts', '@types/pg'),
+  KOA,
   { name: 'node:sqlite', fixtures: ['sqlite'], installed: installed('@types/node') },
 ]
 

@@ -1,0 +1,66 @@
+import type { ExtendableContext, Response } from 'koa'
+import { nodeServer, serverOver, setAll } from '../../http/server.js'
+import type { RequestLike } from '../../keys/key.js'
+import { warnOnce } from '../../util/warn-once.js'
+
+/** What middleware keeps at a context, and no type of Koa has. */
+interface Extras {
+  readonly state: { readonly user?: unknown }
+  readonly request: { readonly body?: unknown }
+  /** The pattern of @koa/router that matched. */
+  readonly _matchedRoute?: unknown
+}
+
+/** What key functions read of a context. Its own `body` is that of the response. */
+export class ContextView implements RequestLike {
+  readonly #ctx: ExtendableContext & Extras
+
+  constructor(ctx: ExtendableContext) {
+    this.#ctx = ctx as ExtendableContext & Extras
+  }
+
+  get ip(): string {
+    const { app, ip } = this.#ctx
+    if (app.proxy && !(app.maxIpsCount > 0) && app.proxyIpHeader === 'X-Forwarded-For') warnOfAnyProxy()
+    return ip
+  }
+  get method(): string {
+    return this.#ctx.method
+  }
+  get route(): { path: unknown } {
+    return { path: this.#ctx._matchedRoute }
+  }
+  get user(): unknown {
+    return this.#ctx.state.user
+  }
+  get body(): unknown {
+    return this.#ctx.request.body
+  }
+  get headers(): object {
+    return this.#ctx.req.headers
+  }
+  get socket(): object {
+    return this.#ctx.req.socket
+  }
+  get stream(): unknown {
+    return (this.#ctx.req as RequestLike).stream
+  }
+}
+
+/** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
+export const koaServer = serverOver<Response>(({ res }) => res, {
+  send(response, refusal) {
+    if (response.ctx.respond === false) return nodeServer.send(response.res, refusal) // Koa would send nothing
+    setAll(response.res, refusal.headers)
+    response.status = refusal.status
+    response.body = refusal.body
+  },
+})
+
+function warnOfAnyProxy(): void {
+  warnOnce(
+    'HEADGATE_TRUSTS_EVERY_PROXY',
+    'headgate: app.proxy is true and app.maxIpsCount is 0, so ctx.ip is whatever the client writes into X-Forwarded-For. ' +
+      'Set app.maxIpsCount to the number of proxies in front.',
+  )
+}

@@ -1,0 +1,76 @@
+import type { Context, ExtendableContext, Next, Response } from 'koa'
+import { asError } from '../../http/rate-limit.js'
+import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { viewAsRequest } from '../../keys/key.js'
+import type { Decision } from '../../limiter/decision.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { ContextView, koaServer } from './context.js'
+import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
+
+/** Koa middleware for applications with any state and context; carries its limiter. */
+export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {
+  (ctx: ExtendableContext, next: Next): Promise<unknown>
+  readonly limiter: Limiter<Ctx>
+}
+
+/** Koa middleware that guards a login. Several routes behind one guard share its limits. */
+export interface LoginGuard<Ctx extends ExtendableContext = Context>
+  extends RateLimitMiddleware<Ctx>,
+    LoginControls<Ctx> {}
+
+/**
+ * Creates Koa middleware that lets a request through with `next()`, or answers it by `ctx.status` and
+ * `ctx.body`: 429 with `Retry-After` when it is over its limit, 403 when its address is in `block`, 503 when
+ * the store failed and `onStoreError` is `'deny'`. The context carries the `Decision` as `ctx.rateLimit`.
+ *
+ * Keys read `ctx.ip`, `ctx.state.user`, `ctx.request.body` and the route of @koa/router that matched.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function rateLimit<Ctx extends ExtendableContext = Context>(
+  options: RateLimitOptions<Ctx>,
+): RateLimitMiddleware<Ctx> {
+  const steps = requestSteps<Ctx, Response>('rateLimit', options, koaServer)
+  return middlewareOf('rateLimit', steps, options.onLimited)
+}
+
+/**
+ * Creates Koa middleware that stops password guessing and lets real users in, as `loginGuard` of `headgate`
+ * does. A body parser must run first. A status below 300 is a success, unless `succeeded`, `failureRedirect`
+ * or `reportSuccess` says otherwise.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function loginGuard<Ctx extends ExtendableContext = Context>(
+  options: LoginGuardOptions<Ctx>,
+): LoginGuard<Ctx> {
+  const { steps, controls } = guardSteps<Ctx, Response>(options, koaServer)
+  return Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+}
+
+/** Creates middleware that takes these steps; `owner` is the function that errors name. */
+function middlewareOf<Ctx extends ExtendableContext>(
+  owner: string,
+  { limiter, run }: RequestSteps<Ctx, Response>,
+  onLimited: OnLimited<Ctx> | undefined,
+): RateLimitMiddleware<Ctx> {
+  function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
+    const ctx = context as Ctx
+    viewAsRequest(ctx, new ContextView(ctx))
+    let passes: MaybePromise<boolean>
+    try {
+      passes = run(ctx, ctx.response, onLimited && ((decision: Decision) => onLimited(ctx, next, decision)))
+    } catch (error) {
+      return Promise.reject(asError(owner, error))
+    }
+    if (!isPromise(passes)) return passes ? next() : Promise.resolve()
+    return passes.then(
+      (pass) => (pass ? next() : undefined),
+      (thrown) => Promise.reject(asError(owner, thrown)),
+    )
+  }
+
+  return Object.assign(rateLimitMiddleware, { limiter })
+}
