@@ -24,8 +24,11 @@ export interface Server<Res> {
   send(res: Res, refusal: Refusal): void
   /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */
   abort(res: Res): void
-  /** Calls `listener` with the status once a whole response has been sent; never if the client hung up. */
-  onceFinished(res: Res, listener: (status: number) => void): void
+  /**
+   * Calls `listener` with the status once a whole response has been sent; never if the client hung up. What
+   * it returns may be a promise, which does not reject.
+   */
+  onceFinished(res: Res, listener: (status: number) => unknown): void
   /** Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. */
   onceClosed(res: Res, listener: () => void): void
 }

@@ -1,0 +1,128 @@
+import type { Server } from '../../http/server.js'
+import { processWide } from '../../util/process-wide.js'
+import type { FetchInfo, FetchSubject } from './options.js'
+
+/** A request, and what its response will have. All limiters that the request passes share it. */
+export interface Exchange {
+  readonly subject: FetchSubject<FetchInfo>
+  readonly headers: Map<string, string>
+  /** Called with the status once there is a response. */
+  readonly listeners: ((status: number) => unknown)[]
+  /** Called once the response has been read or the request is aborted. */
+  readonly closeListeners: (() => void)[]
+  /** Of the request; read before its handler runs, since servers make it at the first read. */
+  signal?: AbortSignal
+  response?: Response | undefined
+}
+
+const exchanges = processWide('fetchExchanges', () => new WeakMap<Request, Exchange>())
+
+/** Returns the exchange of a request; `undefined` where no limiter has seen it. */
+export function exchangeOf(request: Request): Exchange | undefined {
+  return exchanges.get(request)
+}
+
+/** Returns the exchange of a request, which takes what the platform knows by now. */
+export function openExchange(request: Request, info: FetchInfo): Exchange {
+  const known = exchanges.get(request)
+  if (known !== undefined) {
+    Object.defineProperties(known.subject, Object.getOwnPropertyDescriptors(info))
+    return known
+  }
+  const exchange: Exchange = {
+    subject: subjectOf(request, info),
+    headers: new Map(),
+    listeners: [],
+    closeListeners: [],
+  }
+  exchanges.set(request, exchange)
+  return exchange
+}
+
+/** Returns a subject, which key functions read as a request. Headers cost much on some servers: read late. */
+function subjectOf(request: Request, info: FetchInfo): FetchSubject {
+  return {
+    get method() {
+      return request.method
+    },
+    get headers() {
+      return request.headers
+    },
+    get socket() {
+      return { remoteAddress: this.ip }
+    },
+    /** The pattern, as the mount path of an Express router is one: its `route` is an object. */
+    get baseUrl() {
+      return this.route
+    },
+    ...info,
+    request,
+  } as FetchSubject
+}
+
+/** Collects headers for a response that the application has yet to make. */
+export const fetchServer: Server<Exchange> = {
+  getHeader: ({ headers }, name) => headers.get(name),
+  removeHeader: ({ headers }, name) => headers.delete(name),
+  setHeaders({ headers }, list) {
+    for (let i = 0; i < list.length; i += 2) headers.set(list[i] as string, list[i + 1] as string)
+  },
+  areHeadersSent: () => false,
+  send(exchange, { status, headers, body }) {
+    fetchServer.setHeaders(exchange, headers)
+    exchange.response = new Response(body, { status, headers: [...exchange.headers] })
+  },
+  abort() {},
+  onceFinished(exchange, listener) {
+    exchange.signal ??= exchange.subject.request.signal
+    exchange.listeners.push(listener)
+  },
+  onceClosed(exchange, listener) {
+    exchange.signal ??= exchange.subject.request.signal
+    exchange.closeListeners.push(listener)
+    if (exchange.signal.aborted) closeExchange(exchange)
+    else exchange.signal.addEventListener('abort', () => closeExchange(exchange), { once: true })
+  },
+}
+
+/** Calls those who wait for the end of an exchange, once. */
+export function closeExchange({ closeListeners }: Exchange): void {
+  for (const listener of closeListeners.splice(0)) listener()
+}
+
+/** Returns a response with the headers of its exchange, and has the outcome reconciled, once. */
+export function finishExchange(exchange: Exchange, response: Response): Response {
+  const { subject, headers, signal, listeners } = exchange
+  const finished = closeWhenRead(exchange, withHeaders(response, headers))
+  exchange.response = finished
+  const due = listeners.splice(0)
+  if (due.length === 0 || signal?.aborted) return finished
+  const refunds = Promise.all(due.map((listener) => listener(finished.status)))
+  subject.waitUntil?.(refunds)
+  return finished
+}
+
+/** Returns a response that closes its exchange once its body has been read, if anybody waits for that. */
+function closeWhenRead(exchange: Exchange, response: Response): Response {
+  if (exchange.closeListeners.length === 0) return response
+  const close = () => closeExchange(exchange)
+  if (response.body === null || response.status < 200) {
+    close()
+    return response
+  }
+  const { readable, writable } = new TransformStream()
+  response.body.pipeTo(writable).then(close, close)
+  return new Response(readable, response)
+}
+
+/** Adds the headers that a response does not have: to itself, or to a copy where its own are immutable. */
+function withHeaders(response: Response, headers: Map<string, string>): Response {
+  if (response.status < 200) return response // an upgrade or an error, which cannot be copied
+  const missing = [...headers].filter(([name]) => !response.headers.has(name))
+  try {
+    for (const [name, value] of missing) response.headers.set(name, value)
+    return response
+  } catch {
+    return withHeaders(new Response(response.body, response), headers)
+  }
+}

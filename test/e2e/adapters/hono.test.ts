@@ -1,0 +1,49 @@
+import type { Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import {
+  type Decision,
+  type FetchInfo,
+  type FetchSubject,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate/fetch'
+import { type Context, Hono } from 'hono'
+import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
+import { adapterCases } from './cases.js'
+
+function onLimited(_subject: FetchSubject, decision: Decision): Response {
+  const { status, text } = limitedAnswer(decision)
+  return new Response(text, { status })
+}
+
+function start(): Promise<Running> {
+  const application = makeApplication()
+  const app = new Hono().onError((_error, c) => c.text('failed', 500))
+
+  async function infoOf(c: Context): Promise<FetchInfo> {
+    const body = c.req.header('content-type') === 'application/json' ? await c.req.json() : undefined
+    return { ip: getConnInfo(c).remote.address, user: application.userOf(c.req.raw), body }
+  }
+
+  for (const [name, scenario] of application.scenarios) {
+    const limiters = limitersOf(scenario, (options) =>
+      rateLimit({ ...(options as RateLimitOptions), ...(scenario.isAnsweredByApp && { onLimited }) }),
+    )
+    for (const limit of limiters)
+      app.use(`/${name}`, async (c, next) => {
+        c.res = await limit.handle(c.req.raw, await infoOf(c), async () => {
+          await next()
+          return c.res
+        })
+      })
+    app.all(`/${name}`, async (c) => {
+      const decision = limiters.at(-1)?.decisionOf(c.req.raw)
+      const { status, text } = await application.handle(name, c.req.raw, decision)
+      return new Response(text, { status })
+    })
+  }
+  return application.listen(createAdaptorServer({ fetch: app.fetch }) as Server)
+}
+
+adapterCases({ name: 'Hono', start })
