@@ -31,6 +31,7 @@ export const GROUPS: readonly Group[] = [
       stores: 'Stores',
       login: 'Login',
       headers: 'Headers and responses',
+      fetch: 'Hono, Next.js, SvelteKit, Workers',
       'without-http': 'Without HTTP',
       operations: 'Operations',
       reliability: 'Reliability',

@@ -205,6 +205,40 @@ describe('in another project', () => {
     })
   })
 
+  describe('in the runtime of Cloudflare Workers', () => {
+    let node: NodeBinary
+    beforeAll(async () => {
+      node = await fetchNode(MAJORS.at(-1) as string) // Miniflare needs Node 22
+      const fetched = await fetchPackages('miniflare', { miniflare: '4.20260730.0' })
+      symlinkSync(join(fetched, 'node_modules/miniflare'), join(project, 'node_modules/miniflare'), 'dir')
+      const flags = ['--bundle', '--format=esm', '--conditions=workerd,worker,browser', '--external:node:*']
+      await mustRun(bin('esbuild'), ['worker.mjs', ...flags, '--outfile=worker-bundled.mjs'], project)
+    })
+
+    test.each([
+      ['2026-07-30', 'the one of this Miniflare'],
+      ['2024-09-23', 'the first with what nodejs_compat has of Node.js'],
+    ])('headgate/fetch limits in memory as of %s, %s', async (date) => {
+      const seen = JSON.parse(await mustRun(node.path, ['workers.mjs', date], project))
+      expect(seen).toEqual({
+        headers: {
+          'ratelimit-policy': '"2-in-1min";q=2;w=60',
+          ratelimit: '"2-in-1min";r=1;t=30',
+          'x-ratelimit-limit': '2',
+          'x-ratelimit-remaining': '1',
+          'x-ratelimit-reset': expect.any(String),
+        },
+        resetsInSeconds: expect.closeTo(30, -1),
+        limited: [200, 429, 200],
+        retryAfter: expect.stringMatching(/^(2\d|30)$/),
+        failures: [200, 200, 401, 401, 429],
+        redirect: '1',
+        unknown: [200, 200, 429],
+        warnings: ['HEADGATE_NO_ADDRESS'],
+      })
+    })
+  })
+
   describe.each(MAJORS)('on Node %s', (major) => {
     async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
       const node = await fetchNode(major)

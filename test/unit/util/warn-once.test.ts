@@ -24,14 +24,38 @@ test('each code is emitted once', () => {
   expect(emitted.map(([message]) => message)).toEqual(['HEADGATE_A', 'HEADGATE_B'])
 })
 
-test('where the platform has no process warnings, a warning is logged, with its code', () => {
-  const logged = jest.spyOn(console, 'warn').mockImplementation(() => undefined)
-  const { emitWarning } = process
-  Reflect.deleteProperty(process, 'emitWarning')
-  try {
-    for (let i = 0; i < 3; i++) warnOnce('HEADGATE_TEST', 'headgate: this happened')
-  } finally {
-    process.emitWarning = emitWarning
+describe('a warning is logged, with its code', () => {
+  const logged = () => jest.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const warnTwice = () => {
+    for (let i = 0; i < 2; i++) warnOnce('HEADGATE_TEST', 'headgate: this happened')
   }
-  expect(logged.mock.calls).toEqual([['[HEADGATE_TEST] headgate: this happened']])
+
+  test('where the platform has no process warnings', () => {
+    const { calls } = logged().mock
+    const { emitWarning } = process
+    Reflect.deleteProperty(process, 'emitWarning')
+    warnTwice()
+    process.emitWarning = emitWarning
+    expect(calls).toEqual([['[HEADGATE_TEST] headgate: this happened']])
+  })
+
+  test('where the platform emits process warnings and prints none', () => {
+    const { calls } = logged().mock
+    const navigator = { value: { userAgent: 'Cloudflare-Workers' }, configurable: true }
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+    Object.defineProperty(globalThis, 'navigator', navigator)
+    warnTwice()
+    if (before === undefined) Reflect.deleteProperty(globalThis, 'navigator')
+    else Object.defineProperty(globalThis, 'navigator', before)
+    expect({ calls, emitted }).toMatchObject({
+      calls: [['[HEADGATE_TEST] headgate: this happened']],
+      emitted: [['headgate: this happened', { code: 'HEADGATE_TEST' }]],
+    })
+  })
+
+  test('nowhere else', () => {
+    const { calls } = logged().mock
+    warnTwice()
+    expect(calls).toEqual([])
+  })
 })
