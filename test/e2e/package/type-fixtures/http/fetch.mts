@@ -1,0 +1,58 @@
+// Handlers of the Fetch standard. What the platform knows of a request is the type of all callbacks.
+import {
+  byIp,
+  byUser,
+  type Decision,
+  type FetchInfo,
+  type FetchSubject,
+  type Limiter,
+  type RateLimit,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate/fetch'
+
+interface Info extends FetchInfo {
+  user?: { id: string }
+  tenant: string
+}
+
+const options: RateLimitOptions<Info> = {
+  limit: 2,
+  window: '1m',
+  key: [byIp(), byUser(), ({ tenant, request }) => tenant + request.url],
+  skip: ({ user }) => user?.id === 'ada',
+  cost: async ({ request }) => (request.method === 'GET' ? 1 : 2),
+  count: (subject, response) => response.status < 400 && subject.tenant !== '',
+  onLimited: ({ tenant }, { retryAfterMs }) => Response.json({ tenant, retryAfterMs }, { status: 429 }),
+}
+
+export const limit: RateLimit<Info> = rateLimit(options)
+export const limiter: Limiter<FetchSubject<Info>> = limit.limiter
+export const perUser = rateLimit<Info>({
+  limit: 2,
+  window: '1m',
+  key: byUser(({ user }: FetchSubject<Info>) => user?.id, { anonymous: byIp() }),
+})
+export const plain = rateLimit({ limit: 2, window: '1m', key: byUser(({ request }) => request.url) })
+
+export async function handle(request: Request): Promise<Response> {
+  const info = { ip: null, tenant: 'x', waitUntil: (work: Promise<unknown>) => void work }
+  const refused: Response | undefined = await limit(request, info)
+  if (refused !== undefined) return refused
+  const decision: Decision | undefined = limit.decisionOf(request)
+  const response = limit.finish(request, new Response(decision?.policy))
+  return plain.handle(request, { ip: '192.0.2.1' }, () => response)
+}
+
+export const mistakes = [
+  // @ts-expect-error the tenant is missing
+  (request: Request) => limit(request, { ip: '192.0.2.1' }),
+  // @ts-expect-error what the platform knows is missing
+  (request: Request) => plain(request),
+  // @ts-expect-error no address
+  (request: Request) => plain(request, { ip: 7 }),
+  // @ts-expect-error there is no such property
+  () => rateLimit({ limit: 2, window: '1m', key: ({ tenant }) => tenant }),
+  // @ts-expect-error a response is missing
+  () => rateLimit({ limit: 2, window: '1m', onLimited: () => undefined }),
+]
