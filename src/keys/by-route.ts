@@ -5,10 +5,10 @@ import { asRequest, type KeyFunction } from './key.js'
  * can vary. HEAD counts as GET, which Express serves it with. Join it with a client's key: `key: [byIp(),
  * byRoute()]`.
  *
- * The pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before routing, as
- * in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path with
- * parameters (`app.use('/orgs/:org', router)`) counts each value of them apart, since Express does not
- * expose the pattern.
+ * In Express the pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before
+ * routing, as in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path
+ * with parameters (`app.use('/orgs/:org', router)`) counts each value of them apart, since Express does not
+ * expose the pattern. Fastify knows the pattern in every hook; it is empty where no route matches.
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
@@ -16,7 +16,13 @@ export function byRoute(): KeyFunction<unknown> {
     const verb = method === 'HEAD' ? 'GET' : String(method ?? '')
     // Express matches mount paths in any case.
     const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
-    const { path: pattern = '' } = (route ?? {}) as { path?: unknown }
+    const { path: pattern = fastifyPattern(subject) } = (route ?? {}) as { path?: unknown }
     return `${verb} ${mount}${String(pattern)}`
   }
+}
+
+/** Returns the pattern of a Fastify route; '' of other requests. */
+function fastifyPattern(subject: unknown): unknown {
+  const { routeOptions } = asRequest(subject) as { routeOptions?: { readonly url?: unknown } | null }
+  return routeOptions?.url ?? ''
 }

@@ -9,6 +9,8 @@ test.each<[string, object, string]>([
     { method: 'PUT', baseUrl: '/api', route: { path: '/users/:id' } },
     'PUT /api/users/:id',
   ],
+  ['a route of Fastify', { method: 'GET', routeOptions: { url: '/v1/users/:id' } }, 'GET /v1/users/:id'],
+  ['no route of Fastify', { method: 'GET', routeOptions: { url: undefined } }, 'GET '],
   ['no route yet', { method: 'GET', baseUrl: '/api' }, 'GET /api'],
   ['nothing but a method', { method: 'DELETE' }, 'DELETE '],
   ['a route that is a pattern', { method: 'GET', baseUrl: '', route: { path: /^\/a/ } }, 'GET /^\\/a/'],
