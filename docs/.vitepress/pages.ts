@@ -26,6 +26,7 @@ export const GROUPS: readonly Group[] = [
       options: 'Options',
       entries: 'What to import',
       koa: 'Koa',
+      fastify: 'Fastify',
       policies: 'Policies',
       keys: 'Keys',
       stores: 'Stores',

@@ -32,6 +32,7 @@ type G = import('g').G
 const FRAMEWORKS: Readonly<Record<string, (file: string) => boolean>> = {
   express: (file) => file === 'index.ts' || file.startsWith('adapters/express-rate-limit/'),
   koa: (file) => file === 'koa.ts' || file.startsWith('adapters/koa/'),
+  fastify: (file) => file === 'fastify.ts' || file.startsWith('adapters/fastify/'),
 }
 
 const BUNDLED = ['ipaddr.js', 'ms', 'negotiator', 'proxy-addr']

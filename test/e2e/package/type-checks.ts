@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import {
   EXPRESS_5,
+  FASTIFY,
   HTTP,
   OF_OLDEST,
   SEPARATE,
@@ -50,6 +51,7 @@ export function checkTypes(tarball: () => string): void {
   )
   const mistakes: Case[] = [
     ['in Express, errors point at the mistake', () => pointsAtMistakes(EXPRESS_5, 'express/mistakes.ts')],
+    ['in Fastify, errors point at the mistake', () => pointsAtMistakes(FASTIFY, 'fastify/mistakes.ts')],
     ['in node:http, errors point at the mistake', () => pointsAtMistakes(HTTP, 'http/mistakes.mts')],
   ]
   testTogether([...cases, ...mistakes], { atOnce: 2, timeoutMs: 300_000 })

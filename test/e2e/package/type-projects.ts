@@ -36,6 +36,12 @@ const EXPRESS_4: TypeProject = {
   installed: { ...EXPRESS, '@types/express': 'types-express-4' },
 }
 
+export const FASTIFY: TypeProject = {
+  name: 'Fastify 5',
+  fixtures: ['fastify'],
+  installed: installed('@types/node', 'fastify'),
+}
+
 export const HTTP: TypeProject = {
   name: 'node:http',
   fixtures: ['http'],
@@ -67,6 +73,7 @@ export const SEPARATE: readonly TypeProject[] = [
   EXPRESS_5,
   EXPRESS_4,
   DECLARATIONS,
+  FASTIFY,
   HTTP,
   { ...HTTP, name: 'node:http, module: node16', compilerOptions: { module: 'node16' } },
   {

@@ -1,0 +1,71 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { RequestOptions } from '../../http/options.js'
+import { asError } from '../../http/rate-limit.js'
+import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import type { Decision } from '../../limiter/decision.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { fastifyServer } from './server.js'
+
+/** Answers a limited request of Fastify, by `reply.send`. */
+export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
+
+/**
+ * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
+ * handler; what a `count` function throws comes when the response is over, and is emitted as `refundFailed`.
+ */
+export interface RateLimitHookOptions extends RequestOptions<FastifyRequest, FastifyReply> {
+  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  onLimited?: OnLimited
+}
+
+/** A hook for `onRequest`, `preValidation` or `preHandler`; carries its limiter. */
+export interface RateLimitHook {
+  (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  readonly limiter: Limiter<FastifyRequest>
+}
+
+/**
+ * Creates a hook for single routes, or for `app.addHook`, beside the plugin or without it. It lets a request
+ * through, or answers it, as `rateLimit` does.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function rateLimitHook(options: RateLimitHookOptions): RateLimitHook {
+  return hookFrom('rateLimitHook', options)
+}
+
+/** Creates a hook; `owner` is the function that errors name. */
+export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimitHook {
+  return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onLimited)
+}
+
+/** Creates a hook that takes these steps. */
+export function hookOf(
+  owner: string,
+  { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
+  onLimited: OnLimited | undefined,
+): RateLimitHook {
+  function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    let passes: MaybePromise<boolean>
+    try {
+      passes = run(request, reply, onLimited && ((decision) => answer(request, reply, decision)))
+    } catch (error) {
+      done(asError(owner, error))
+      return
+    }
+    if (isPromise(passes)) {
+      passes.then(
+        (pass) => pass && done(),
+        (thrown) => done(asError(owner, thrown)),
+      )
+    } else if (passes) done()
+  }
+
+  function answer(request: FastifyRequest, reply: FastifyReply, decision: Decision): unknown {
+    const result = onLimited?.(request, reply, decision)
+    return result === reply ? undefined : result // a reply is a thenable, which resolves once it is sent
+  }
+
+  return Object.assign(limitRequest, { limiter })
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import type { RouteOptions } from 'fastify'
+import { wrongOption } from '../../util/validate.js'
+import type { RateLimitHookOptions } from './hook.js'
+
+/** A route, as an `onRoute` hook sees it. */
+export type Route = RouteOptions
+
+/** The options in the `config` of a route. */
+type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
+
+/** Each of these options says how much is allowed: a route that gives one takes none of the plugin's. */
+const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
+/** Options that do not go with `limits`. */
+const OF_ONE_LIMIT = ['key', 'cost'] as const
+
+/** Returns whether a route has options of its own. Throws a `TypeError` for what is neither that nor `false`. */
+export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
+  if (own === undefined || own === false) return false
+  if (typeof own === 'object' && own !== null) return true
+  throw wrongOption(owner, 'config.rateLimit', 'an object of options, or false', own)
+}
+
+/**
+ * Returns the options of a route's limiter: its own, and for the rest those of the plugin. A limiter in a
+ * shared store is named after its route, so that it counts apart from those of other routes.
+ */
+export function ownOptions(
+  shared: RateLimitHookOptions,
+  { hook: _, ...own }: OwnLimit,
+  route: Route,
+): RateLimitHookOptions {
+  const { name, ...rest } = shared
+  const inherited: RateLimitHookOptions = { ...rest }
+  if (AMOUNTS.some((option) => own[option] !== undefined))
+    for (const option of AMOUNTS) delete inherited[option]
+  if (own.limits !== undefined) for (const option of OF_ONE_LIMIT) delete inherited[option]
+  const merged = { ...inherited, ...own }
+  return merged.store === undefined ? merged : { name: nameOf(route, name), ...merged }
+}
+
+const MAX_LENGTH = 64 // of the name of a limiter
+const HASH_LENGTH = 8
+
+/**
+ * Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own.
+ * It ends with a hash where the route has other characters than letters, digits and dashes between slashes.
+ */
+function nameOf({ method, url }: Route, prefix: string | undefined): string {
+  const route = `${prefix === undefined ? '' : `${prefix}.`}${[method].flat().join('-')}${url}`
+  const name = route.replace(/[^\w.-]+/g, '.')
+  if (name.length <= MAX_LENGTH && /^[\w.-]+(\/[A-Za-z\d-]*)+$/.test(route)) return name
+  const hash = createHash('sha256').update(route).digest('hex').slice(0, HASH_LENGTH)
+  return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}-${hash}`
+}

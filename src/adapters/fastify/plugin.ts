@@ -1,0 +1,101 @@
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
+import type { Limiter } from '../../limiter/limiter.js'
+import { choice } from '../../util/validate.js'
+import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
+import { isOwnLimit, ownOptions, type Route } from './own-options.js'
+
+/** The options of a route, as `config: { rateLimit: { … } }`. */
+export interface RouteRateLimitOptions extends RateLimitHookOptions {
+  /**
+   * When requests are charged. Where a key or a cost reads the body write `'preValidation'`; where it reads
+   * a user that a hook of the route sets, `'preHandler'`. Default `'onRequest'`, before the body is read.
+   */
+  hook?: 'onRequest' | 'preValidation' | 'preHandler'
+}
+
+/** The options of `rateLimit`. Those of a route stand in for them. */
+export interface RateLimitPluginOptions extends RouteRateLimitOptions {
+  /**
+   * Whether routes without options of their own are limited, and requests that match no route. Default
+   * `true`. With `false` these options are only the defaults of the routes that have some of their own.
+   */
+  global?: boolean
+}
+
+const readHook = choice('onRequest', 'preValidation', 'preHandler')
+
+/**
+ * A plugin for Fastify 4 and 5. It limits all requests by one limiter, except on routes with `config: {
+ * rateLimit: false }`, and on those with options of their own in that place, each of which has its own
+ * limiter. A request that is over its limit is answered 429 with `Retry-After`; the others carry their
+ * `Decision` as `request.rateLimit`. The limiters are at `app.rateLimiters`, and close with the application.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export const rateLimit: FastifyPluginAsync<RateLimitPluginOptions> = Object.assign(plugin, {
+  [Symbol.for('skip-override')]: true, // adds its hooks to the instance that registers it
+  [Symbol.for('fastify.display-name')]: 'headgate',
+  [Symbol.for('plugin-meta')]: { name: 'headgate', fastify: '4.x || 5.x' },
+})
+
+async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
+  const { global = true, hook = 'onRequest', ...shared } = options
+  const limiters: Limiter<FastifyRequest>[] = []
+  const createHook = (owner: string, given: RateLimitHookOptions): RateLimitHook => {
+    const limit = hookFrom(owner, given)
+    limiters.push(limit.limiter)
+    return limit
+  }
+  const at = readHook('rateLimit', 'hook', hook)
+  const limitOthers = global ? createHook('rateLimit', shared) : undefined
+  const limits = new WeakMap<object, RateLimitHook>()
+
+  app.decorateRequest('rateLimit').decorate('rateLimiters', limiters)
+  app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
+  app.addHook(at, limitUnlessOwn(limitOthers, limits))
+  app.addHook('onClose', async () => {
+    await Promise.all(limiters.map((limiter) => limiter.close()))
+  })
+}
+
+/** What the limits of routes are made with. */
+interface Plugin {
+  readonly hook: NonNullable<RouteRateLimitOptions['hook']>
+  readonly shared: RateLimitHookOptions
+  /** By their options in the `config` of routes. */
+  readonly limits: WeakMap<object, RateLimitHook>
+  createHook(owner: string, options: RateLimitHookOptions): RateLimitHook
+}
+
+/** Puts the limit of a route with options of its own before its other hooks. */
+function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin): void {
+  const own = route.config?.rateLimit
+  const owner = `rateLimit of ${[route.method].flat().join(', ')} ${route.url}`
+  if (!isOwnLimit(owner, own)) return
+  const at = readHook(owner, 'hook', own.hook ?? hook)
+  // A HEAD route that Fastify adds to a GET route comes right after it, with the same options.
+  const ofGet = route.method === 'HEAD' ? limits.get(own) : undefined
+  const limit = ofGet ?? createHook(owner, ownOptions(shared, own, route))
+  limits.set(own, limit)
+  route[at] = [limit, ...[route[at] ?? []].flat()]
+}
+
+/** Creates the hook of all routes. It forwards the requests of those that have a limit of their own, or none. */
+function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RateLimitHook>) {
+  return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
+    const own = request.routeOptions.config.rateLimit
+    if (own === undefined && limitOthers !== undefined) limitOthers(request, reply, next)
+    else if (own && !limits.has(own)) next(new Error(TOO_EARLY))
+    else next()
+  }
+}
+
+const TOO_EARLY =
+  'headgate: this route has options in config.rateLimit, and was declared before the plugin had loaded. ' +
+  'Write await app.register(rateLimit, …) before the routes, or declare them in a plugin after it.'

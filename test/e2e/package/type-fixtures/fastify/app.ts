@@ -1,0 +1,51 @@
+// What applications of Fastify write, without an annotation.
+import fastify, { type FastifyRequest } from 'fastify'
+import { loginGuard, rateLimit, rateLimitHook } from 'headgate/fastify'
+import { byField, byRoute, byUser, slidingWindow } from 'headgate/http'
+
+const app = fastify()
+
+await app.register(rateLimit, {
+  limit: 100,
+  window: '1m',
+  key: [byUser((request: FastifyRequest) => request.headers['x-user']), byRoute()],
+  skip: (request, reply) => request.url === '/health' || reply.sent,
+  count: (_request, reply) => reply.statusCode < 500,
+  onLimited: (request, reply, { retryAfterMs }) => {
+    request.log.info({ retryAfterMs })
+    return reply.code(429).send({ error: 'slow down' })
+  },
+})
+
+for (const limiter of app.rateLimiters) {
+  limiter.events.on('limited', (decision, request) => request.log.info(decision.policy))
+}
+
+interface Login {
+  Body: { username: string; password: string }
+}
+
+const guard = loginGuard({ field: 'username', succeeded: (_request, reply) => reply.statusCode === 204 })
+const policy = slidingWindow({ limit: 5, window: '1h' })
+
+app.post<Login>('/login', { preHandler: guard }, async (request, reply) => {
+  if (request.body.password === 'right') guard.reportSuccess(request)
+  return reply.code(204).send()
+})
+app.post<Login>(
+  '/signup',
+  { config: { rateLimit: { policy, key: byField('username'), hook: 'preValidation' } } },
+  async (request) => ({ remaining: request.rateLimit?.remaining }),
+)
+app.get('/health', { config: { rateLimit: false } }, () => 'ok')
+
+export const limitSearch = rateLimitHook({ limit: 10, window: '1s', key: (request) => request.ip })
+
+app.get<{ Querystring: { q: string } }>(
+  '/search',
+  { schema: { querystring: { type: 'object' } }, onRequest: [limitSearch] },
+  async (request) => request.query.q,
+)
+app.register(async (child) => {
+  child.addHook('preHandler', limitSearch)
+})

@@ -1,0 +1,142 @@
+import fastify from 'fastify'
+import { slidingWindow } from 'headgate'
+import { type RateLimitPluginOptions, type RouteRateLimitOptions, rateLimit } from 'headgate/fastify'
+import { closeServers } from '../../../support/http.js'
+import { ONE, start, startWith, TWO } from './applications.js'
+
+afterEach(closeServers)
+
+test('limits all routes together, and those with options of their own apart', async () => {
+  const { statuses } = await startWith(TWO, (app) => app.get('/other', () => 'other'))
+  expect(await statuses('/', '/other', '/', '/other')).toEqual([200, 200, 429, 429])
+  expect(await statuses('/own', '/own')).toEqual([200, 429])
+})
+
+test('does not limit routes with rateLimit: false', async () => {
+  const { statuses } = await startWith(ONE)
+  expect(await statuses('/free', '/free', '/free')).toEqual([200, 200, 200])
+})
+
+test('limits only routes with options of their own where global is false', async () => {
+  const { statuses } = await startWith({ ...ONE, global: false })
+  expect(await statuses('/', '/', '/own', '/own')).toEqual([200, 200, 200, 429])
+})
+
+test('limits requests that match no route, where it is global', async () => {
+  const limited = await startWith(TWO)
+  expect(await limited.statuses('/a', '/b', '/c')).toEqual([404, 404, 429])
+  const exempt = await startWith({ ...TWO, global: false })
+  expect(await exempt.statuses('/a', '/b', '/c')).toEqual([404, 404, 404])
+})
+
+test('HEAD and GET of a route share a limiter', async () => {
+  const { statuses } = await startWith(TWO)
+  const head = (path: string) => ({ method: 'HEAD', path })
+  expect(await statuses('/own', head('/own'))).toEqual([200, 429])
+  expect(await statuses('/', head('/'), head('/'))).toEqual([200, 200, 429])
+})
+
+test('two routes with the same object of options are limited apart', async () => {
+  const { statuses } = await startWith(TWO, (app) => {
+    const config = { rateLimit: ONE }
+    app.get('/a', { config }, () => 'a')
+    app.get('/b', { config }, () => 'b')
+    app.post('/a', { config }, () => 'a')
+  })
+  const post = { path: '/a', method: 'POST' }
+  expect(await statuses('/a', '/b', post, '/a', '/b', post, { path: '/a', method: 'HEAD' })).toEqual([
+    ...[200, 200, 200, 429, 429, 429, 429],
+  ])
+})
+
+describe('a route takes the options of the plugin that it does not replace', () => {
+  const policy = slidingWindow({ limit: 1, window: '1m' })
+  test.each<[string, RateLimitPluginOptions, RouteRateLimitOptions]>([
+    ['limit and window', { limit: 1, window: '1m' }, {}],
+    ['limit and window in place of a policy', { policy }, ONE],
+    ['a policy in place of limit and window', TWO, { policy }],
+    [
+      'limits in place of a key, a cost and more',
+      { ...TWO, key: () => 'all', cost: 2 },
+      { limits: [{ policy }] },
+    ],
+    ['limit and window in place of limits', { limits: [{ policy }] }, ONE],
+    ['a key', { ...ONE, key: () => undefined }, { key: () => 'all' }],
+  ])('%s', async (_what, shared, own) => {
+    const given = { ...shared, statusCode: 420, message: 'slow down' }
+    const { get, statuses } = await startWith({ ...given, global: false }, (app) => {
+      app.get('/route', { config: { rateLimit: own } }, () => 'route')
+    })
+    expect(await statuses('/route')).toEqual([200])
+    expect(await get('/route')).toMatchObject({ status: 420, text: 'slow down' })
+  })
+})
+
+test('covers what is declared on the same instance before it has loaded, or in plugins after it', async () => {
+  const { statuses } = await start((app) => {
+    app.register(rateLimit, TWO)
+    app.get('/', () => 'before')
+    app.register(async (child) => {
+      child.get('/after', () => 'after')
+    })
+  })
+  expect(await statuses('/', '/after', '/', '/after')).toEqual([200, 200, 429, 429])
+})
+
+test('a route with options of its own that was declared too early is not served', async () => {
+  const { get } = await start((app) => {
+    app.register(rateLimit, TWO)
+    app.get('/', { config: { rateLimit: ONE } }, () => 'before')
+  })
+  const { status, text } = await get('/')
+  expect(status).toBe(500)
+  expect(JSON.parse(text).message).toMatch(
+    /before the plugin had loaded\. Write await app\.register\(rateLimit/,
+  )
+})
+
+test('has limiters of its own in each context that registers it', async () => {
+  const { statuses } = await start((app) => {
+    for (const prefix of ['/a', '/b'])
+      app.register(
+        async (child) => {
+          await child.register(rateLimit, ONE)
+          child.get('/', () => prefix)
+        },
+        { prefix },
+      )
+    app.get('/', () => 'not limited')
+  })
+  expect(await statuses('/a', '/b', '/a', '/b', '/', '/')).toEqual([200, 200, 429, 429, 200, 200])
+})
+
+test('app.rateLimiters has the limiters, which close with the application', async () => {
+  const { app } = await startWith(TWO)
+  const names = await Promise.all(
+    app.rateLimiters.map(async (limiter) => (await limiter.peek({ ip: '192.0.2.1' } as never)).limit),
+  )
+  expect(names).toEqual([2, 1])
+  const closed = app.rateLimiters.map((limiter) => jest.spyOn(limiter, 'close'))
+  await app.close()
+  expect(closed.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+})
+
+test.each<[string, object, RegExp]>([
+  ['the plugin', { limits: 5 }, /^rateLimit: limits must be an array/],
+  ['the plugin', { ...ONE, hook: 'onSend' }, /^rateLimit: hook must be one of 'onRequest', 'preValidation'/],
+  ['the plugin', { ...ONE, onlimited: () => 1 }, /^rateLimit: there is no option "onlimited"\. Did you mean/],
+])('%s refuses wrong options: %p', async (_whose, options, message) => {
+  await expect(fastify().register(rateLimit, options)).rejects.toThrow(message)
+})
+
+test.each<[unknown, RegExp]>([
+  [{ limit: 0 }, /^rateLimit of POST \/login: limit must be a whole number of at least 1, got 0/],
+  [{ hook: 'preparsing' }, /^rateLimit of POST \/login: hook must be one of/],
+  [true, /^rateLimit of POST \/login: config\.rateLimit must be an object of options, or false, got true/],
+  [null, /^rateLimit of POST \/login: config\.rateLimit must be an object/],
+])('a route with wrong options is refused: %p', async (rateLimitOfRoute, message) => {
+  const app = fastify()
+  await app.register(rateLimit, ONE)
+  const config = { rateLimit: rateLimitOfRoute as RouteRateLimitOptions }
+  expect(() => app.post('/login', { config }, () => '')).toThrow(message)
+})
