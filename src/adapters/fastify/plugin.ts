@@ -5,6 +5,7 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
+import { PASSAGE } from '../../http/passage.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { choice } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
@@ -56,7 +57,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RateLimitHook>()
 
-  app.decorateRequest('rateLimit').decorate('rateLimiters', limiters)
+  app.decorateRequest('rateLimit').decorateRequest(PASSAGE).decorate('rateLimiters', limiters)
   app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
   app.addHook(at, limitUnlessOwn(limitOthers, limits))
   app.addHook('onClose', async () => {

@@ -17,5 +17,17 @@ export const fastifyServer = serverOver<FastifyReply>((reply) => reply.raw, {
 })
 
 function setHeaders(reply: FastifyReply, headers: readonly string[]): void {
-  for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1])
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    reply.header(LOWER_CASE[name] ?? name, headers[i + 1])
+  }
+}
+
+/** The names in the case that Fastify keeps them in. It would spell them anew for each response. */
+const LOWER_CASE: Readonly<Record<string, string>> = {
+  'X-RateLimit-Limit': 'x-ratelimit-limit',
+  'X-RateLimit-Remaining': 'x-ratelimit-remaining',
+  'X-RateLimit-Reset': 'x-ratelimit-reset',
+  'RateLimit-Policy': 'ratelimit-policy',
+  RateLimit: 'ratelimit',
 }
