@@ -1,7 +1,6 @@
 import type { FastifyRequest as Request } from 'fastify'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'
-import type { Decision } from './limiter/decision.js'
-import type { Limiter } from './limiter/limiter.js'
+import * as http from './http.js'
 
 export {
   type OnLimited,
@@ -15,6 +14,7 @@ export {
   type RouteRateLimitOptions,
   rateLimit,
 } from './adapters/fastify/plugin.js'
+export * from './http.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,10 +23,27 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The decision of the last limiter that this request passed. */
-    rateLimit?: Decision
+    rateLimit?: http.Decision
   }
   interface FastifyInstance {
     /** The limiters that the plugin has created: its own first, then those of routes. */
-    readonly rateLimiters: readonly Limiter<Request>[]
+    readonly rateLimiters: readonly http.Limiter<Request>[]
   }
 }
+
+/** The type of `byUser`. */
+export interface MakeByUser {
+  <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
+  <Subject = Request>(
+    get: (subject: Subject) => unknown,
+    options?: http.ByUserOptions<NoInfer<Subject>>,
+  ): http.KeyFunction<Subject>
+}
+
+/**
+ * Identifies a client by the authenticated user: what `get` returns, or `request.user.id`, `.sub` or
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The limiter
+ * must run in a later hook than what authenticates; else all clients are anonymous.
+ * @function
+ */
+export const byUser = http.byUser as MakeByUser

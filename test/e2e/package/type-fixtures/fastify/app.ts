@@ -1,14 +1,21 @@
 // What applications of Fastify write, without an annotation.
-import fastify, { type FastifyRequest } from 'fastify'
-import { loginGuard, rateLimit, rateLimitHook } from 'headgate/fastify'
-import { byField, byRoute, byUser, slidingWindow } from 'headgate/http'
+import fastify from 'fastify'
+import {
+  byField,
+  byRoute,
+  byUser,
+  loginGuard,
+  rateLimit,
+  rateLimitHook,
+  slidingWindow,
+} from 'headgate/fastify'
 
 const app = fastify()
 
 await app.register(rateLimit, {
   limit: 100,
   window: '1m',
-  key: [byUser((request: FastifyRequest) => request.headers['x-user']), byRoute()],
+  key: [byUser((request) => request.headers['x-user']), byRoute()],
   skip: (request, reply) => request.url === '/health' || reply.sent,
   count: (_request, reply) => reply.statusCode < 500,
   onLimited: (request, reply, { retryAfterMs }) => {
