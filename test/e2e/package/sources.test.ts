@@ -76,10 +76,11 @@ function packagesIn(isWanted: (file: string) => boolean): string[] {
 test('the package has no dependencies but types', () => {
   const manifest = JSON.parse(read('package.json'))
   expect(manifest.dependencies).toBeUndefined()
-  expect(Object.keys(manifest.peerDependencies)).toEqual(['@types/express', '@types/koa'])
+  expect(Object.keys(manifest.peerDependencies)).toEqual(['@types/express', '@types/koa', 'fastify'])
   expect(manifest.peerDependenciesMeta).toEqual({
     '@types/express': { optional: true },
     '@types/koa': { optional: true },
+    fastify: { optional: true },
   })
   expect(Object.keys(manifest.optionalDependencies ?? {})).toEqual([])
 })
