@@ -1,9 +1,8 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import { takeAtMost } from '../policies/policy.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { KeyedPolicy, Refund, StateChange, Verdict } from '../stores/store.js'
+import type { KeyedPolicy, Part, Refund, StateChange, Verdict } from '../stores/store.js'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import type { NamedPart } from './decision.js'
 
 /** Changes the state of a key in a store. */
 type Update = (keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>
@@ -13,6 +12,11 @@ export interface UnitChanges {
   readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
   /** Absent where the store has none. */
   readonly update?: Update | undefined
+}
+
+/** A part with the name of its limit. */
+interface NamedPart extends Part {
+  readonly name: string
 }
 
 /** What the parts of an adjusted decision have taken, and when. */

@@ -2,6 +2,8 @@
 type Complete = (cell: string) => string
 
 const FIVE_A_MINUTE = "limit: 5, window: '1m'"
+/** With a ban, which `blockFor` needs. */
+const BANNING = "ban(slidingWindow({ limit: 5, window: '1m' }), { after: 5, within: '1m', for: '15m' })"
 
 const KINDS: Readonly<Record<string, Complete>> = {
   'rateLimit options': (cell) => `app.use(rateLimit({ ${withLimit(cell)} }))`,
@@ -12,7 +14,7 @@ const KINDS: Readonly<Record<string, Complete>> = {
     `const limiter = createLimiter<string>({ ${withKey(cell)} }); ` +
     "await limiter.charge('ada'); await limiter.charge('ada')",
   'createLimiter calls': (cell) =>
-    `const limiter = createLimiter<string>({ key: (id) => id, ${FIVE_A_MINUTE} }); ` +
+    `const limiter = createLimiter<string>({ key: (id) => id, policy: ${BANNING} }); ` +
     `const id = 'ada'; const decision = await limiter.charge(id); ${cell}`,
   'Express calls': (cell) => cell,
   'express-rate-limit options': (cell) => {

@@ -1,4 +1,4 @@
-import { applyRefunds, type Charge, decideCharges, type Refund, type Verdict } from 'headgate'
+import { applyRefunds, applyUpdate, type Charge, decideCharges, type Refund, type Verdict } from 'headgate'
 import type { Parts } from './map-store.js'
 
 /** A mistake in a store, and a case of the suite that shows it. */
@@ -118,6 +118,27 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     shownBy: 'a refund to a slidingWindow may name one key several times',
     breakIt: ({ clock, read, write }) => ({
       refund: (refunds) => write(refunds.flatMap((each) => applyRefunds([each], read, clock()))),
+    }),
+  },
+
+  'lets others write between the read and the write of an update': {
+    shownBy: 'an update of a fixedWindow loses no concurrent charge and no concurrent update',
+    breakIt: ({ clock, read, write }) => ({
+      async update(keyed, change) {
+        const before = read(keyed.key)
+        await undefined
+        write(applyUpdate(keyed, change, () => before, clock()))
+      },
+    }),
+  },
+
+  'keeps a key whose state an update removes': {
+    shownBy: 'an update of a tokenBucket removes the key where the function returns no state',
+    breakIt: ({ clock, read, write }) => ({
+      update(keyed, change) {
+        const writes = applyUpdate(keyed, change, read, clock())
+        write(writes.filter(({ state }) => state !== undefined))
+      },
     }),
   },
 
