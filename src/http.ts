@@ -1,4 +1,5 @@
 export { type Answer, type AnswerOptions, answerFor } from './http/answer.js'
+export type { DelayOptions } from './http/delay.js'
 export type { DenialReason } from './http/denial-body.js'
 export type { HeaderStyle, ResetFormat } from './http/headers.js'
 export type { Next, OnLimited, RateLimitOptions, RequestOptions } from './http/options.js'

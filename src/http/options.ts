@@ -4,10 +4,11 @@ import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import { FOREIGN_OPTIONS, POLICY_OPTIONS } from '../options/foreign-options.js'
-import { callback, readOptions, withDefault } from '../options/option-table.js'
+import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { choice } from '../util/validate.js'
+import { choice, wrongOption } from '../util/validate.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
+import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import { type Count, refundUncounted } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
@@ -29,6 +30,12 @@ export interface RequestOptions<Req, Res>
    * decides by the response. A client that hangs up before the answer stays charged. Default `'all'`.
    */
   count?: Count<Req, Res>
+  /**
+   * Delays requests before their handler runs, where a client has used more than `after` units of its limit;
+   * beyond the limit they are denied. A request whose client hangs up meanwhile never reaches its handler.
+   * While 1,000 requests are delayed, those that would be are denied. For a limiter of one limit.
+   */
+  delay?: DelayOptions<Req>
 }
 
 /**
@@ -48,8 +55,25 @@ export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   ...ANSWER_ROWS,
   count: withDefault('all', readCount),
+  delay: optional(readDelay),
   onLimited: callback,
 }
+
+const DELAY_RULE = {
+  from: ['delay', 'limit', 'policy', 'limits'],
+  read(owner: string, { delay, limit, policy, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
+    if (delay === undefined) return
+    if (limits.length > 1) {
+      const problem = 'delay supports only one limit: its numbers are units of that limit'
+      throw new TypeError(`${owner}: ${problem}. Create middleware for each limit, and put delay into one.`)
+    }
+    const given = limits[0]?.policy ?? policy
+    const most = typeof given === 'object' ? given.limit : limit
+    if (most === undefined || delay.after < most) return
+    const must = `below the limit of ${most}`
+    throw wrongOption(owner, 'delay.after', must, delay.after, 'Requests beyond the limit are denied.')
+  },
+} as const
 
 /**
  * Reads and checks the options for requests. `onLimited` answers a limited request; the headers are set.
@@ -62,7 +86,7 @@ export function readRequestOptions<Req, Res>(
 ) {
   const table = {
     rows: MIDDLEWARE_ROWS,
-    rules: LIMITER_RULES,
+    rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE },
     fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS },
   }
   const read = readOptions(owner, options, table)
@@ -71,6 +95,7 @@ export function readRequestOptions<Req, Res>(
     ...read,
     skip,
     accessRule: accessRule(owner, read, read.entries),
+    delayer: read.delay && createDelayer<Req, Res>(read.delay, server),
     onAllowed: count === 'all' ? undefined : refundUncounted(count, server),
     enforce: read.mode === 'enforce',
     // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.

@@ -1,6 +1,6 @@
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
-import type { Decision } from '../limiter/decision.js'
+import { type Decision, deniedDecision } from '../limiter/decision.js'
 import { emit, emitFailure } from '../limiter/events.js'
 import { isHolding } from '../limiter/holdings.js'
 import { type Limiter, limiterFrom } from '../limiter/limiter.js'
@@ -44,7 +44,7 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
-  const { skip, accessRule, enforce } = settings
+  const { skip, accessRule, delayer, enforce } = settings
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const limiter = limiterFrom<Req>(owner, settings.limiter)
@@ -84,6 +84,13 @@ export function requestSteps<Req extends object, Res>(
     if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
     if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
     if (isHolding(decision)) server.onceClosed(res, () => release(decision))
+    if (delayer === undefined || !enforce) return pass(req, res, decision)
+    return thenMaybe(delayer.delayOf(decision, req), (delayMs) =>
+      delayMs === 0 ? pass(req, res, decision) : delay(req, res, onLimited, decision, delayMs),
+    )
+  }
+
+  function pass(req: Req, res: Res, decision: Decision): true {
     onAllowed?.(limiter, req, res, decision)
     return true
   }
@@ -94,6 +101,20 @@ export function requestSteps<Req extends object, Res>(
     } catch (error) {
       emitFailure(limiter.events, 'refundFailed', error, decision)
     }
+  }
+
+  function delay(
+    req: Req,
+    res: Res,
+    onLimited: OnLimited,
+    decision: Decision,
+    delayMs: number,
+  ): MaybePromise<boolean> {
+    const held = delayer?.hold(res, delayMs)
+    if (held !== undefined) return held.then((isOpen) => isOpen && pass(req, res, decision))
+    const denial = deniedDecision(decision, delayMs)
+    emit(limiter.events, 'limited', [denial, req])
+    return refuse(req, res, onLimited, denial)
   }
 
   function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {

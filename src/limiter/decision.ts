@@ -213,6 +213,12 @@ export function reportedDecision(denial: Decision): Decision {
   return Object.defineProperty(decision, CHARGE, { value: chargeOf(denial) ?? [] })
 }
 
+/** Returns the denial of a request whose charge was allowed, and stays taken. */
+export function deniedDecision(decision: Decision, retryAfterMs: number): Decision {
+  const denial = { ...decision, allowed: false, retryAfterMs }
+  return Object.defineProperty(denial, CHARGE, { value: chargeOf(decision) ?? [] })
+}
+
 /** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
 export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED

@@ -2,10 +2,11 @@ import type { Fixes } from './fixes.js'
 
 const COUNT = "Write count: 'successful' for skipFailedRequests, count: 'failed' for skipSuccessfulRequests."
 const DENY_CACHE = "Write denyCache: '10s', or leave it out: denials are cached for a second."
+const NOT_SPREAD =
+  'There is no equivalent: allowed charges are not spread. ' +
+  'Use delay of rateLimit, or limiter.waitFor(subject), which waits until a charge is allowed.'
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
-const NO_DELAYS =
-  'There is no equivalent: what is over the limit is denied, and never delayed. ' +
-  'To delay it, charge a limiter again after retryAfterMs of its decision.'
+const DELAY = "Write delay: { after: 5, by: '500ms', max: '10s' }."
 const SKIP = 'Write skip, which is called with (req, res).'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
 const OWN_CLIENT =
@@ -20,7 +21,6 @@ export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
   max: 'limit',
   points: 'limit',
-  delayAfter: 'limit',
   windowMs: 'window',
   ttl: 'window',
   duration: "Write window with its unit, such as window: '1m'.",
@@ -55,10 +55,11 @@ export const FOREIGN_OPTIONS: Fixes = {
   retryAfter: 'Leave it out: Retry-After is always sent, with the exact time that the policy gives.',
   handler: 'Write onLimited, which is called with (req, res, next, decision).',
   errorMessage: 'message',
-  delayMs: NO_DELAYS,
-  maxDelayMs: NO_DELAYS,
-  execEvenly: NO_DELAYS,
-  execEvenlyMinDelayMs: NO_DELAYS,
+  delayAfter: DELAY,
+  delayMs: DELAY,
+  maxDelayMs: DELAY,
+  execEvenly: NOT_SPREAD,
+  execEvenlyMinDelayMs: NOT_SPREAD,
 
   // The store, and what happens without it.
   storeClient: STORE,
@@ -89,7 +90,7 @@ export const POLICY_OPTIONS: Fixes = {
 
 /** The options that only `rateLimit` has. */
 export const MIDDLEWARE_OPTIONS: readonly string[] = [
-  ...['count', 'headers', 'resetFormat', 'onLimited', 'statusCode', 'message'],
+  ...['count', 'delay', 'headers', 'resetFormat', 'onLimited', 'statusCode', 'message'],
 ]
 
 /** The options that stand beside `limits`, not in each limit. */

@@ -12,7 +12,7 @@ export const RATE_LIMITER_FLEXIBLE = declaredIn(
   /interface I(?:RateLimiter\w*(?<!Function)Options(?:AndSchema)?|RLWrapper\w*Options|RateLimiterQueueOpts)(?: extends [^{]*)? \{(.*?)\n\}/gs,
 )
 
-/** What express-slow-down 3 adds to express-rate-limit's options. It is not installed here. */
+/** What express-slow-down 3 adds to express-rate-limit's options. */
 export const EXPRESS_SLOW_DOWN = ['delayAfter', 'delayMs', 'maxDelayMs']
 
 /** The options of @nestjs/throttler 6, which is not installed here. */

@@ -15,6 +15,9 @@ import {
 } from './exchange.js'
 import type { FetchInfo, FetchSubject, RateLimitOptions } from './options.js'
 
+/** Of a response that nobody reads, since the client hung up while its request was delayed. */
+const CLIENT_GONE = 499
+
 /** A limiter for servers that answer a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   /**
@@ -60,7 +63,7 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
         exchange.response = checkedResponse(await onLimited(subject, decision))
       })
     if (await run(subject, exchange, answer)) return undefined
-    return finishExchange(exchange, exchange.response as Response)
+    return finishExchange(exchange, exchange.response ?? new Response(null, { status: CLIENT_GONE }))
   }
 
   function finish(request: Request, response: Response): Response {

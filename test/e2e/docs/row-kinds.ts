@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<string, Complete>> = {
   },
   'express-rate-limit calls': (cell) =>
     `const api = expressRateLimit(); ${handlerOf(`const req = request as object as Limited; ${cell}`)}`,
+  'express-slow-down options': (cell) => `app.use(slowDown({ ${cell} }))`,
   'rate-limiter-flexible options': (cell) => `constructAll({ ${cell} })`,
   'rate-limiter-flexible calls': (cell) =>
     'const limiter = new RateLimiterMemory({ points: 5, duration: 60 }); ' +
@@ -41,6 +42,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'headgate/postgres': ['postgresStore'],
   'headgate/redis': ['redisStore'],
   'express-rate-limit': ['ipKeyGenerator', 'MemoryStore', 'MINUTE'],
+  'express-slow-down': ['slowDown'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
   './row-scope.js': [
     ...['free', 'isPro', 'isStaff', 'log', 'memjs', 'pgPool', 'pool', 'pro', 'redis'],

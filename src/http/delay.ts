@@ -1,0 +1,85 @@
+import type { Decision } from '../limiter/decision.js'
+import { readOptions, withDefault } from '../options/option-table.js'
+import { callAt } from '../util/call-at.js'
+import { type Duration, durationMs } from '../util/durations.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { whole, wrongOption } from '../util/validate.js'
+import type { Server } from './server.js'
+
+/** So many requests of a limiter are delayed at a time. */
+const MAX_DELAYED = 1000
+
+/** Which requests below the limit are delayed, and for how long. */
+export interface DelayOptions<Req> {
+  /** Requests are delayed beyond so many used units of the limit: a whole number from 0. */
+  after: number
+  /**
+   * The delay for each used unit beyond `after`; or a function of the used units that returns the whole
+   * delay in milliseconds, 0 or less = none.
+   */
+  by: Duration | ((used: number, req: Req) => MaybePromise<number>)
+  /** The longest delay. Default `'10s'`. */
+  max?: Duration
+}
+
+type DelayBy = (used: number, req: unknown) => MaybePromise<number>
+
+const TABLE = {
+  rows: { after: whole(0, Number.MAX_SAFE_INTEGER, 5), by: readBy, max: withDefault('10s', durationMs) },
+}
+
+/** Reads the option `delay`. Throws a `TypeError` with a fix. */
+export function readDelay(owner: string, option: string, delay: unknown) {
+  return readOptions(`${owner}: ${option}`, delay as object, TABLE)
+}
+
+function readBy(owner: string, option: string, by: unknown): number | DelayBy {
+  if (typeof by !== 'function') return durationMs(owner, option, by)
+  return (used, req) =>
+    thenMaybe(by(used, req), (delayMs: unknown) => {
+      if (typeof delayMs === 'number' && !Number.isNaN(delayMs)) return delayMs
+      throw wrongOption(owner, option, 'a function that returns milliseconds', delayMs)
+    })
+}
+
+/** Delays the requests of a limiter. */
+export interface Delayer<Req, Res> {
+  /** Returns for how many milliseconds a request is delayed: 0 = not. */
+  delayOf(decision: Decision, req: Req): MaybePromise<number>
+  /**
+   * Resolves with true after a time; with false as soon as the client has hung up. Returns `undefined` if
+   * too many requests are delayed now.
+   */
+  hold(res: Res, delayMs: number): Promise<boolean> | undefined
+}
+
+/** Creates what delays the requests of a limiter. */
+export function createDelayer<Req, Res>(
+  { after, by, max }: ReturnType<typeof readDelay>,
+  server: Server<Res>,
+): Delayer<Req, Res> {
+  let delayed = 0
+  const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
+
+  function delayOf({ limit, remaining, parts }: Decision, req: Req): MaybePromise<number> {
+    const used = parts.length === 0 ? 0 : limit - remaining
+    if (used <= after) return 0
+    return typeof by === 'number' ? atMost((used - after) * by) : thenMaybe(by(used, req), atMost)
+  }
+
+  function hold(res: Res, delayMs: number): Promise<boolean> | undefined {
+    if (delayed >= MAX_DELAYED) return undefined
+    delayed += 1
+    return new Promise<boolean>((resolve) => {
+      const cancel = callAt(performance.now() + delayMs, () => resolve(true))
+      server.onceClosed(res, () => {
+        cancel()
+        resolve(false)
+      })
+    }).finally(() => {
+      delayed -= 1
+    })
+  }
+
+  return { delayOf, hold }
+}

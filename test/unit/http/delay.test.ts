@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http'
+import { createLimiter, type Decision, fixedWindow, rateLimit, tokenBucket } from 'headgate'
+import { nextTurn } from '../../support/next-turn.js'
+import { requestAndResponse } from '../../support/request-response.js'
+
+const policy = fixedWindow({ limit: 5000, window: '1h' })
+
+test('while 1,000 requests are delayed, the next one is denied; a client that hangs up makes room', async () => {
+  const limiter = rateLimit({ policy, delay: { after: 0, by: () => 90_000, max: '2m' } })
+  const limited: Decision[] = []
+  limiter.limiter.events.on('limited', (decision) => limited.push(decision))
+  let passed = 0
+  const all: ServerResponse[] = []
+  const start = () => {
+    const { req, res } = requestAndResponse()
+    all.push(res)
+    limiter(req, res, () => {
+      passed += 1
+    })
+    return res
+  }
+  const delayed = Array.from({ length: 1000 }, start)
+  const denied = start()
+  expect(denied).toMatchObject({ statusCode: 429, writableEnded: true })
+  expect(denied.getHeader('Retry-After')).toBe('90')
+  expect(limited).toMatchObject([{ allowed: false, remaining: 3999, retryAfterMs: 90_000 }])
+
+  delayed[500]?.emit('close')
+  await nextTurn()
+  expect(start().writableEnded).toBe(false)
+  expect(start().writableEnded).toBe(true)
+  for (const res of all) res.emit('close')
+  await nextTurn()
+  expect(passed).toBe(0)
+})
+
+test('a delay is over at its time, and the request passes once', async () => {
+  jest.useFakeTimers()
+  try {
+    const next = jest.fn()
+    const { req, res } = requestAndResponse()
+    rateLimit({ policy, delay: { after: 0, by: 500 } })(req, res, next)
+    await jest.advanceTimersByTimeAsync(499)
+    expect(next).not.toHaveBeenCalled()
+    await jest.advanceTimersByTimeAsync(2)
+    res.emit('close')
+    expect(next.mock.calls).toEqual([[]])
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
+const limits = [{ policy }, { policy: tokenBucket({ capacity: 5, refill: 5, every: '1m' }) }]
+
+test.each<[string, object, string]>([
+  ['a number', { policy, delay: 500 }, 'rateLimit: delay: options must be an object, got a number.'],
+  ['after', { policy, delay: { after: -1, by: 5 } }, 'delay: after must be a whole number of at least 0'],
+  ['by', { policy, delay: { after: 1, by: '' } }, 'delay: by must be a duration of 1 ms to 10 years'],
+  ['max', { policy, delay: { after: 1, by: 5, max: 0 } }, 'delay: max must be a duration of 1 ms'],
+  ['mx', { policy, delay: { after: 1, by: 5, mx: 9 } }, 'there is no option "mx". Did you mean max?'],
+  [
+    'after at the limit',
+    { limit: 5, window: '1m', delay: { after: 5, by: 500 } },
+    'rateLimit: delay.after must be below the limit of 5, got 5. Requests beyond the limit are denied.',
+  ],
+  [
+    "after at a policy's limit",
+    { policy, delay: { after: 5000, by: 500 } },
+    'delay.after must be below the limit of 5000, got 5000.',
+  ],
+  ['several limits', { limits, delay: { after: 1, by: 500 } }, 'rateLimit: delay supports only one limit'],
+  [
+    'delayAfter',
+    { limit: 5, window: '1m', delayAfter: 5 },
+    "Write delay: { after: 5, by: '500ms', max: '10s' }.",
+  ],
+])('wrong options throw: %s', (_what, options, message) => {
+  expect(() => rateLimit(options as never)).toThrow(message)
+})
+
+test('createLimiter has no delay', () => {
+  const options = { limit: 5, window: '1m', delay: { after: 1, by: 500 } }
+  expect(() => createLimiter(options)).toThrow('Write delay into the options of rateLimit.')
+})
