@@ -38,19 +38,26 @@ export interface RequestLike {
   readonly app?: unknown
 }
 
-/** What key functions read in place of subjects that are not like requests themselves. */
-const views = processWide('requestViews', () => ({ of: new WeakMap<object, RequestLike>(), isUsed: false }))
+/** What key functions read in place of a subject that is not like a request itself. */
+const VIEW = Symbol.for('headgate.requestView')
+const views = processWide('requestViews', () => ({ areUsed: false }))
 
-/** Has key functions read `view` in place of this subject. */
+/** A subject that may have a view. */
+interface Viewed {
+  [VIEW]?: RequestLike
+}
+
+/** Has key functions read `view` in place of this subject. An entry of a `WeakMap` would cost more. */
 export function viewAsRequest(subject: object, view: RequestLike): void {
-  views.of.set(subject, view)
-  views.isUsed = true
+  const viewed: Viewed = subject
+  viewed[VIEW] = view
+  views.areUsed = true
 }
 
 /** Returns a subject typed as a request. Its properties are `unknown`: check each where you read it. */
 export function asRequest(subject: unknown): RequestLike {
   if (typeof subject !== 'object' || subject === null) return {}
-  return (views.isUsed ? views.of.get(subject) : undefined) ?? subject
+  return (views.areUsed ? (subject as Viewed)[VIEW] : undefined) ?? subject
 }
 
 /**

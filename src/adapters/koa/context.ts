@@ -1,6 +1,7 @@
 import type { ExtendableContext, Response } from 'koa'
+import { PASSAGE } from '../../http/passage.js'
 import { nodeServer, serverOver, setAll } from '../../http/server.js'
-import type { RequestLike } from '../../keys/key.js'
+import { type RequestLike, viewAsRequest } from '../../keys/key.js'
 import { warnOnce } from '../../util/warn-once.js'
 
 /** What middleware keeps at a context, and no type of Koa has. */
@@ -12,7 +13,7 @@ interface Extras {
 }
 
 /** What key functions read of a context. Its own `body` is that of the response. */
-export class ContextView implements RequestLike {
+class ContextView implements RequestLike {
   readonly #ctx: ExtendableContext & Extras
 
   constructor(ctx: ExtendableContext) {
@@ -45,6 +46,13 @@ export class ContextView implements RequestLike {
   get stream(): unknown {
     return (this.#ctx.req as RequestLike).stream
   }
+}
+
+/** Makes room for what limiters keep at a context, unless an earlier one has. */
+export function prepareContext(ctx: ExtendableContext & { [PASSAGE]?: unknown }): void {
+  if (Object.hasOwn(ctx, PASSAGE)) return
+  ctx[PASSAGE] = undefined
+  viewAsRequest(ctx, new ContextView(ctx))
 }
 
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */

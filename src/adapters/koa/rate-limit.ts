@@ -1,12 +1,11 @@
 import type { Context, ExtendableContext, Next, Response } from 'koa'
 import { asError } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
-import { viewAsRequest } from '../../keys/key.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
-import { ContextView, koaServer } from './context.js'
+import { koaServer, prepareContext } from './context.js'
 import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
 
 /** Koa middleware for applications with any state and context; carries its limiter. */
@@ -58,7 +57,7 @@ function middlewareOf<Ctx extends ExtendableContext>(
 ): RateLimitMiddleware<Ctx> {
   function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
     const ctx = context as Ctx
-    viewAsRequest(ctx, new ContextView(ctx))
+    prepareContext(ctx)
     let passes: MaybePromise<boolean>
     try {
       passes = run(ctx, ctx.response, onLimited && ((decision: Decision) => onLimited(ctx, next, decision)))
