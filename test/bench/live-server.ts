@@ -8,11 +8,14 @@ import type { CpuUsage } from './harness/server-child.js'
 const WARM_UP = 8_000
 const CONNECTIONS = 8
 const HEAP_MB = 500
+const LIVE_CHILD = new URL('./live-child.ts', import.meta.url)
 
-/** A contender's Express server, and what it is sent. */
+/** A contender's server, and what it is sent. */
 export interface LiveSetup {
   readonly name: string
-  /** What the child is started with: see `live-child.ts`. */
+  /** The module that serves in a process of its own. Default: `live-child.ts`, with Express. */
+  readonly module?: URL
+  /** What the module is started with. */
   readonly args: readonly string[]
   /** Returns the requests, which are sent in turn. */
   readonly requests: (port: number) => readonly string[] | Promise<readonly string[]>
@@ -47,8 +50,8 @@ export interface LiveServer {
 
 /** Starts a server, and warms it up. */
 export async function startLiveServer(setup: LiveSetup): Promise<LiveServer> {
-  const { name, args, status, atATime } = setup
-  const child = startChild(new URL('./live-child.ts', import.meta.url), args, HEAP_MB)
+  const { name, module = LIVE_CHILD, args, status, atATime } = setup
+  const child = startChild(module, args, HEAP_MB)
   const port = await child.ask<number>('port')
   const load = {
     port,

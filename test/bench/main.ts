@@ -6,6 +6,7 @@ import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
 import { benchDenied } from './denied.js'
 import { benchFlood } from './flood.js'
+import { benchFrameworks } from './frameworks.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
 import { benchImport } from './import.js'
@@ -42,6 +43,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   attack: benchAttack,
   'redis-bytes': benchRedisBytes,
   lease: benchLease,
+  frameworks: benchFrameworks,
   live: benchLive,
   'live-login': benchLiveLogin,
   'live-profile': benchLiveProfile,

@@ -75,8 +75,9 @@ export async function sendPipelined(load: Load): Promise<Answered> {
 function endOfAnswer(received: string, start: number): number {
   const headEnd = received.indexOf('\r\n\r\n', start)
   if (headEnd < 0) return -1
-  const at = received.indexOf('\r\nContent-Length: ', start)
-  if (at < 0 || at > headEnd) throw new Error(`An answer without a length: ${received.slice(start, headEnd)}`)
-  const end = headEnd + 4 + Number.parseInt(received.slice(at + 18, at + 30), 10)
+  const head = received.slice(start, headEnd)
+  const length = /\r\nContent-Length: (\d+)/i.exec(head)?.[1]
+  if (length === undefined) throw new Error(`An answer without a length: ${head}`)
+  const end = headEnd + 4 + Number(length)
   return end <= received.length ? end : -1
 }
