@@ -11,8 +11,8 @@ interface Passage {
 /** The last passage of each request. It may pass limiters of several copies of this package. */
 const passages = processWide('passages', () => new WeakMap<object, Passage>())
 /**
- * The property for it of requests that are created with one, as Fastify's are by `decorateRequest`. To set it
- * takes a few nanoseconds, an entry of the `WeakMap` about a microsecond, and garbage.
+ * The property for it of requests that are created with one, as Fastify's are by `decorateRequest`: it costs
+ * less to set it than to add an entry to the `WeakMap`.
  */
 export const PASSAGE = Symbol.for('headgate.passage')
 /** The prototypes of requests that inherit the accessor `rateLimit`. */

@@ -14,9 +14,9 @@ export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyR
 export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest> {}
 
 /**
- * Creates a `preHandler` hook that stops password guessing and lets real users in, as `loginGuard` of `headgate`
- * does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says
- * otherwise.
+ * Creates a `preHandler` hook that stops password guessing and lets real users in, as `loginGuard` of
+ * `headgate` does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess`
+ * says otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

@@ -14,7 +14,7 @@ const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
 /** Options that do not go with `limits`. */
 const OF_ONE_LIMIT = ['key', 'cost'] as const
 
-/** Returns whether a route has options of its own. Throws a `TypeError` for what is neither that nor `false`. */
+/** Returns whether a route has options of its own. Throws a `TypeError` for others than these and `false`. */
 export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
   if (own === undefined || own === false) return false
   if (typeof own === 'object' && own !== null) return true

@@ -87,7 +87,7 @@ function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin):
   route[at] = [limit, ...[route[at] ?? []].flat()]
 }
 
-/** Creates the hook of all routes. It forwards the requests of those that have a limit of their own, or none. */
+/** Creates the hook of all routes, which limits those that have no options of their own. */
 function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RateLimitHook>) {
   return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
     const own = request.routeOptions.config.rateLimit
