@@ -68,7 +68,8 @@ function printSamples(framework: FrameworkName, scenario: ScenarioName, samples:
   ])
   const title = `${framework}, ${scenario}: user CPU of a request, ${PROCESSES} processes each, medians`
   printTable(title, ['limiter', 'µs', 'above nothing', '95 %', 'requests/s'], rows)
-  const times = ratio(aboveBare('headgate').median, aboveBare('usual').median)
+  const peers = aboveBare('usual').median
+  const times = peers > 0 ? ratio(aboveBare('headgate').median, peers) : 'noise'
   console.log(`\n  ${usual} / headgate, above nothing: ${times}`)
 }
 
