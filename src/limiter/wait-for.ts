@@ -6,7 +6,7 @@ import type { Access } from './access-rules.js'
 import { type Decision, denyDisconnected, type NamedPart, type Report, refundDecision } from './decision.js'
 import type { ResolveCharge } from './resolve-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
-import { createWaiter, denialIn, type Wait, type Waiter } from './wait-queue.js'
+import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
 
 /** So many wait at a time for each limiter. Each takes about 4 KB of heap. */
@@ -70,7 +70,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined) return chargeNow(waiter)
-    if (!mayWait(waiter, ahead.turnAtMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
+    if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
   }
@@ -95,7 +95,10 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   function endOrQueue(waiter: Waiter, decision: Decision): Decision | undefined {
     waiter.figures = decision.parts
     if (decision.allowed || decision.parts.length === 0) return decision
-    if (!mayWait(waiter, performance.now() + decision.retryAfterMs)) return decision
+    const afterMs = waiter.parts.map(({ key }, i) =>
+      exactMs(waiter, key, decision.parts[i]?.retryAfterMs ?? 0),
+    )
+    if (!mayWait(waiter, performance.now() + Math.max(...afterMs))) return decision
     queues.retreat(waiter, decision)
     return undefined
   }

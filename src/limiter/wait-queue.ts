@@ -1,3 +1,4 @@
+import { isConcurrency } from '../policies/concurrency.js'
 import { callAt } from '../util/call-at.js'
 import { type Decision, decisionOf, type NamedPart, type PartDecision } from './decision.js'
 
@@ -48,6 +49,8 @@ export interface Queue {
   knownAtMs: number
   /** When the first has its turn. */
   turnAtMs: number
+  /** Nobody is allowed earlier. */
+  notBeforeMs: number
   /** No deadline in the queue is earlier. */
   soonestMs: number
   /** Cancels the timer of the first, if there is one. */
@@ -79,6 +82,7 @@ export function createQueue(key: string): Queue {
     figures: undefined,
     knownAtMs: 0,
     turnAtMs: 0,
+    notBeforeMs: 0,
     soonestMs: Number.POSITIVE_INFINITY,
     cancelTimer: undefined,
   }
@@ -146,15 +150,23 @@ export function waitFor(queue: Queue, figures: PartDecision, forMs: number): voi
   queue.figures = figures
   queue.knownAtMs = performance.now()
   queue.turnAtMs = queue.knownAtMs + forMs
+  queue.notBeforeMs = queue.knownAtMs + exactMs(queue.first, queue.key, forMs)
   queue.cancelTimer = callAt(queue.turnAtMs, () => hurry(queue))
-  if (queue.soonestMs <= queue.turnAtMs) wakeLate(queue)
+  if (queue.soonestMs <= queue.notBeforeMs) wakeLate(queue)
 }
 
-/** Ends the wait of those whose deadline is before the first has its turn. */
+/** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
+export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
+  const policy = waiter?.parts.find((part) => part.key === key)?.policy
+  const isHint = policy !== undefined && isConcurrency(policy) && afterMs !== Number.POSITIVE_INFINITY
+  return isHint ? 0 : afterMs
+}
+
+/** Ends the wait of those whose deadline comes before anybody is allowed. */
 function wakeLate(queue: Queue): void {
   queue.soonestMs = Number.POSITIVE_INFINITY
   for (let waiter = queue.first; waiter !== undefined; waiter = waiter.later) {
-    if (waiter.deadlineMs <= queue.turnAtMs) waiter.wake()
+    if (waiter.deadlineMs <= queue.notBeforeMs) waiter.wake()
     else queue.soonestMs = Math.min(queue.soonestMs, waiter.deadlineMs)
   }
 }

@@ -1,5 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createLimiter, fixedWindow, type Limiter, memoryStore, type Store, tokenBucket } from 'headgate'
+import {
+  concurrency,
+  createLimiter,
+  fixedWindow,
+  type Limiter,
+  memoryStore,
+  type Store,
+  tokenBucket,
+} from 'headgate'
 import { failingStore } from '../../support/failing-store.js'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
@@ -142,6 +150,27 @@ describe('maxWaitMs', () => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     store.answerAll()
     expect(await Promise.all(waits)).toMatchObject([{ remaining: 1 }, { allowed: true, remaining: 0 }])
+  })
+})
+
+describe('concurrency', () => {
+  const policy = concurrency({ limit: 1, ttl: '1m' })
+
+  test('a release lets the first of a queue try again, whatever retryAfterMs says', async () => {
+    const limiter = createLimiter({ policy, key })
+    const held = await limiter.charge('a')
+    const { all, order } = waitAll(limiter, 2, { maxWaitMs: 500 })
+    await nextTurn()
+    expect(order).toEqual([])
+    await limiter.refund(held)
+    await nextTurn()
+    expect(order).toEqual([0])
+    expect((await all).map(({ allowed }) => allowed)).toEqual([true, false])
+  })
+
+  test('a cost that is never allowed is denied at once', async () => {
+    const limiter = createLimiter({ policy, key })
+    expect(await limiter.waitFor('a', { cost: 2 })).toMatchObject({ allowed: false })
   })
 })
 
