@@ -126,7 +126,7 @@ export function goOnAfter(queue: Queue, waiter: Waiter): void {
     goOn(queue, first, waiter)
 }
 
-/** Gives their turns to as many as will be allowed after a waiter's charge, or to the first when it may be. */
+/** Gives turns to as many as will be allowed after a waiter's charge, or to the first when it may be. */
 function goOn(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): void {
   const figures = known[parts.findIndex(({ key }) => key === queue.key)]
   if (figures === undefined || figures.moreAfterMs === Number.POSITIVE_INFINITY) {
