@@ -1,5 +1,4 @@
 import type { Server } from '../../http/server.js'
-import { processWide } from '../../util/process-wide.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 
 /** A request, and what its response will have. All limiters that the request passes share it. */
@@ -11,53 +10,72 @@ export interface Exchange {
   /** Called once the response has been read or the request is aborted. */
   readonly closeListeners: (() => void)[]
   /** Of the request; read before its handler runs, since servers make it at the first read. */
-  signal?: AbortSignal
-  response?: Response | undefined
+  signal: AbortSignal | undefined
+  response: Response | undefined
 }
 
-const exchanges = processWide('fetchExchanges', () => new WeakMap<Request, Exchange>())
+/**
+ * Where a request has its exchange; registered for a second copy of this package. In a `WeakMap` each
+ * exchange, and the request that it refers to, would live until V8 collects the old generation.
+ */
+const EXCHANGE = Symbol.for('headgate.fetchExchange')
+
+interface Marked {
+  [EXCHANGE]?: Exchange
+}
 
 /** Returns the exchange of a request; `undefined` where no limiter has seen it. */
 export function exchangeOf(request: Request): Exchange | undefined {
-  return exchanges.get(request)
+  return (request as Marked)[EXCHANGE]
 }
 
 /** Returns the exchange of a request, which takes what the platform knows by now. */
 export function openExchange(request: Request, info: FetchInfo): Exchange {
-  const known = exchanges.get(request)
+  const known = exchangeOf(request)
   if (known !== undefined) {
-    Object.defineProperties(known.subject, Object.getOwnPropertyDescriptors(info))
+    Object.assign(known.subject, info)
     return known
   }
+  const subject = new Subject(request, info) as FetchSubject
   const exchange: Exchange = {
-    subject: subjectOf(request, info),
+    subject,
     headers: new Map(),
     listeners: [],
     closeListeners: [],
+    signal: undefined,
+    response: undefined,
   }
-  exchanges.set(request, exchange)
+  ;(request as Marked)[EXCHANGE] = exchange
   return exchange
 }
 
-/** Returns a subject, which key functions read as a request. Headers cost much on some servers: read late. */
-function subjectOf(request: Request, info: FetchInfo): FetchSubject {
-  return {
-    get method() {
-      return request.method
-    },
-    get headers() {
-      return request.headers
-    },
-    get socket() {
-      return { remoteAddress: this.ip }
-    },
-    /** The pattern, as the mount path of an Express router is one: its `route` is an object. */
-    get baseUrl() {
-      return this.route
-    },
-    ...info,
-    request,
-  } as FetchSubject
+/** What key functions read as a request. Headers cost much on some servers, so they are read late. */
+class Subject {
+  declare readonly ip: unknown
+  declare readonly route: unknown
+  readonly request: Request
+
+  constructor(request: Request, info: FetchInfo) {
+    Object.assign(this, info)
+    this.request = request
+  }
+
+  get method(): unknown {
+    return this.request.method
+  }
+
+  get headers(): unknown {
+    return this.request.headers
+  }
+
+  get socket(): unknown {
+    return { remoteAddress: this.ip }
+  }
+
+  /** The pattern, as the mount path of an Express router is one: its `route` is an object. */
+  get baseUrl(): unknown {
+    return this.route
+  }
 }
 
 /** Collects headers for a response that the application has yet to make. */

@@ -29,8 +29,8 @@ export type FetchSubject<Info = FetchInfo> = Info & {
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw rejects the promise of the limiter;
- * what a `count` function throws is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw rejects the promise of the
+ * limiter; what a `count` function throws is emitted as `refundFailed`.
  */
 export interface RateLimitOptions<Info = FetchInfo>
   extends Omit<RequestOptions<FetchSubject<Info>, Response>, 'skip' | 'count'> {

@@ -27,13 +27,13 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
   /**
    * Returns the response with the quota headers of all limiters that the request passed, and settles refunds
-   * by outcome (`count`). Headers that the response has already stay. A response whose headers are immutable,
-   * such as that of `Response.redirect()` or `fetch()`, is copied; its body is not read.
+   * by outcome (`count`). Headers that the response has already stay. A response whose headers are
+   * immutable, such as that of `Response.redirect()` or `fetch()`, is copied; its body is not read.
    */
   finish(request: Request, response: Response): Response
   /**
-   * Returns the response to a request: the refusal, or what `next` returns, finished. A `Response` that `next`
-   * throws is finished and thrown again. After any other error the request stays charged.
+   * Returns the response to a request: the refusal, or what `next` returns, finished. A `Response` that
+   * `next` throws is finished and thrown again. After any other error the request stays charged.
    */
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
   /** Returns this limiter's decision on a request; `undefined` where it has made none. */
@@ -42,9 +42,9 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo> {
 }
 
 /**
- * Creates a limiter for servers of the Fetch standard: Hono, Next.js, SvelteKit, Remix, Deno, Bun, Workers. It
- * answers 429 with `Retry-After` when a request is over its limit, 403 when its address is in `block`, 503
- * when the store failed and `onStoreError` is `'deny'`.
+ * Creates a limiter for servers of the Fetch standard: Hono, Next.js, SvelteKit, Remix, Deno, Bun, Workers.
+ * It answers 429 with `Retry-After` when a request is over its limit, 403 when its address is in `block`,
+ * 503 when the store failed and `onStoreError` is `'deny'`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

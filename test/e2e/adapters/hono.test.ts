@@ -32,10 +32,11 @@ function start(): Promise<Running> {
     )
     for (const limit of limiters)
       app.use(`/${name}`, async (c, next) => {
-        c.res = await limit.handle(c.req.raw, await infoOf(c), async () => {
+        const response = await limit.handle(c.req.raw, await infoOf(c), async () => {
           await next()
           return c.res
         })
+        if (response !== c.res) c.res = response
       })
     app.all(`/${name}`, async (c) => {
       const decision = limiters.at(-1)?.decisionOf(c.req.raw)
