@@ -4,6 +4,7 @@ import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { onAbort } from '../util/on-abort.js'
 import type { Access } from './access-rules.js'
 import { type Decision, denyDisconnected, type NamedPart, type Report, refundDecision } from './decision.js'
+import { releaseDecision } from './holdings.js'
 import type { ResolveCharge } from './resolve-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
@@ -111,10 +112,12 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   }
 
   async function refund(decision: Decision): Promise<void> {
-    try {
-      await refundDecision(decision)
-    } catch (error) {
-      onRefundFailed(error, decision)
+    for (const giveBack of [refundDecision, releaseDecision]) {
+      try {
+        await giveBack(decision)
+      } catch (error) {
+        onRefundFailed(error, decision)
+      }
     }
   }
 

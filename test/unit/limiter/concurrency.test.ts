@@ -62,6 +62,11 @@ function limiterOn(store: Store, options: Partial<LimiterOptions<unknown>> = {})
   return createLimiter({ store, policy: three, key, ...options })
 }
 
+function abortable() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 const chargeAll = (limiter: Limiter<unknown>, count: number) =>
   Promise.all(Array.from({ length: count }, async () => limiter.charge('any')))
 
@@ -141,6 +146,43 @@ describe.each(STORES)('in %s', (_name, makeStore) => {
     expect(await left()).toEqual([2, 4])
     await limiter.release(refunded)
     expect(await left()).toEqual([3, 4])
+    await limiter.close()
+  })
+
+  test('changes by hand leave what is held', async () => {
+    const limits = [
+      { policy: three, key },
+      { name: 'tokens', policy: bucket, key },
+    ]
+    const limiter = createLimiter<unknown>({ store: makeStore(), limits })
+    const left = async () => (await limiter.peek('any')).parts.map(({ remaining }) => remaining)
+    const decision = await limiter.charge('any')
+    await limiter.adjust(decision, 3)
+    expect(await left()).toEqual([2, 2])
+    await limiter.penalize('any', 1)
+    expect(await left()).toEqual([2, 1])
+    await limiter.reward('any', 4)
+    expect(await left()).toEqual([2, 5])
+    await limiter.refund(decision)
+    await limiter.release(decision)
+    expect(await left()).toEqual([3, 5])
+    await limiter.close()
+  })
+
+  test('waitFor takes what is released at once, and gives it back if it is aborted', async () => {
+    const limiter = limiterOn(makeStore())
+    const held = await limiter.charge('any', { cost: 3 })
+    const { signal, abort } = abortable()
+    const aborted = limiter.waitFor('any', { cost: 2, signal }).catch((reason: Error) => reason.name)
+    const waiting = limiter.waitFor('any', { maxWaitMs: 5000 })
+    await jest.advanceTimersByTimeAsync(1)
+    abort()
+    expect(await aborted).toBe('AbortError')
+    await limiter.release(held)
+    const decision = await waiting
+    expect(decision).toMatchObject({ allowed: true, remaining: 2 })
+    await limiter.release(decision)
+    expect(await freeIn(limiter)).toBe(3)
     await limiter.close()
   })
 
@@ -294,6 +336,18 @@ test('a decision without the store holds nothing', async () => {
   expect(decision).toMatchObject({ allowed: true, source: 'open' })
   await limiter.release(decision)
   expect(await timersLeft()).toBe(0)
+})
+
+test('waitFor releases what a charge took that is allowed after the abort', async () => {
+  const store = remoteStore()
+  const limiter = limiterOn(store)
+  const { signal, abort } = abortable()
+  const waiting = limiter.waitFor('any', { signal })
+  abort()
+  await expect(waiting).rejects.toThrow('aborted')
+  expect(store.refunds).toHaveLength(1)
+  expect(await freeIn(limiter)).toBe(3)
+  await limiter.close()
 })
 
 test('a denial is never cached', async () => {
