@@ -125,7 +125,7 @@ export function requestSteps<Req extends object, Res>(
       server.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onLimited(decision), () => false as const)
     }
-    server.send(res, refusalOf(decision, figures, settings, headerOf(req, 'accept')))
+    server.send(res, refusalOf(decision, figures, settings, headerOf(req, 'accept')), figures)
     return false
   }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Decision } from '../limiter/decision.js'
 import { warnOnce } from '../util/warn-once.js'
 import { isClosed, type OnHttp2, onceClosed } from './once-closed.js'
 
@@ -20,8 +21,11 @@ export interface Server<Res> {
   /** Sets headers, in place of earlier ones of the same names, unless the headers have been sent. */
   setHeaders(res: Res, headers: HeaderList): void
   areHeadersSent(res: Res): boolean
-  /** Sends a whole response, with the headers that were set before. */
-  send(res: Res, refusal: Refusal): void
+  /**
+   * Sends a whole response, with the headers that were set before; or throws an error that the framework
+   * answers. `figures` is what the response shows of a decision.
+   */
+  send(res: Res, refusal: Refusal, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
   /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */
   abort(res: Res): void
   /**
@@ -70,7 +74,7 @@ export function serverOver<Res>(
     removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeServer.setHeaders(raw(res), headers),
     areHeadersSent: (res) => nodeServer.areHeadersSent(raw(res)),
-    send: (res, refusal) => nodeServer.send(raw(res), refusal),
+    send: (res, refusal, figures) => nodeServer.send(raw(res), refusal, figures),
     abort: (res) => nodeServer.abort(raw(res)),
     onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
     onceClosed: (res, listener) => nodeServer.onceClosed(raw(res), listener),
