@@ -27,6 +27,7 @@ export const GROUPS: readonly Group[] = [
       entries: 'What to import',
       koa: 'Koa',
       fastify: 'Fastify',
+      nest: 'Nest',
       policies: 'Policies',
       keys: 'Keys',
       stores: 'Stores',

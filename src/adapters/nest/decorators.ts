@@ -1,0 +1,42 @@
+import { processWide } from '../../util/process-wide.js'
+import { type Decoration, decorate } from './metadata.js'
+import type { NestLimitOptions } from './options.js'
+import type { NestRequest } from './types.js'
+
+/** Decorates a class or a method of it. */
+export type RateLimitDecorator = ClassDecorator & MethodDecorator
+
+/** All decorations with a limiter of their own: wrong options are found when the application starts. */
+export const limitedDecorations = processWide('nestDecorations', () => new Set<Decoration>())
+
+/**
+ * Limits the handlers of a controller, a resolver or a gateway together, or one handler, by a limiter of its
+ * own. Its options stand in place of those of the module: what they leave out is as there, and of `limit`,
+ * `window`, `policy` and `limits` one replaces all. A handler's decorator replaces that of its class.
+ *
+ * In a shared store the limiter is named after the class and the method, such as `AuthController.login`: two
+ * of the same name and policy share their counts, as do the processes of an application. Give `name` where
+ * classes have the same name, or where a minifier renames them.
+ *
+ * Wrong options throw a `TypeError` when the application starts.
+ */
+export function RateLimit<Req extends object = NestRequest, Res = unknown>(
+  options: NestLimitOptions<Req, Res> = {},
+): RateLimitDecorator {
+  return decorator(options)
+}
+
+/** Exempts a class or a handler from all limits. */
+export function SkipRateLimit(): RateLimitDecorator {
+  return decorator(undefined)
+}
+
+function decorator(options: object | undefined): RateLimitDecorator {
+  return (target: object, method?: string | symbol, descriptor?: { readonly value?: unknown }) => {
+    const owner = method === undefined ? target : target.constructor
+    const { name } = owner as { readonly name: string }
+    const decoration = { name: method === undefined ? name : `${name}.${String(method)}`, options }
+    decorate((descriptor?.value ?? target) as object, decoration)
+    if (options !== undefined) limitedDecorations.add(decoration)
+  }
+}

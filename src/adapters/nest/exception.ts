@@ -1,0 +1,58 @@
+import { STATUS_CODES } from 'node:http'
+import type { DenialFigures } from '../../http/denial-body.js'
+import type { Refusal } from '../../http/server.js'
+
+/** What clients of GraphQL and WebSockets are sent of a refusal. */
+export interface RefusalDetails {
+  /**
+   * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` where the address is blocked; `'SERVICE_UNAVAILABLE'` where the
+   * store failed. With `statusCode`, the name of that status.
+   */
+  readonly code: string
+  /** Until the same request is allowed, rounded up; left out where waiting does not help. */
+  readonly retryAfterMs?: number
+  /** The names of the limits that denied. */
+  readonly violatedPolicies?: readonly string[]
+}
+
+/** Thrown by the guard for a request that is refused. `RateLimitFilter` answers it. */
+export class RateLimitException extends Error {
+  override readonly name = 'RateLimitException'
+  readonly status: number
+  readonly statusCode: number
+  /** As errors of the package http-errors have it: the message may be shown. */
+  readonly expose = true
+  /** Part of the error in a GraphQL response. */
+  readonly extensions: RefusalDetails
+  /** The whole response to an HTTP request. */
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal, figures?: DenialFigures) {
+    super(STATUS_CODES[refusal.status] ?? STATUS_CODES[429])
+    const { retryAfterMs = Number.POSITIVE_INFINITY, parts = [] } = figures ?? {}
+    this.status = refusal.status
+    this.statusCode = refusal.status
+    this.refusal = refusal
+    const violatedPolicies = parts.filter(({ allowed }) => !allowed).map(({ name }) => name)
+    this.extensions = {
+      code: this.message.toUpperCase().replace(/\W+/g, '_'),
+      ...(Number.isFinite(retryAfterMs) && { retryAfterMs: Math.ceil(retryAfterMs) }),
+      ...(violatedPolicies.length > 0 && { violatedPolicies }),
+    }
+  }
+
+  /** The status, as Nest's `HttpException` has it. */
+  getStatus(): number {
+    return this.status
+  }
+
+  /** The body of the HTTP response. */
+  getResponse(): string {
+    return this.refusal.body
+  }
+
+  /** What a WebSocket client is sent, as Nest's `WsException` has it. */
+  getError(): RefusalDetails & { readonly status: 'error'; readonly message: string } {
+    return { status: 'error', message: this.message, ...this.extensions }
+  }
+}

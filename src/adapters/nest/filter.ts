@@ -1,0 +1,37 @@
+import { RateLimitException } from './exception.js'
+import { declareCaught } from './metadata.js'
+import { type PlatformResponse, sendRefusal } from './server.js'
+import type { ArgumentsHost } from './types.js'
+
+/** What Nest sends to clients of WebSockets by: the package ws has `send` and a state, Socket.IO `emit`. */
+interface SocketClient {
+  readonly readyState?: unknown
+  send(message: string): unknown
+  emit(event: string, data: unknown): unknown
+}
+
+/**
+ * The exception filter that answers refused requests, and no others. The module has it stand before all
+ * routes. Nest applies such filters to no gateways: write `@UseFilters(RateLimitFilter)` above each.
+ *
+ * An HTTP request gets the answer of the middleware; a GraphQL field an error with `extensions`; a WebSocket
+ * client the event `exception`.
+ */
+export class RateLimitFilter {
+  constructor() {
+    // Not when this file is loaded: Nest, which loads reflect-metadata, may be loaded after it.
+    declareCaught(RateLimitFilter, [RateLimitException])
+  }
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const type = host.getType()
+    if (!(exception instanceof RateLimitException) || (type !== 'http' && type !== 'ws')) throw exception
+    if (type === 'ws') emitTo(host.getArgs()[0] as SocketClient, exception.getError())
+    else sendRefusal(host.getArgs()[1] as PlatformResponse, exception)
+  }
+}
+
+function emitTo(client: SocketClient, data: object): void {
+  if (typeof client.readyState === 'number') client.send(JSON.stringify({ event: 'exception', data }))
+  else client.emit('exception', data)
+}

@@ -1,0 +1,48 @@
+import type { RequestSteps } from '../../http/request-steps.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { type Call, callOf } from './call.js'
+import { RateLimitException } from './exception.js'
+import type { RateLimiters } from './limiters.js'
+import type { ExecutionContext } from './types.js'
+
+/**
+ * The guard that limits requests, GraphQL calls and WebSocket messages. The module has it stand before every
+ * handler, unless its option `global` is `false`. Microservices pass it.
+ */
+export class RateLimitGuard {
+  readonly #limiters: RateLimiters
+
+  constructor(limiters: RateLimiters) {
+    this.#limiters = limiters
+  }
+
+  /** Returns true for a request that may pass. Throws or rejects with a `RateLimitException` for others. */
+  canActivate(context: ExecutionContext): MaybePromise<boolean> {
+    const limit = this.#limiters.limitFor(context)
+    if (limit === undefined) return true
+    const call = callOf(context)
+    if (call === undefined) return true
+    const { exception } = limit
+    return runSteps(limit.steps, call, exception && ((thrown) => exception(thrown, context)))
+  }
+}
+
+/** Runs the steps of a request, and throws what `replace` returns in place of a `RateLimitException`. */
+export function runSteps<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  { req, res }: Call<Req, Res>,
+  replace: ((exception: RateLimitException) => unknown) | undefined,
+): MaybePromise<boolean> {
+  if (replace === undefined) return steps.run(req, res, undefined)
+
+  function rethrow(error: unknown): never {
+    throw error instanceof RateLimitException ? replace?.(error) : error
+  }
+
+  try {
+    const passes = steps.run(req, res, undefined)
+    return isPromise(passes) ? passes.then(undefined, rethrow) : passes
+  } catch (error) {
+    return rethrow(error)
+  }
+}

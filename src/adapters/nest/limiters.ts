@@ -1,0 +1,85 @@
+import { refundUncounted } from '../../http/refund-uncounted.js'
+import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import { hasStatus } from './call.js'
+import { limitedDecorations } from './decorators.js'
+import { type Decoration, decorationOf } from './metadata.js'
+import {
+  hasAmount,
+  type LimitOptions,
+  optionsOf,
+  type RateLimitModuleOptions,
+  withoutOnLimited,
+} from './options.js'
+import { type NestResponse, nestServer } from './server.js'
+import type { ExecutionContext } from './types.js'
+
+/** The limiter of some handlers. */
+export interface HandlerLimit {
+  readonly steps: RequestSteps<object, NestResponse>
+  readonly exception: LimitOptions['exception']
+}
+
+/** The limiters of an application, to be injected where their events are read, or their limits forgotten. */
+export class RateLimiters {
+  /** @internal */
+  readonly isGlobal: boolean
+  readonly #shared: LimitOptions
+  readonly #own = new Map<Decoration, HandlerLimit>()
+  readonly #default: HandlerLimit | undefined
+
+  constructor({ global = true, ...shared }: RateLimitModuleOptions<never, never>) {
+    this.isGlobal = global
+    this.#shared = shared as LimitOptions
+    this.#default = hasAmount(this.#shared) ? handlerLimit('RateLimitModule', this.#shared) : undefined
+    for (const decoration of limitedDecorations) this.#limitOf(decoration)
+  }
+
+  /** The limiter of the module's options; `undefined` where they do not say how much is allowed. */
+  get default(): Limiter<object> | undefined {
+    return this.#default?.steps.limiter
+  }
+
+  /** Returns the limiter of a class or a handler with `@RateLimit`, such as `'AuthController.login'`. */
+  get(name: string): Limiter<object> | undefined {
+    for (const [decoration, { steps }] of this.#own) if (decoration.name === name) return steps.limiter
+    return undefined
+  }
+
+  /** @internal */
+  limitFor(context: ExecutionContext): HandlerLimit | undefined {
+    const decoration = decorationOf(context.getHandler(), context.getClass())
+    if (decoration === undefined) return this.#default
+    return decoration.options === undefined ? undefined : this.#limitOf(decoration)
+  }
+
+  /** @internal */
+  async close(): Promise<void> {
+    const limiters = [this.default, ...Array.from(this.#own.values(), ({ steps }) => steps.limiter)]
+    await Promise.all(limiters.map((limiter) => limiter?.close()))
+  }
+
+  #limitOf(decoration: Decoration): HandlerLimit {
+    const known = this.#own.get(decoration)
+    if (known !== undefined) return known
+    const limit = handlerLimit(`RateLimit of ${decoration.name}`, optionsOf(decoration, this.#shared))
+    this.#own.set(decoration, limit)
+    return limit
+  }
+}
+
+function handlerLimit(owner: string, given: LimitOptions): HandlerLimit {
+  const { exception, ...options } = withoutOnLimited(owner, given)
+  return { steps: requestSteps(owner, options, nestServer, stepsOf(options)), exception }
+}
+
+/** Has `count` decide by the status of a response, where it says how the request went. */
+function stepsOf({ count = 'all' }: LimitOptions): GuardSteps<object, NestResponse> {
+  if (count === 'all') return {}
+  const refund = refundUncounted(count, nestServer)
+  return {
+    onAllowed(limiter, req, res, decision) {
+      if (hasStatus(req)) refund(limiter, req, res, decision)
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { Limiter } from '../../limiter/limiter.js'
+import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
+import type { LoginOptions } from '../../login/options.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { runSteps } from './guard.js'
+import { type ExceptionOptions, withoutOnLimited } from './options.js'
+import { type PlatformResponse, platformServer } from './server.js'
+import type { ExecutionContext, NestRequest } from './types.js'
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export interface LoginGuardOptions<Req extends object = NestRequest, Res = unknown>
+  extends LoginOptions<Req, Res>,
+    ExceptionOptions {}
+
+/** A guard of a login for `@UseGuards`. Several handlers behind one guard share its limits. */
+export interface LoginGuard<Req extends object = NestRequest> extends LoginControls<Req> {
+  readonly limiter: Limiter<Req>
+  canActivate(context: ExecutionContext): MaybePromise<boolean>
+}
+
+/**
+ * Creates a guard for `@UseGuards` that stops password guessing and lets real users in, as `loginGuard` of
+ * `headgate` does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess`
+ * says otherwise; an `UnauthorizedException` is a failure.
+ *
+ * `RateLimitFilter`, which `RateLimitModule` provides, answers refused attempts. For HTTP only: it throws an
+ * error for calls of GraphQL and WebSockets, since no status of theirs says whether somebody logged in.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function loginGuard<Req extends object = NestRequest, Res = unknown>(
+  options: LoginGuardOptions<Req, Res>,
+): LoginGuard<Req> {
+  const { exception, ...login } = withoutOnLimited('loginGuard', options)
+  const { steps, controls } = guardSteps(login as LoginOptions<Req, PlatformResponse>, platformServer)
+  return {
+    ...controls,
+    canActivate(context) {
+      if (context.getType() !== 'http') throw new Error(HTTP_ONLY)
+      const [req, res] = context.getArgs<[Req, PlatformResponse]>()
+      return runSteps(steps, { req, res }, exception && ((thrown) => exception(thrown, context)))
+    },
+  }
+}
+
+const HTTP_ONLY =
+  'loginGuard: only HTTP has a status that tells successes from failures. ' +
+  "For GraphQL and WebSockets use @RateLimit({ key: byField('username'), … })."

@@ -1,0 +1,40 @@
+/** The functions of the package reflect-metadata, which Nest loads. */
+interface MetadataReflect {
+  defineMetadata(key: string, value: unknown, target: object): void
+  getMetadata(key: string, target: object): unknown
+}
+
+const reflect = Reflect as unknown as MetadataReflect
+
+/** What decorates a class, or a method by its function. */
+const RATE_LIMIT = 'headgate:rateLimit'
+
+/** How a class or a handler is limited. */
+export interface Decoration {
+  /** The class, or the class and the method. */
+  readonly name: string
+  /** The options of a limiter of its own; `undefined` = not limited. */
+  readonly options: object | undefined
+}
+
+/** Decorates a class, or a method by its function; an earlier decoration is replaced. */
+export function decorate(target: object, decoration: Decoration): void {
+  reflect.defineMetadata(RATE_LIMIT, decoration, target)
+}
+
+/** Returns how a handler is decorated, or else its class; subclasses inherit it. */
+export function decorationOf(handler: object, controller: object): Decoration | undefined {
+  return (reflect.getMetadata(RATE_LIMIT, handler) ?? reflect.getMetadata(RATE_LIMIT, controller)) as
+    | Decoration
+    | undefined
+}
+
+/** Has Nest inject these into the constructor of a class, as `@Inject()` does. */
+export function declareParameters(target: object, tokens: readonly unknown[]): void {
+  reflect.defineMetadata('design:paramtypes', tokens, target)
+}
+
+/** Has Nest call a filter for exceptions of these classes only, as `@Catch()` does. */
+export function declareCaught(filter: object, exceptions: readonly unknown[]): void {
+  reflect.defineMetadata('__filterCatchExceptions__', exceptions, filter)
+}

@@ -1,0 +1,71 @@
+import type { RequestOptions } from '../../http/options.js'
+import type { RateLimitException } from './exception.js'
+import type { Decoration } from './metadata.js'
+import type { NestResponse } from './server.js'
+import type { ExecutionContext, NestRequest } from './types.js'
+
+/**
+ * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
+ * filters; what a `count` function throws comes when the response is over, and is emitted as `refundFailed`.
+ */
+export interface NestLimitOptions<Req = NestRequest, Res = unknown>
+  extends RequestOptions<Req, Res>,
+    ExceptionOptions {}
+
+/** What stands in place of `onLimited` in Nest. */
+export interface ExceptionOptions {
+  /**
+   * Returns what is thrown for a refused request in place of a `RateLimitException`, such as Nest's own
+   * `HttpException` for filters that look for that. `Retry-After` and the other headers are set already. It
+   * may also send the response itself, and return the exception that it was given.
+   */
+  exception?(exception: RateLimitException, context: ExecutionContext): unknown
+}
+
+/** The options of `RateLimitModule`: those of the limiter of all routes, and the defaults of the others. */
+export interface RateLimitModuleOptions<Req = NestRequest, Res = unknown> extends NestLimitOptions<Req, Res> {
+  /**
+   * Whether the guard stands before every handler of the application. With `false` it stands where
+   * `@UseGuards(RateLimitGuard)` puts it, such as after a guard that authenticates. Default `true`.
+   */
+  global?: boolean
+}
+
+/** The options that say how much is allowed. */
+const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
+/** Options that stand in each of `limits`. */
+const OF_ONE_LIMIT = ['key', 'cost'] as const
+
+/** The options as the adapter itself calls their functions. */
+export type LimitOptions = NestLimitOptions<object, NestResponse>
+
+/** Returns whether options say how much is allowed. */
+export function hasAmount(options: LimitOptions): boolean {
+  return AMOUNTS.some((name) => options[name] !== undefined)
+}
+
+/** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */
+export function optionsOf(decoration: Decoration, { name, ...shared }: LimitOptions): LimitOptions {
+  const own: LimitOptions = decoration.options ?? {}
+  const inherited: LimitOptions = { ...shared }
+  if (hasAmount(own)) for (const option of AMOUNTS) delete inherited[option]
+  if (own.limits !== undefined) for (const option of OF_ONE_LIMIT) delete inherited[option]
+  const merged = { ...inherited, ...own }
+  return merged.store === undefined ? merged : { name: limiterName(decoration, name), ...merged }
+}
+
+/** Returns a name that is valid in keys and headers: the end of a long one, which tells handlers apart. */
+function limiterName({ name }: Decoration, prefix: string | undefined): string {
+  const whole = prefix === undefined ? name : `${prefix}.${name}`
+  return whole
+    .replace(/[^\w.-]/g, '-')
+    .slice(-64)
+    .replace(/^[^A-Za-z0-9]+/, '')
+}
+
+/** Returns options. Throws a `TypeError` for `onLimited` among them, which would have no effect. */
+export function withoutOnLimited<Options extends object>(owner: string, options: Options): Options {
+  if (!('onLimited' in options)) return options
+  const fix = 'Write exception, which returns what is thrown for a refused request.'
+  throw new TypeError(`${owner}: there is no option onLimited. ${fix}`)
+}

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http'
+import { type HeaderList, type NodeServer, nodeServer, type Server, serverOver } from '../../http/server.js'
+import { RateLimitException } from './exception.js'
+
+/** A reply of Fastify, through which headers and bodies go, so that its `onSend` hooks see them. */
+interface Reply {
+  readonly raw: ServerResponse
+  getHeader(name: string): unknown
+  header(name: string, value: string): unknown
+  removeHeader(name: string): unknown
+  code(status: number): Reply
+  serializer(serialize: (body: string) => string): Reply
+  send(body: string): unknown
+}
+
+/** The response of a platform. */
+export type PlatformResponse = ServerResponse | Reply
+
+/** The response to a request; `undefined` where there is none, as to a WebSocket message. */
+export type NestResponse = PlatformResponse | undefined
+
+/** Returns a value if it is a response of Express or Fastify. */
+export function asResponse(value: unknown): NestResponse {
+  const raw: unknown = (value as Partial<Reply> | null | undefined)?.raw ?? value
+  const isResponse = typeof (raw as Partial<ServerResponse> | undefined)?.setHeader === 'function'
+  return isResponse ? (value as PlatformResponse) : undefined
+}
+
+/** The responses of both platforms. A refusal is thrown, so that it passes through the exception filters. */
+export const platformServer: NodeServer<PlatformResponse> = serverOver(rawOf, {
+  getHeader: (res, name) => res.getHeader(name),
+  removeHeader: (res, name) => void res.removeHeader(name),
+  setHeaders,
+  send(res, refusal, figures) {
+    const { headers } = refusal
+    const ofBody = headers.findIndex((name, i) => i % 2 === 0 && name === 'Content-Type')
+    setHeaders(res, headers.slice(0, ofBody))
+    throw new RateLimitException(refusal, figures)
+  },
+})
+
+/** The same, and what there is no response to. */
+export const nestServer: Server<NestResponse> = {
+  getHeader: (res, name) => res && platformServer.getHeader(res, name),
+  removeHeader: (res, name) => res && platformServer.removeHeader(res, name),
+  setHeaders: (res, headers) => res && platformServer.setHeaders(res, headers),
+  areHeadersSent: (res) => res !== undefined && platformServer.areHeadersSent(res),
+  send(res, refusal, figures) {
+    if (res === undefined) throw new RateLimitException(refusal, figures)
+    platformServer.send(res, refusal, figures)
+  },
+  abort: (res) => res && platformServer.abort(res),
+  onceFinished: (res, listener) => res && platformServer.onceFinished(res, listener),
+  onceClosed: (res, listener) => (res ? platformServer.onceClosed(res, listener) : listener()),
+}
+
+/** Answers a request with the refusal of an exception, unless it has been answered. */
+export function sendRefusal(res: PlatformResponse, { refusal }: RateLimitException): void {
+  if (platformServer.areHeadersSent(res)) return
+  if (!isReply(res)) {
+    nodeServer.send(res, refusal)
+    return
+  }
+  setHeaders(res, refusal.headers)
+  res.removeHeader('Content-Length') // Fastify sets it, after hooks that may change the body
+  // Without a serializer Fastify adds a charset to problem+json.
+  res.code(refusal.status).serializer(String).send(refusal.body)
+}
+
+function setHeaders(res: PlatformResponse, headers: HeaderList): void {
+  if (!isReply(res)) {
+    nodeServer.setHeaders(res, headers)
+    return
+  }
+  for (let i = 0; i < headers.length; i += 2) res.header(headers[i] as string, headers[i + 1] as string)
+}
+
+function isReply(res: PlatformResponse): res is Reply {
+  return 'raw' in res
+}
+
+function rawOf(res: PlatformResponse): ServerResponse {
+  return isReply(res) ? res.raw : res
+}

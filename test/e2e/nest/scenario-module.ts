@@ -1,0 +1,64 @@
+import { All, Controller, Module, Req, Res, type Type, UseGuards } from '@nestjs/common'
+import { type Decision, tokenBucket } from 'headgate'
+import { loginGuard, type NestLimitOptions, RateLimit, RateLimitGuard, RateLimitModule } from 'headgate/nest'
+import { type Application, limitedAnswer } from '../adapters/application.js'
+import type { Scenario } from '../adapters/scenarios.js'
+
+/** What the responses of both platforms have. */
+interface Response {
+  status(code: number): { send(body: string): unknown }
+}
+
+interface Request {
+  readonly rateLimit?: Decision
+}
+
+/** A module whose controllers serve the scenarios, each with a limiter of its own. */
+export function scenarioModule(application: Application): Type {
+  const controllers = application.scenarios.map(([name, scenario]) => {
+    const controller = controllerOf(application, name)
+    RateLimit(optionsOf(scenario))(controller)
+    if (scenario.isMountedTwice) UseGuards(RateLimitGuard)(controller)
+    return controller
+  })
+  const guarded = application.guards.map(([name, options]) => {
+    const controller = controllerOf(application, name)
+    UseGuards(loginGuard(options))(controller)
+    return controller
+  })
+  @Module({ imports: [RateLimitModule.forRoot({})], controllers: [...controllers, ...guarded] })
+  class ScenarioModule {}
+  return ScenarioModule
+}
+
+function controllerOf(application: Application, name: string): Type {
+  @Controller(name)
+  class ScenarioController {
+    @All()
+    async handle(@Req() req: Request, @Res({ passthrough: true }) res: Response): Promise<string> {
+      const { status, text } = await application.handle(name, req, req.rateLimit)
+      res.status(status)
+      return text
+    }
+  }
+  return ScenarioController
+}
+
+/** The default name of a limiter in a store is that of the class; the cases expect that of the policy. */
+function optionsOf({ limiters, isAnsweredByApp }: Scenario): NestLimitOptions<object> {
+  const [first = {}, ...others] = limiters
+  if (others.length === 0)
+    return { name: '2-in-1min', ...first, ...(isAnsweredByApp && { exception: answerItself }) }
+  const { limit: _limit, window: _window, name: _name, ...shared } = first
+  const limits = limiters.map(({ name = '', limit = 0, window = 0 }) => {
+    return { name, policy: tokenBucket({ capacity: limit, refill: limit, every: window }) }
+  })
+  return { ...shared, limits }
+}
+
+const answerItself: NonNullable<NestLimitOptions['exception']> = (exception, context) => {
+  const [req, res] = context.getArgs<[Required<Request>, Response]>()
+  const { status, text } = limitedAnswer(req.rateLimit)
+  res.status(status).send(text)
+  return exception
+}

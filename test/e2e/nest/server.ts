@@ -1,0 +1,50 @@
+import type { INestApplication } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { WsAdapter } from '@nestjs/platform-ws'
+import { makeApplication, type Running } from '../adapters/application.js'
+import { CallsModule } from './calls-module.js'
+import { GlobalModule, LocalModule } from './http-module.js'
+import { scenarioModule } from './scenario-module.js'
+
+type Ports = Pick<Running, 'port' | 'signalPort'>
+
+async function startOnExpress(): Promise<Ports> {
+  const application = makeApplication()
+  const app = await NestFactory.create(scenarioModule(application), { logger: false })
+  app.use((req: object, _res: unknown, next: () => void) => {
+    Object.assign(req, { user: application.userOf(req) })
+    next()
+  })
+  await app.init()
+  return application.listen(app.getHttpServer())
+}
+
+async function startOnFastify(): Promise<Ports> {
+  const application = makeApplication()
+  const adapter = new FastifyAdapter()
+  const app = await NestFactory.create(scenarioModule(application), adapter, { logger: false })
+  adapter.getInstance().addHook('onRequest', async (req) => {
+    Object.assign(req, { user: application.userOf(req) })
+  })
+  await app.init()
+  await adapter.getInstance().ready()
+  return application.listen(app.getHttpServer())
+}
+
+async function listen(app: INestApplication): Promise<number> {
+  await app.listen(0, '127.0.0.1')
+  return app.getHttpServer().address().port
+}
+
+const calls = await NestFactory.create(CallsModule, new FastifyAdapter(), { logger: ['error'] })
+calls.useWebSocketAdapter(new WsAdapter(calls))
+const started = {
+  express: await startOnExpress(),
+  fastify: await startOnFastify(),
+  global: await listen(await NestFactory.create(GlobalModule, { logger: ['error'] })),
+  local: await listen(await NestFactory.create(LocalModule, { logger: ['error'] })),
+  calls: await listen(calls),
+}
+process.stdout.write(`${JSON.stringify(started)}\n`)
+process.stdin.on('close', () => process.exit()).resume()

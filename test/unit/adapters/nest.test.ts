@@ -1,0 +1,108 @@
+import 'reflect-metadata'
+import { memoryStore, type Policy, tokenBucket } from 'headgate'
+import { RateLimit, RateLimiters } from 'headgate/nest'
+import { callOf } from '../../../src/adapters/nest/call.js'
+import { limitedDecorations } from '../../../src/adapters/nest/decorators.js'
+import { RateLimitException } from '../../../src/adapters/nest/exception.js'
+import { optionsOf } from '../../../src/adapters/nest/options.js'
+
+afterEach(() => limitedDecorations.clear())
+
+const contextOf = (type: string, ...args: unknown[]) => ({
+  getType: <T extends string>() => type as T,
+  getArgs: <T extends unknown[]>() => args as T,
+  getClass: () => Object,
+  getHandler: () => Object,
+})
+
+describe('the options of a decorated handler', () => {
+  const store = memoryStore()
+  const policy: Policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+  const decorated = (options: object) => ({ name: 'Auth.login', options })
+  const shared = { limit: 100, window: '1m', key: () => 'ada', cost: 2, prefix: 'app' } as const
+
+  test.each([
+    ['leave all to the module', {}, { ...shared }],
+    ['replace the whole amount', { policy }, { policy, key: shared.key, cost: 2, prefix: 'app' }],
+    [
+      'replace what stands in each of limits',
+      { limits: [{ policy }] },
+      { limits: [{ policy }], prefix: 'app' },
+    ],
+  ])('%s', (_what, own, expected) => {
+    expect(optionsOf(decorated(own), shared)).toEqual(expected)
+  })
+
+  test.each([
+    ['after the class and the method', {}, {}, 'Auth.login'],
+    ['after the module, too', {}, { name: 'shop' }, 'shop.Auth.login'],
+    ['as they say', { name: 'login' }, { name: 'shop' }, 'login'],
+  ])('name a limiter in a store %s', (_what, own, module, name) => {
+    expect(optionsOf(decorated(own), { store, ...module }).name).toBe(name)
+  })
+
+  test('name a limiter by what keys and headers can hold', () => {
+    const name = `$${'x'.repeat(80)}.$login`
+    expect(optionsOf({ name, options: {} }, { store }).name).toBe(`${'x'.repeat(57)}.-login`)
+  })
+})
+
+describe('wrong options', () => {
+  test.each([
+    ['of the module', { limit: 5 }, /RateLimitModule: .*window/],
+    ['of the module: onLimited', { limit: 5, window: '1m', onLimited: () => undefined }, /Write exception/],
+  ])('%s throw when the application starts', (_what, options, message) => {
+    expect(() => new RateLimiters(options)).toThrow(message)
+  })
+
+  test('of a decorator throw when the application starts', () => {
+    class Auth {
+      login(): void {}
+    }
+    const login = Object.getOwnPropertyDescriptor(Auth.prototype, 'login') as PropertyDescriptor
+    RateLimit({ limit: 5 })(Auth.prototype, 'login', login)
+    expect(() => new RateLimiters({})).toThrow(/RateLimit of Auth\.login: .*window/)
+  })
+})
+
+describe('a call', () => {
+  const info = { fieldName: 'users', parentType: { name: 'Query' } }
+  const res = { setHeader: () => undefined }
+
+  test.each([
+    ['req and res, as in Apollo Server', { req: { ip: '192.0.2.1' }, res }],
+    ['a request that knows its response', { req: { ip: '192.0.2.1', res } }],
+    ['a reply of Fastify', { reply: { request: { ip: '192.0.2.1' }, raw: res } }],
+  ])('of GraphQL is read from a context with %s', (_what, context) => {
+    const call = callOf(contextOf('graphql', {}, { id: 7 }, context, info))
+    expect(call?.req).toMatchObject({ ip: '192.0.2.1', body: { id: 7 }, route: { path: 'Query.users' } })
+    expect(call?.res).toBeDefined()
+  })
+
+  test('of Socket.IO has the headers, the address and the user of its connection', () => {
+    const request = { headers: { 'x-forwarded-for': '192.0.2.1' }, socket: { remoteAddress: '192.0.2.9' } }
+    const client = { request, data: { user: { id: 'ada' } } }
+    const call = callOf(contextOf('ws', client, { text: 'hi' }, 'chat'))
+    expect(call?.req).toMatchObject({ ...request, user: { id: 'ada' }, body: { text: 'hi' } })
+    expect(call?.res).toBeUndefined()
+  })
+
+  test('is one for all guards in front of a handler', () => {
+    const context = contextOf('ws', {}, {}, 'chat')
+    expect(callOf(context)).toBe(callOf(context))
+    expect(callOf(context)).not.toBe(callOf(contextOf('ws', {}, {}, 'chat')))
+  })
+
+  test('of a microservice is none', () => {
+    expect(callOf(contextOf('rpc', {}, {}))).toBeUndefined()
+  })
+})
+
+test('an exception has a name for clients, and no time to wait where waiting does not help', () => {
+  const refusal = { status: 403, headers: [], body: 'Forbidden.\n' }
+  const { extensions, message } = new RateLimitException(refusal, {
+    retryAfterMs: Number.POSITIVE_INFINITY,
+    parts: [],
+  })
+  expect({ extensions, message }).toEqual({ extensions: { code: 'FORBIDDEN' }, message: 'Forbidden' })
+})
