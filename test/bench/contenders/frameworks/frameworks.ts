@@ -13,6 +13,14 @@ export type ScenarioName = keyof typeof SCENARIOS
 /** The frameworks by name. */
 export const FRAMEWORKS = {
   Fastify: { usual: '@fastify/rate-limit', load: async () => (await import('./fastify.js')).FASTIFY },
+  'Nest on Express': {
+    usual: '@nestjs/throttler',
+    load: async () => (await import('./nest.js')).NEST_EXPRESS,
+  },
+  'Nest on Fastify': {
+    usual: '@nestjs/throttler',
+    load: async () => (await import('./nest.js')).NEST_FASTIFY,
+  },
   Hono: { usual: 'hono-rate-limiter', load: async () => (await import('./hono.js')).HONO },
   Koa: { usual: 'koa-ratelimit', load: async () => (await import('./koa.js')).KOA },
 } as const satisfies Readonly<Record<string, Framework>>
