@@ -1,4 +1,5 @@
 import { type Answer, type Sent, send } from '../../support/http.js'
+import { until } from '../../support/servers/wait.js'
 import { recordWarnings } from '../../support/warnings.js'
 import type { Running } from './application.js'
 import { sendAndHold } from './hold.js'
@@ -239,6 +240,18 @@ export function adapterCases({ name, start }: Adapter): void {
       await hangUp()
       await signals.release()
       expect(await withHeader('late', 'x-status', 401, 200)).toEqual([401, 429])
+    })
+
+    test('a request in flight makes room once it is answered, or its client hangs up', async () => {
+      const isAllowed = async () => (await sendTo('inFlight')).status === 200
+      const hangUp = await sendAndHold(running, 'handling', {
+        path: '/inFlight',
+        headers: { 'x-hold': 'yes' },
+      })
+      expect(await sendTo('inFlight')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+      await hangUp()
+      for (let i = 0; i < 3; i++) await until('there is room', isAllowed, { timeoutMs: 5000 })
+      await signals.release()
     })
 
     test('several limiters on one route share its headers', async () => {

@@ -2,6 +2,7 @@ import {
   byField,
   byIp,
   byUser,
+  concurrency,
   type LoginOptions,
   memoryStore,
   type RequestOptions,
@@ -70,6 +71,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>) {
     judged: one({ count: async (req) => headerOf(req, 'x-counts') === 'yes' }),
     hungUp: one({ count: 'failed' }),
     late: one({ count: 'failed', store: lateStore(beforeCharge), timeoutMs: 20_000 }),
+    inFlight: { limiters: [{ policy: concurrency({ limit: 1 }), store: memoryStore() }] },
     several: {
       limiters: [
         limited({ headers: 'both', name: 'burst' }),
