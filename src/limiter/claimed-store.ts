@@ -1,4 +1,5 @@
 import { memoryStore } from '../stores/memory/memory-store.js'
+import { clientOf } from '../stores/shared/client-of.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { processWide } from '../util/process-wide.js'
@@ -29,19 +30,25 @@ export function claimStore(
 }
 
 /**
- * The prefixes of each store that limiters without a name have claimed. The store itself is not marked: it
- * may be the user's own, and frozen.
+ * The tables and prefixes of each client that limiters without a name have claimed; of each store, where it
+ * has no client. Neither is marked: both may be frozen.
  */
-const claims = processWide('unnamedLimiters', () => new WeakMap<Store, Set<string>>())
+const claims = processWide('unnamedLimiters', () => new WeakMap<object, Set<string>>())
 
-/** Claims a store for its only limiter without a name. Throws a `TypeError` for a second one. */
+/**
+ * Claims a prefix for its only limiter without a name, in all stores with the same client and table. Throws a
+ * `TypeError` for a second one.
+ */
 function claim(owner: string, store: Store, prefix: string): void {
-  const prefixes = claims.get(store) ?? new Set()
-  if (prefixes.has(prefix)) {
+  const { client = store, table = '' } = clientOf(store) ?? {}
+  const claimed = claims.get(client) ?? new Set()
+  const keys = `${table}:${prefix}`
+  if (claimed.has(keys)) {
+    const what = client === store ? 'this store' : "this store's client"
     throw new TypeError(
-      `${owner}: this store already serves a limiter without a name, and a second one would count the same ` +
+      `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
         "requests into the same keys. Give each limiter a name, such as name: 'login'.",
     )
   }
-  claims.set(store, prefixes.add(prefix))
+  claims.set(client, claimed.add(keys))
 }

@@ -41,7 +41,7 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /**
    * The name of the limiter in keys and headers. Limiters of one name, prefix and policy share their states
    * on one store; named limiters without a `store` share one memory store. Only one limiter without a name
-   * may use a store.
+   * may use a store. Stores on one client, or on one table of a pool, count as one store here.
    */
   name?: string
   /** The beginning of every key. Default `'hg'`. */

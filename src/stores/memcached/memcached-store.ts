@@ -1,3 +1,4 @@
+import { withClient } from '../shared/client-of.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { withSubmit } from '../shared/submit.js'
 import { checkCosts, checkRefunds } from '../shared/validate.js'
@@ -49,7 +50,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     update: keys.update,
     onLimitsLost: losses.subscribe,
   }
-  return withSubmit(store, (charge, settle) => {
+  return withSubmit(withClient(store, client), (charge, settle) => {
     checkCosts('memcachedStore', charge)
     losses.poll()
     if (charge.length === 1) keys.charges.submit(charge, settle)

@@ -1,6 +1,7 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { batcher } from '../shared/batcher.js'
+import { withClient } from '../shared/client-of.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { checkRenewal } from '../shared/renew-units.js'
 import { withSubmit } from '../shared/submit.js'
@@ -86,7 +87,7 @@ export function redisStore(client: AnyRedisClient): Store {
       await apply({ update, change })
     },
   }
-  return withSubmit(store, (charge, settle) => {
+  return withSubmit(withClient(store, client), (charge, settle) => {
     check(charge)
     if (chargeAcross === undefined || charge.length === 1) shards.submit(charge, settle)
     else chargeAcross([charge]).then(([verdict]) => settle(verdict as Verdict), settle)

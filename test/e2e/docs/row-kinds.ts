@@ -45,10 +45,13 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'express-slow-down': ['slowDown'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
   './row-scope.js': [
-    ...['free', 'isPro', 'isStaff', 'log', 'memjs', 'pgPool', 'pool', 'pro', 'redis'],
+    ...['clients', 'free', 'isPro', 'isStaff', 'log', 'pro'],
     ...['constructAll', 'expressRateLimit', 'type Limited'],
   ],
 }
+
+/** What `clients` of `row-scope.ts` returns. */
+const CLIENTS = ['memjs', 'pgPool', 'pool', 'redis']
 
 export function isKind(kind: string): boolean {
   return Object.hasOwn(KINDS, kind)
@@ -61,7 +64,9 @@ function handlerOf(code: string): string {
 
 /** The module of a cell, with the imports of the names that it uses. */
 export function codeOfCell(kind: string, cell: string): string {
-  const code = (KINDS[kind] as Complete)(cell)
+  const opens = CLIENTS.filter((name) => new RegExp(`\\b${name}\\b`).test(cell))
+  const opened = opens.length === 0 ? '' : `const { ${opens.join(', ')} } = clients(); `
+  const code = opened + (KINDS[kind] as Complete)(cell)
   const imports = Object.entries(MODULES).flatMap(([module, exported]) => {
     const used = exported.filter((name) => new RegExp(`\\b${name.replace('type ', '')}\\b`).test(code))
     return used.length === 0 ? [] : [`import { ${used.join(', ')} } from '${module}'; `]

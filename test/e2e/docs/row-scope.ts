@@ -14,12 +14,17 @@ export const isPro = (req: Request): boolean => req.get('x-plan') === 'pro'
 export const isStaff = (id: string): boolean => id === 'grace'
 export const log = (...args: unknown[]): void => console.log(...args)
 
-// No server listens on the discard port.
-export const redis = new Redis(9, { lazyConnect: true, autoResendUnfulfilledCommands: false })
-redis.disconnect() // so that charges fail at once
-export const pool = createPool('mysql://127.0.0.1:9/limits')
-export const pgPool = new Pool({ host: '127.0.0.1', port: 9 })
-export const memjs = Client.create('127.0.0.1:9')
+/** Returns clients of no server, since none listens on the discard port: for each cell its own. */
+export function clients() {
+  const redis = new Redis(9, { lazyConnect: true, autoResendUnfulfilledCommands: false })
+  redis.disconnect() // so that charges fail at once
+  return {
+    redis,
+    pool: createPool('mysql://127.0.0.1:9/limits'),
+    pgPool: new Pool({ host: '127.0.0.1', port: 9 }),
+    memjs: Client.create('127.0.0.1:9'),
+  }
+}
 
 /** Under another name than headgate's `rateLimit`. */
 export const expressRateLimit = rateLimit
@@ -42,7 +47,7 @@ type FlexibleOptions = First<typeof flexible.RateLimiterRedis> &
 
 /** Constructs what rate-limiter-flexible offers without a server, which checks the values of options. */
 export function constructAll(options: Partial<FlexibleOptions>): void {
-  const given = { points: 5, duration: 60, storeClient: redis, ...options }
+  const given = { points: 5, duration: 60, storeClient: clients().redis, ...options }
   const limiter = new flexible.RateLimiterMemory(given)
   new flexible.RateLimiterRedis(given)
   new flexible.RLWrapperBlackAndWhite({ limiter, ...options })

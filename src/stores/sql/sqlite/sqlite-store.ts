@@ -1,5 +1,6 @@
 import { callback, readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
+import { withClient } from '../../shared/client-of.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { readDatabase, type SqliteDatabase } from './client.js'
@@ -39,5 +40,5 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     () => readDatabase(database),
     () => readOptions('sqliteStore', options, OPTIONS),
   )
-  return sqlStore(sqliteDialect(checked, table, clock))
+  return withClient(sqlStore(sqliteDialect(checked, table, clock)), checked, table.join('.'))
 }

@@ -1,0 +1,79 @@
+import { createLimiter, loginGuard, memoryStore, type Store } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { mysqlStore } from 'headgate/mysql'
+import { postgresStore } from 'headgate/postgres'
+import { redisStore } from 'headgate/redis'
+import { sqliteStore } from 'headgate/sqlite'
+import { Redis } from 'ioredis'
+import { Client } from 'memjs'
+import { createPool } from 'mysql2'
+import { Pool } from 'pg'
+
+const five = { limit: 5, window: '1m' } as const
+const TAKEN =
+  "createLimiter: this store's client already serves a limiter without a name, and a second one would"
+const SQLITE = { open: () => undefined, exec: () => undefined, prepare: () => undefined }
+
+const lazyRedis = () => new Redis(1, { lazyConnect: true, autoResendUnfulfilledCommands: false })
+const mysqlPool = () => createPool('mysql://127.0.0.1:1/limits')
+const pgPool = () => new Pool({ host: '127.0.0.1', port: 1 })
+
+/** Returns two stores on one client. */
+type Two = () => readonly [Store, Store]
+
+const twice =
+  <Client>(open: () => Client, storeOn: (client: Client, at: number) => Store): Two =>
+  () => {
+    const client = open()
+    return [storeOn(client, 0), storeOn(client, 1)]
+  }
+
+test.each<[string, Two]>([
+  ['redisStore', twice(lazyRedis, redisStore)],
+  ['memcachedStore', twice(() => Client.create('127.0.0.1:1'), memcachedStore)],
+  ['mysqlStore', twice(mysqlPool, (pool) => mysqlStore(pool))],
+  [
+    'mysqlStore, once with promises',
+    twice(mysqlPool, (pool, i) => mysqlStore(i === 0 ? pool : pool.promise())),
+  ],
+  ['postgresStore', twice(pgPool, (pool) => postgresStore(pool))],
+  [
+    'sqliteStore',
+    twice(
+      () => ({ ...SQLITE }),
+      (database) => sqliteStore(database as never),
+    ),
+  ],
+])('a second limiter without a name is rejected with another %s on the same client', (_name, makeStores) => {
+  const [store, another] = makeStores()
+  createLimiter({ ...five, store })
+  expect(() => createLimiter({ ...five, store: another })).toThrow(TAKEN)
+  expect(() => createLimiter({ ...five, store })).toThrow(TAKEN)
+})
+
+test('with a name or a prefix of its own, a limiter may have its own store on the same client', () => {
+  const client = lazyRedis()
+  createLimiter({ ...five, store: redisStore(client), name: 'first' })
+  createLimiter({ ...five, store: redisStore(client) })
+  expect(() => createLimiter({ ...five, store: redisStore(client), name: 'third' })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: redisStore(client), prefix: 'other' })).not.toThrow()
+  expect(() => loginGuard({ field: 'username', store: redisStore(client) })).not.toThrow()
+})
+
+test('stores on other clients, or on other tables of a pool, are apart', () => {
+  const pool = pgPool()
+  createLimiter({ ...five, store: postgresStore(pool) })
+  expect(() => createLimiter({ ...five, store: postgresStore(pool, { table: 'limits' }) })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: postgresStore(pool, { table: 'headgate' }) })).toThrow(TAKEN)
+  expect(() => createLimiter({ ...five, store: postgresStore(pgPool()) })).not.toThrow()
+})
+
+test('a store that wraps another one may have keys of its own, and is claimed by itself', () => {
+  const client = lazyRedis()
+  createLimiter({ ...five, store: redisStore(client) })
+  const wrapped = { ...redisStore(client) }
+  expect(() => createLimiter({ ...five, store: wrapped })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: Object.create(redisStore(client)) })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: wrapped })).toThrow('createLimiter: this store already serves')
+  expect(() => createLimiter({ ...five, store: memoryStore() })).not.toThrow()
+})
