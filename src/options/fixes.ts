@@ -3,9 +3,9 @@ import { findNearest, showName } from '../util/validate.js'
 
 /**
  * What to write in place of options that a factory does not have: the name of an option that takes the same
- * value, or a sentence.
+ * value, or a sentence, which may repeat the value.
  */
-export type Fixes = Readonly<Record<string, string>>
+export type Fixes = Readonly<Record<string, string | ((value: unknown) => string)>>
 
 /** Options that the factory does not have, and that have one fix. */
 export interface UnknownOptions {
@@ -24,7 +24,7 @@ export function describeUnknown(
   const unknown = Object.entries(given)
     .filter(([name, value]) => !known.includes(name) && value !== undefined)
     .map(([name]) => name)
-  const byFix = groupBy(unknown, (name) => fixFor(name, known, fixes))
+  const byFix = groupBy(unknown, (name) => fixFor(name, given[name as never], known, fixes))
   return Array.from(byFix, ([fix, names]) => {
     const listed = names.map(showName).join(' and ')
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
@@ -37,11 +37,12 @@ export function describeUnknown(
 }
 
 /** Returns the sentence that says what to write. A fix may name an option that has a fix itself. */
-function fixFor(name: string, known: readonly string[], fixes: Fixes): string {
+function fixFor(name: string, value: unknown, known: readonly string[], fixes: Fixes): string {
   if (Object.hasOwn(fixes, name)) {
-    const fix = fixes[name] as string
+    const fix = fixes[name] as Fixes[string]
+    if (typeof fix === 'function') return fix(value)
     if (!/^\w+$/.test(fix)) return fix
-    return known.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, known, fixes)
+    return known.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, value, known, fixes)
   }
   const near = findNearest(name, known)
   return near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`

@@ -11,6 +11,8 @@ const SKIP = 'Write skip, which is called with (req, res).'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
 const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
+const prefixFix = (bits: unknown, usual: number) =>
+  `Write key: byIp({ ipv6Prefix: ${Number.isInteger(bits) ? bits : usual} }).`
 const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
 /**
@@ -30,8 +32,8 @@ export const FOREIGN_OPTIONS: Fixes = {
   keyGenerator: 'key',
   getTracker: 'key',
   generateKey: 'Write key: [byIp(), byRoute()].',
-  ipv6Subnet: 'Write key: byIp({ ipv6Prefix: 56 }).',
-  ipv6SubnetPrefix: 'Write key: byIp({ ipv6Prefix: 64 }).',
+  ipv6Subnet: (bits) => prefixFix(bits === false ? 128 : bits, 56),
+  ipv6SubnetPrefix: (bits) => prefixFix(bits, 64),
   trustProxy: 'Write key: byIp({ trustProxy: 1 }), with the number or the addresses of your proxies.',
   isWhiteListed: SKIP,
   skipIf: SKIP,

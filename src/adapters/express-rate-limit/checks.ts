@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Request } from 'express'
-import { show } from '../../util/validate.js'
+import { findNearest, show } from '../../util/validate.js'
 import { DRAFTS } from './headers.js'
 import type { CheckName, EnabledValidations, Logger, Store } from './types.js'
 
@@ -111,7 +111,10 @@ const CHECKS = {
   },
   knownOptions(options: object): Finding {
     const unknown = Object.keys(options).find((name) => !KNOWN_OPTIONS.has(name))
-    if (unknown !== undefined) return ['ERR_ERL_UNKNOWN_OPTION', `There is no option ${show(unknown)}.`]
+    if (unknown === undefined) return
+    const near = findNearest(unknown, [...KNOWN_OPTIONS])
+    const fix = near === undefined ? '' : ` Did you mean ${near}?`
+    return ['ERR_ERL_UNKNOWN_OPTION', `There is no option ${show(unknown)}.${fix}`]
   },
   validationsConfig(enabled: object): Finding {
     const unknown = Object.keys(enabled).find((name) => name !== 'default' && !Object.hasOwn(CHECKS, name))

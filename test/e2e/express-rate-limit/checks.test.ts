@@ -1,4 +1,5 @@
 import type { Express, Request } from 'express'
+import { rateLimit } from 'headgate/express-rate-limit'
 import { closeServers, type Sent, times } from '../../support/http.js'
 import { answerAll, type BuildApp, bothWith } from './side-by-side.js'
 
@@ -126,3 +127,14 @@ test.each(CASES.map((each, i) => ({ name: `${i} ${each.log.join(', ') || 'nothin
     expect(ours).toEqual(original)
   },
 )
+
+test('an unknown option is logged with the one that it may be, if any is near', () => {
+  const error = jest.fn()
+  const messageFor = (options: object) => {
+    error.mockClear()
+    rateLimit({ ...options, logger: { error, warn: jest.fn() } } as object)
+    return error.mock.calls.flat().map(String).join()
+  }
+  expect(messageFor({ windowMS: 60_000 })).toContain('There is no option "windowMS". Did you mean windowMs?')
+  expect(messageFor({ somethingElse: 1 })).toMatch(/There is no option "somethingElse"\.(?! Did)/)
+})

@@ -37,10 +37,11 @@ const fn = () => true
 const enough = { limit: 5, window: '1m' }
 const numbered = { capacity: 5, refill: 5, every: '1m' }
 const policy = tokenBucket(numbered)
-const client = Object.assign(Object.create({ callBuffer() {}, pipeline() {}, on() {} }), {
-  status: 'wait',
-  options: { autoResendUnfulfilledCommands: false },
-})
+const redisClient = () =>
+  Object.assign(Object.create({ callBuffer() {}, pipeline() {}, on() {} }), {
+    status: 'wait',
+    options: { autoResendUnfulfilledCommands: false },
+  })
 
 test('an option of a policy belongs into the policy', () => {
   const problem =
@@ -67,7 +68,7 @@ describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of ano
     const scope = {
       ...headgate,
       redisStore,
-      client,
+      client: redisClient(),
       policy,
       pool: {},
       table: 'limits',
@@ -119,6 +120,18 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
     () => rateLimit({ ...enough, limit: fn } as never),
     'limit must be a whole number of at least 1, got function fn. ' +
       'Give a function as policy, which returns the policy for a request.',
+  ],
+  [
+    () => rateLimit({ ...enough, ipv6Subnet: 48 } as never),
+    'there is no option "ipv6Subnet". Write key: byIp({ ipv6Prefix: 48 }).',
+  ],
+  [
+    () => rateLimit({ ...enough, ipv6Subnet: false } as never),
+    'there is no option "ipv6Subnet". Write key: byIp({ ipv6Prefix: 128 }).',
+  ],
+  [
+    () => rateLimit({ ...enough, ipv6Subnet: () => 64 } as never),
+    'there is no option "ipv6Subnet". Write key: byIp({ ipv6Prefix: 56 }).',
   ],
   [
     () => rateLimit({ ...enough, keyGenerator: fn } as never),
