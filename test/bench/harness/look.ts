@@ -20,11 +20,14 @@ export const WHITE: Look = {
   peers: ['#ea580c', '#64748b', '#ca8a04', '#be185d'],
 }
 
-/** For a light page and for a dark one, whose background is seen through the plot. */
+/**
+ * For readers who prefer light pages, and dark ones. The dark plot has its own background: a page may be white all
+ * the same.
+ */
 export const LOOKS = {
   light: { ...WHITE, background: 'transparent' },
   dark: {
-    background: 'transparent',
+    background: '#111827',
     text: '#e5e7eb',
     muted: '#9ca3af',
     rule: '#374151',

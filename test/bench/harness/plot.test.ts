@@ -126,9 +126,12 @@ test('bars are as long as their values, from one start, ours in our color', asyn
   expect(ours.map(({ width }) => (width / peer.width).toFixed(2))).toEqual(['0.25', '0.50'])
 })
 
-test('a plot for a dark page shows the page behind it, and has light text', async () => {
+test('a plot for readers who prefer dark pages has a dark background of its own, and light text', async () => {
   const svg = await barPlot(BARS, LOOKS.dark)
-  expect(svg).toMatch(/^<rect [^>]*fill="none"/m)
+  expect(/^<rect width="\d+" height="\d+" x="0" y="0" fill="([^"]+)"/m.exec(svg)?.[1]).toBe(
+    LOOKS.dark.background,
+  )
+  expect(LOOKS.dark.background).toMatch(/^#[01]/)
   const colors = [...svg.matchAll(/<text[^>]* fill="(#\w+)"/g)].map(([, color]) => color)
   expect([...new Set(colors)].sort()).toEqual([LOOKS.dark.muted, LOOKS.dark.text])
   expect(svg).not.toContain(OUR_COLOR)
