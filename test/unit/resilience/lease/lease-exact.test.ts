@@ -8,6 +8,7 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
+import { shareUpTo } from '../../../properties/arbitrary-policies.js'
 import {
   allowedCount,
   chargeHundred,
@@ -39,7 +40,7 @@ const burst = fc.record({
   times: fc.integer({ min: 1, max: 40 }),
   cost: fc.constantFrom(1, 1, 1, 2, 5),
   isDrained: fc.boolean(),
-  afterMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 20, noNaN: true }), fc.nat({ max: 150 })),
+  afterMs: fc.oneof(fc.constant(0), shareUpTo(20), fc.nat({ max: 150 })),
 })
 const bursts = fc.array(burst, { minLength: 20, maxLength: 60, size: 'max' })
 
