@@ -15,3 +15,4 @@ export type {
   InjectionToken,
   NestRequest,
 } from './adapters/nest/types.js'
+export * from './http.js'

@@ -162,7 +162,7 @@ describe('concurrency', () => {
     const { all, order } = waitAll(limiter, 2, { maxWaitMs: 500 })
     await nextTurn()
     expect(order).toEqual([])
-    await limiter.refund(held)
+    await limiter.release(held)
     await nextTurn()
     expect(order).toEqual([0])
     expect((await all).map(({ allowed }) => allowed)).toEqual([true, false])
