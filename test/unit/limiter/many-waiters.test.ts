@@ -5,7 +5,7 @@ import { promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 
 const MAX_WAITERS = 10_000
-const MAX_BYTES = 10_000
+const MAX_BYTES = 20_000
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
