@@ -155,15 +155,26 @@ export function partDecision(
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict
   const { limit, windowMs } = policy
-  if (isConcurrency(policy))
-    return heldPart({ name, limit, windowMs, cost, allowed, remaining, retryAfterMs })
+  if (isConcurrency(policy)) return heldPart(name, limit, cost, verdict)
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
 /** Returns a concurrency limit's part: no time brings back what requests in flight hold. */
-function heldPart(part: Omit<PartDecision, 'resetAfterMs' | 'moreAfterMs' | 'quotaUnit'>): PartDecision {
-  const laterMs = part.remaining < part.limit ? Number.POSITIVE_INFINITY : 0
-  return { ...part, resetAfterMs: laterMs, moreAfterMs: laterMs, quotaUnit: 'concurrent-requests' }
+function heldPart(name: string, limit: number, cost: number, verdict: PartVerdict): PartDecision {
+  const { allowed, remaining, retryAfterMs } = verdict
+  const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
+  return {
+    name,
+    limit,
+    windowMs: Number.POSITIVE_INFINITY,
+    cost,
+    allowed,
+    remaining,
+    resetAfterMs: laterMs,
+    retryAfterMs,
+    moreAfterMs: laterMs,
+    quotaUnit: 'concurrent-requests',
+  }
 }
 
 /** Returns the limit that denied for longest; where all allowed, the one nearest to exhaustion. */
