@@ -108,3 +108,27 @@ const namedCount = choice('all', 'failed', 'successful')
 function readCount(owner: string, option: string, count: unknown): unknown {
   return typeof count === 'function' ? count : namedCount(owner, option, count)
 }
+
+/** Options that say how much is allowed: one that is given takes the place of all that were inherited. */
+const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
+/** Options that do not go with `limits`. */
+const OF_ONE_LIMIT = ['key', 'cost', 'lease', 'delay'] as const
+
+type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
+
+/** Returns whether options say how much is allowed. */
+export function hasAmount(options: Amounts): boolean {
+  return AMOUNTS.some((name) => options[name] !== undefined)
+}
+
+/** Returns the options of a route: its own, and for the rest those of its application, but for the name. */
+export function inheritOptions<Options extends Amounts & { readonly name?: string }>(
+  shared: Options,
+  own: Options,
+): Options {
+  const { name: _, ...inherited } = shared
+  if (hasAmount(own)) for (const option of AMOUNTS) delete inherited[option]
+  if (own.limits !== undefined)
+    for (const option of OF_ONE_LIMIT) delete (inherited as Record<string, unknown>)[option]
+  return { ...inherited, ...own } as Options
+}

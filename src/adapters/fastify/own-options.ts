@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RouteOptions } from 'fastify'
+import { inheritOptions } from '../../http/options.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitHookOptions } from './hook.js'
 
@@ -8,11 +9,6 @@ export type Route = RouteOptions
 
 /** The options in the `config` of a route. */
 type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
-
-/** Each of these options says how much is allowed: a route that gives one takes none of the plugin's. */
-const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
-/** Options that do not go with `limits`. */
-const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 /** Returns whether a route has options of its own. Throws a `TypeError` for others than these and `false`. */
 export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
@@ -30,13 +26,8 @@ export function ownOptions(
   { hook: _, ...own }: OwnLimit,
   route: Route,
 ): RateLimitHookOptions {
-  const { name, ...rest } = shared
-  const inherited: RateLimitHookOptions = { ...rest }
-  if (AMOUNTS.some((option) => own[option] !== undefined))
-    for (const option of AMOUNTS) delete inherited[option]
-  if (own.limits !== undefined) for (const option of OF_ONE_LIMIT) delete inherited[option]
-  const merged = { ...inherited, ...own }
-  return merged.store === undefined ? merged : { name: nameOf(route, name), ...merged }
+  const merged = inheritOptions<RateLimitHookOptions>(shared, own)
+  return merged.store === undefined ? merged : { name: nameOf(route, shared.name), ...merged }
 }
 
 const MAX_LENGTH = 64 // of the name of a limiter

@@ -1,16 +1,11 @@
+import { hasAmount } from '../../http/options.js'
 import { refundUncounted } from '../../http/refund-uncounted.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { hasStatus } from './call.js'
 import { limitedDecorations } from './decorators.js'
 import { type Decoration, decorationOf } from './metadata.js'
-import {
-  hasAmount,
-  type LimitOptions,
-  optionsOf,
-  type RateLimitModuleOptions,
-  withoutOnLimited,
-} from './options.js'
+import { type LimitOptions, optionsOf, type RateLimitModuleOptions, withoutOnLimited } from './options.js'
 import { type NestResponse, nestServer } from './server.js'
 import type { ExecutionContext } from './types.js'
 

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../../http/options.js'
+import { inheritOptions, type RequestOptions } from '../../http/options.js'
 import type { RateLimitException } from './exception.js'
 import type { Decoration } from './metadata.js'
 import type { NestResponse } from './server.js'
@@ -31,27 +31,13 @@ export interface RateLimitModuleOptions<Req = NestRequest, Res = unknown> extend
   global?: boolean
 }
 
-/** The options that say how much is allowed. */
-const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
-/** Options that stand in each of `limits`. */
-const OF_ONE_LIMIT = ['key', 'cost'] as const
-
 /** The options as the adapter itself calls their functions. */
 export type LimitOptions = NestLimitOptions<object, NestResponse>
 
-/** Returns whether options say how much is allowed. */
-export function hasAmount(options: LimitOptions): boolean {
-  return AMOUNTS.some((name) => options[name] !== undefined)
-}
-
 /** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */
-export function optionsOf(decoration: Decoration, { name, ...shared }: LimitOptions): LimitOptions {
-  const own: LimitOptions = decoration.options ?? {}
-  const inherited: LimitOptions = { ...shared }
-  if (hasAmount(own)) for (const option of AMOUNTS) delete inherited[option]
-  if (own.limits !== undefined) for (const option of OF_ONE_LIMIT) delete inherited[option]
-  const merged = { ...inherited, ...own }
-  return merged.store === undefined ? merged : { name: limiterName(decoration, name), ...merged }
+export function optionsOf(decoration: Decoration, shared: LimitOptions): LimitOptions {
+  const merged = inheritOptions<LimitOptions>(shared, decoration.options ?? {})
+  return merged.store === undefined ? merged : { name: limiterName(decoration, shared.name), ...merged }
 }
 
 /** Returns a name that is valid in keys and headers: the end of a long one, which tells handlers apart. */
