@@ -45,7 +45,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'express-slow-down': ['slowDown'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
   './row-scope.js': [
-    ...['clients', 'free', 'isPro', 'isStaff', 'log', 'pro'],
+    ...['clients', 'free', 'isPro', 'isStaff', 'log', 'minute', 'pro'],
     ...['constructAll', 'expressRateLimit', 'type Limited'],
   ],
 }

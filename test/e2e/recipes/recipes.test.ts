@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { io } from 'socket.io-client'
 import { WebSocket } from 'ws'
 import { writeRecipe } from './recipe.js'
@@ -79,11 +79,29 @@ test('ws: messages are limited by address, across connections', async () => {
   expect(JSON.parse(refused[0] as string).retryAfterMs).toBeGreaterThan(0)
 })
 
+test('ws: a malformed frame closes its connection, and the server goes on', async () => {
+  const reported = jest.spyOn(console, 'error').mockImplementation(() => {})
+  const address = await start('WebSockets')
+  const broken = new WebSocket(`ws://${address}`)
+  await once(broken, 'open')
+  ;(broken as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff, 0, 0]))
+  await once(broken, 'close')
+  expect(reported).toHaveBeenCalledTimes(1)
+  reported.mockRestore()
+  const other = new WebSocket(`ws://${address}`)
+  cleanups.push(() => other.terminate())
+  await once(other, 'open')
+  other.send('hello')
+  const [answer] = await once(other, 'message')
+  expect(String(answer)).toBe('you said hello')
+})
+
 test('Socket.IO: events are limited, and the client is told', async () => {
   const address = await start('WebSockets', 1)
   const socket = io(`http://${address}`, { transports: ['websocket'] })
   cleanups.push(() => socket.disconnect())
-  for (let i = 0; i < 20; i++) expect(await socket.emitWithAck('say', i)).toBe(`you said ${i}`)
+  socket.emit('say', 'without an answer')
+  for (let i = 1; i < 20; i++) expect(await socket.emitWithAck('say', i)).toBe(`you said ${i}`)
   const refused = new Promise((resolve) => socket.once('refused', resolve))
   socket.emit('say', 20)
   expect(await refused).toBe('too many events')
