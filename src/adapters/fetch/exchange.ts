@@ -1,3 +1,4 @@
+import { PASSAGE } from '../../http/passage.js'
 import type { Server } from '../../http/server.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 
@@ -36,7 +37,7 @@ export function openExchange(request: Request, info: FetchInfo): Exchange {
     Object.assign(known.subject, info)
     return known
   }
-  const subject = new Subject(request, info) as FetchSubject
+  const subject = new Subject(request, info) as object as FetchSubject
   const exchange: Exchange = {
     subject,
     headers: new Map(),
@@ -54,6 +55,7 @@ class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
   readonly request: Request
+  readonly [PASSAGE] = undefined
 
   constructor(request: Request, info: FetchInfo) {
     Object.assign(this, info)
@@ -87,8 +89,11 @@ export const fetchServer: Server<Exchange> = {
   },
   areHeadersSent: () => false,
   send(exchange, { status, headers, body }) {
-    fetchServer.setHeaders(exchange, headers)
+    const ofBody = headers.findIndex((name, i) => i % 2 === 0 && name.startsWith('Content-'))
+    fetchServer.setHeaders(exchange, headers.slice(0, ofBody))
     exchange.response = new Response(body, { status, headers: [...exchange.headers] })
+    for (let i = ofBody; i < headers.length; i += 2)
+      exchange.response.headers.set(headers[i] as string, headers[i + 1] as string)
   },
   abort() {},
   onceFinished(exchange, listener) {
@@ -111,7 +116,8 @@ export function closeExchange({ closeListeners }: Exchange): void {
 /** Returns a response with the headers of its exchange, and has the outcome reconciled, once. */
 export function finishExchange(exchange: Exchange, response: Response): Response {
   const { subject, headers, signal, listeners } = exchange
-  const finished = closeWhenRead(exchange, withHeaders(response, headers))
+  const isOwn = exchange.response === response
+  const finished = closeWhenRead(exchange, isOwn ? addTo(response, headers) : withHeaders(response, headers))
   exchange.response = finished
   const due = listeners.splice(0)
   if (due.length === 0 || signal?.aborted) return finished
@@ -133,14 +139,26 @@ function closeWhenRead(exchange: Exchange, response: Response): Response {
   return new Response(readable, response)
 }
 
+/** Responses with headers of an exchange. An application may return the same object for several requests. */
+const used = new WeakSet<Response>()
+
 /** Adds the headers that a response does not have: to itself, or to a copy where its own are immutable. */
 function withHeaders(response: Response, headers: Map<string, string>): Response {
   if (response.status < 200) return response // an upgrade or an error, which cannot be copied
-  const missing = [...headers].filter(([name]) => !response.headers.has(name))
-  try {
-    for (const [name, value] of missing) response.headers.set(name, value)
-    return response
-  } catch {
-    return withHeaders(new Response(response.body, response), headers)
+  if (used.has(response)) {
+    const copy = new Response(response.body, response)
+    for (const name of headers.keys()) copy.headers.delete(name) // those of another request
+    return addTo(copy, headers)
   }
+  try {
+    return addTo(response, headers)
+  } catch {
+    return addTo(new Response(response.body, response), headers)
+  }
+}
+
+function addTo(response: Response, headers: Map<string, string>): Response {
+  for (const [name, value] of headers) if (!response.headers.has(name)) response.headers.set(name, value)
+  used.add(response)
+  return response
 }

@@ -19,6 +19,11 @@ export interface FetchInfo {
   readonly route?: string | null | undefined
   /** Keeps the platform from ending while a refund is under way: `ctx.waitUntil` of Workers, for one. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+  /** The keys read these from the request. */
+  readonly method?: never
+  readonly headers?: never
+  readonly socket?: never
+  readonly baseUrl?: never
 }
 
 /** What the callbacks among the options are called with: the request, and what the platform knows of it. */

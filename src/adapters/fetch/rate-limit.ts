@@ -62,8 +62,17 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
       (async (decision: Decision) => {
         exchange.response = checkedResponse(await onLimited(subject, decision))
       })
-    if (await run(subject, exchange, answer)) return undefined
+    if (await runOrClose(subject, exchange, answer)) return undefined
     return finishExchange(exchange, exchange.response ?? new Response(null, { status: CLIENT_GONE }))
+  }
+
+  async function runOrClose(...args: Parameters<typeof run>): Promise<boolean> {
+    try {
+      return await run(...args)
+    } catch (error) {
+      closeExchange(args[1])
+      throw error
+    }
   }
 
   function finish(request: Request, response: Response): Response {

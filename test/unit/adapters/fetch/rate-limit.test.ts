@@ -3,6 +3,7 @@ import {
   byIp,
   byRoute,
   byUser,
+  concurrency,
   type FetchInfo,
   type FetchSubject,
   fixedWindow,
@@ -243,6 +244,38 @@ describe('finish', () => {
     const response = Response.error()
     expect(await limiterOf().handle(request(), ADA, () => response)).toBe(response)
   })
+})
+
+test('a response of the application in place of a refusal has the quota, and headers of its own body', async () => {
+  const limit = rateLimit({ limit: 1, window: '10s' })
+  await limit(request(), { ip: '192.0.2.1' })
+  const denied = request()
+  expect((await limit(denied, { ip: '192.0.2.1' }))?.headers.get('content-length')).toBe('44')
+  const own = limit.finish(denied, Response.json({ slow: 'down' }, { status: 429 }))
+  expect(own.headers.get('content-type')).toBe('application/json')
+  expect(own.headers.get('content-length')).toBeNull()
+  expect(own.headers.get('retry-after')).toBe('10')
+})
+
+test('a response object that is returned for several requests shows each its own quota', async () => {
+  const limit = rateLimit({ limit: 10, window: '10s' })
+  const noContent = new Response(null, { status: 204 })
+  const remaining: (string | null)[] = []
+  for (const ip of ['192.0.2.1', '192.0.2.1', '192.0.2.2']) {
+    const one = request()
+    await limit(one, { ip })
+    remaining.push(limit.finish(one, noContent).headers.get('x-ratelimit-remaining'))
+  }
+  expect(remaining).toEqual(['9', '8', '9'])
+})
+
+test('a limiter that rejects releases what those before it hold', async () => {
+  const inFlight = rateLimit({ policy: concurrency({ limit: 1 }), key: () => 'all' })
+  const broken = rateLimit({ limit: 1, window: '1s', skip: () => Promise.reject(new Error('no skip')) })
+  const one = request()
+  expect(await inFlight(one, {})).toBeUndefined()
+  await expect(broken(one, {})).rejects.toThrow('no skip')
+  expect(await inFlight(request(), {})).toBeUndefined()
 })
 
 describe('handle', () => {
