@@ -2,9 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { accessRule } from '../limiter/access-rules.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterOptions } from '../limiter/options.js'
+import { ENTRIES_RULE } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
+import type { Fixes } from '../options/fixes.js'
 import { FOREIGN_OPTIONS, POLICY_OPTIONS } from '../options/foreign-options.js'
-import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import {
+  callback,
+  optional,
+  type Rows,
+  readOptions,
+  type Settings,
+  withDefault,
+} from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
@@ -107,6 +116,20 @@ const namedCount = choice('all', 'failed', 'successful')
 
 function readCount(owner: string, option: string, count: unknown): unknown {
   return typeof count === 'function' ? count : namedCount(owner, option, count)
+}
+
+/**
+ * Checks options of which the amount may be missing, such as those that others inherit from. `rows` adds to
+ * the options of all frameworks, `fixes` what to write in place of others. Throws a `TypeError` that names the
+ * option and the fix.
+ */
+export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
+  const { onLimited: _, ...common } = MIDDLEWARE_ROWS
+  readOptions(owner, options, {
+    rows: { ...common, ...rows } as typeof common & Rows,
+    rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), delayCheck: DELAY_RULE },
+    fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS, ...fixes },
+  })
 }
 
 /** Options that say how much is allowed: one that is given takes the place of all that were inherited. */

@@ -5,9 +5,17 @@ import type { Limiter } from '../../limiter/limiter.js'
 import { hasStatus } from './call.js'
 import { limitedDecorations } from './decorators.js'
 import { type Decoration, decorationOf } from './metadata.js'
-import { type LimitOptions, optionsOf, type RateLimitModuleOptions, withoutOnLimited } from './options.js'
+import {
+  checkDecoration,
+  checkModule,
+  type LimitOptions,
+  optionsOf,
+  type RateLimitModuleOptions,
+} from './options.js'
 import { type NestResponse, nestServer } from './server.js'
 import type { ExecutionContext } from './types.js'
+
+const MODULE = 'RateLimitModule'
 
 /** The limiter of some handlers. */
 export interface HandlerLimit {
@@ -23,10 +31,12 @@ export class RateLimiters {
   readonly #own = new Map<Decoration, HandlerLimit>()
   readonly #default: HandlerLimit | undefined
 
-  constructor({ global = true, ...shared }: RateLimitModuleOptions<never, never>) {
+  constructor(options: RateLimitModuleOptions<never, never>) {
+    checkModule(MODULE, options)
+    const { global = true, ...shared } = options
     this.isGlobal = global
     this.#shared = shared as LimitOptions
-    this.#default = hasAmount(this.#shared) ? handlerLimit('RateLimitModule', this.#shared) : undefined
+    this.#default = hasAmount(this.#shared) ? handlerLimit(MODULE, this.#shared) : undefined
     for (const decoration of limitedDecorations) this.#limitOf(decoration)
   }
 
@@ -57,14 +67,16 @@ export class RateLimiters {
   #limitOf(decoration: Decoration): HandlerLimit {
     const known = this.#own.get(decoration)
     if (known !== undefined) return known
-    const limit = handlerLimit(`RateLimit of ${decoration.name}`, optionsOf(decoration, this.#shared))
+    const owner = `RateLimit of ${decoration.name}`
+    checkDecoration(owner, decoration.options as object)
+    const limit = handlerLimit(owner, optionsOf(decoration, this.#shared))
     this.#own.set(decoration, limit)
     return limit
   }
 }
 
 function handlerLimit(owner: string, given: LimitOptions): HandlerLimit {
-  const { exception, ...options } = withoutOnLimited(owner, given)
+  const { exception, ...options } = given
   return { steps: requestSteps(owner, options, nestServer, stepsOf(options)), exception }
 }
 

@@ -1,4 +1,6 @@
-import { inheritOptions, type RequestOptions } from '../../http/options.js'
+import { checkOptions, inheritOptions, type RequestOptions } from '../../http/options.js'
+import { callback } from '../../options/option-table.js'
+import { wrongOption } from '../../util/validate.js'
 import type { RateLimitException } from './exception.js'
 import type { Decoration } from './metadata.js'
 import type { NestResponse } from './server.js'
@@ -49,9 +51,26 @@ function limiterName({ name }: Decoration, prefix: string | undefined): string {
     .replace(/^[^A-Za-z0-9]+/, '')
 }
 
+const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a refused request.'
+const FIXES = { onLimited: EXCEPTION_FIX, handler: EXCEPTION_FIX }
+
+/** Throws a `TypeError` for wrong options of the module. It may leave to handlers how much is allowed. */
+export function checkModule(owner: string, options: object): void {
+  checkOptions(owner, options, { exception: callback, global: readGlobal }, FIXES)
+}
+
+/** Throws a `TypeError` for wrong options of a decorator, whichever module they inherit from. */
+export function checkDecoration(owner: string, options: object): void {
+  checkOptions(owner, options, { exception: callback }, { ...FIXES, global: 'Write global in forRoot.' })
+}
+
+function readGlobal(owner: string, option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean')
+    throw wrongOption(owner, option, 'true or false', value)
+}
+
 /** Returns options. Throws a `TypeError` for `onLimited` among them, which would have no effect. */
 export function withoutOnLimited<Options extends object>(owner: string, options: Options): Options {
   if (!('onLimited' in options)) return options
-  const fix = 'Write exception, which returns what is thrown for a refused request.'
-  throw new TypeError(`${owner}: there is no option onLimited. ${fix}`)
+  throw new TypeError(`${owner}: there is no option onLimited. ${EXCEPTION_FIX}`)
 }

@@ -51,8 +51,19 @@ describe('wrong options', () => {
   test.each([
     ['of the module', { limit: 5 }, /RateLimitModule: .*window/],
     ['of the module: onLimited', { limit: 5, window: '1m', onLimited: () => undefined }, /Write exception/],
+    ['of express-rate-limit', { max: 2, windowMs: 60_000 }, /no option "max".*limit/s],
+    ['of @nestjs/throttler', { throttlers: [{ ttl: 60_000, limit: 2 }] }, /no option "throttlers"/],
+    ['in an array', [{ ttl: 60_000, limit: 2 }], /RateLimitModule: options must be an object, got an array/],
+    ['that are misspelled', { lmit: 2 }, /no option "lmit". Did you mean limit\?/],
+    ['of a wrong type, without an amount', { key: 5 }, /RateLimitModule: key must be/],
+    ['that are left out', undefined, /RateLimitModule: options must be an object, got undefined/],
+    ['that say otherwise than yes or no', { global: 'no' }, /global must be true or false, got "no"/],
   ])('%s throw when the application starts', (_what, options, message) => {
-    expect(() => new RateLimiters(options)).toThrow(message)
+    expect(() => new RateLimiters(options as object)).toThrow(message)
+  })
+
+  test('without an amount are those of the handlers', () => {
+    expect(new RateLimiters({ count: 'failed', delay: { after: 5, by: '1s' } }).default).toBeUndefined()
   })
 
   test('of a decorator throw when the application starts', () => {
