@@ -47,8 +47,8 @@ export interface Delayer<Req, Res> {
   /** Returns for how many milliseconds a request is delayed: 0 = not. */
   delayOf(decision: Decision, req: Req): MaybePromise<number>
   /**
-   * Resolves with true after a time; with false as soon as the client has hung up. Returns `undefined` if
-   * too many requests are delayed now.
+   * Resolves with true after a time; with false as soon as the client has hung up, where there is a response
+   * to show it. Returns `undefined` if too many requests are delayed now.
    */
   hold(res: Res, delayMs: number): Promise<boolean> | undefined
 }
@@ -72,6 +72,7 @@ export function createDelayer<Req, Res>(
     delayed += 1
     return new Promise<boolean>((resolve) => {
       const cancel = callAt(performance.now() + delayMs, () => resolve(true))
+      if (res === undefined) return
       server.onceClosed(res, () => {
         cancel()
         resolve(false)

@@ -7,7 +7,7 @@ export interface Call<Req = object, Res = NestResponse> {
   readonly res: Res
 }
 
-/** One call for all guards that stand before a handler, so that the same limiter charges it once. */
+/** One call for all guards in front of a handler, so that the same limiter charges it once. */
 const calls = new WeakMap<ExecutionContext, Call>()
 /** Those that have no status of their own. */
 const withoutStatus = new WeakSet<object>()
@@ -33,13 +33,19 @@ function createCall(type: string, args: readonly unknown[]): Call | undefined {
   return call
 }
 
-/** What contexts of GraphQL servers hold. */
-interface GraphqlContext {
-  readonly req?: object
-  readonly request?: object
+/** A request in a GraphQL context. */
+interface GraphqlRequest {
+  /** Of graphql-ws: its context stands in place of a request, and holds the one that opened the connection. */
+  readonly extra?: { readonly request?: object }
   readonly res?: unknown
+}
+
+/** What contexts of GraphQL servers hold. */
+interface GraphqlContext extends GraphqlRequest {
+  readonly req?: GraphqlRequest
+  readonly request?: GraphqlRequest
   readonly response?: unknown
-  readonly reply?: { readonly request?: object }
+  readonly reply?: { readonly request?: GraphqlRequest }
 }
 
 interface FieldInfo {
@@ -47,18 +53,29 @@ interface FieldInfo {
   readonly parentType: { readonly name: string }
 }
 
-/** Returns one field of a query: a request may call a field any number of times, by aliases. */
-function graphqlCall([, fieldArgs, given, info]: readonly unknown[]): Call {
-  const context = (given ?? {}) as GraphqlContext
-  const request = context.req ?? context.request ?? context.reply?.request ?? {}
-  const { res = context.res ?? context.response ?? context.reply } = request as { readonly res?: unknown }
-  const { fieldName, parentType } = info as FieldInfo
-  const req = Object.create(request, {
-    body: { value: fieldArgs },
+/**
+ * Returns one field of a query: a request may call a field any number of times, by aliases. A resolver is
+ * called with (parent, args, context, info), that of a federated reference with (reference, context, info).
+ */
+function graphqlCall(args: readonly unknown[]): Call {
+  const infoAt = args.findLastIndex(isFieldInfo)
+  const [body, context] = args.slice(0, infoAt).slice(-2) as [unknown, GraphqlContext | undefined]
+  const { fieldName, parentType } = args[infoAt] as FieldInfo
+  const { req, request, reply, extra, res = reply } = context ?? {}
+  const carrier = req ?? request ?? reply?.request ?? {}
+  const opened = (carrier.extra ?? extra)?.request ?? carrier
+  const call = Object.create(opened, {
+    body: { value: body },
+    method: { value: undefined }, // a client may choose between GET and POST
     route: { value: { path: `${parentType.name}.${fieldName}` } },
-    rateLimit: recordedOn(request),
+    rateLimit: recordedOn(carrier),
   })
-  return { req, res: asResponse(res) }
+  return { req: call, res: asResponse(carrier.res ?? res ?? context?.response) }
+}
+
+function isFieldInfo(value: unknown): value is FieldInfo {
+  const { fieldName, parentType } = (value ?? {}) as Partial<FieldInfo>
+  return typeof fieldName === 'string' && typeof parentType?.name === 'string'
 }
 
 /** What clients of Socket.IO and of the package ws have. */

@@ -39,7 +39,7 @@ export const platformServer: NodeServer<PlatformResponse> = serverOver(rawOf, {
   },
 })
 
-/** The same, and what there is no response to. */
+/** The same, and what there is no response to: that counts as over, so nothing is held until its end. */
 export const nestServer: Server<NestResponse> = {
   getHeader: (res, name) => res && platformServer.getHeader(res, name),
   removeHeader: (res, name) => res && platformServer.removeHeader(res, name),

@@ -1,6 +1,6 @@
 import 'reflect-metadata'
-import { memoryStore, type Policy, tokenBucket } from 'headgate'
-import { RateLimit, RateLimiters } from 'headgate/nest'
+import { byIp, byRoute, concurrency, memoryStore, type Policy, tokenBucket } from 'headgate'
+import { RateLimit, RateLimiters, RateLimitGuard } from 'headgate/nest'
 import { callOf } from '../../../src/adapters/nest/call.js'
 import { limitedDecorations } from '../../../src/adapters/nest/decorators.js'
 import { RateLimitException } from '../../../src/adapters/nest/exception.js'
@@ -90,6 +90,30 @@ describe('a call', () => {
     expect(call?.res).toBeDefined()
   })
 
+  test('of a subscription over graphql-ws has the address and the headers of its connection', () => {
+    const request = { socket: { remoteAddress: '192.0.2.1' }, headers: { 'x-api-key': 'ada' } }
+    const connection = { connectionInitReceived: true, subscriptions: {}, extra: { request } }
+    const inReq = callOf(contextOf('graphql', {}, {}, { req: connection }, info))
+    const alone = callOf(contextOf('graphql', {}, {}, connection, info))
+    expect([inReq?.req, alone?.req].map((req) => byIp()(req as object))).toEqual(['192.0.2.1', '192.0.2.1'])
+    expect(inReq?.req).toMatchObject({ headers: request.headers })
+    Object.assign(inReq?.req ?? {}, { rateLimit: 'a decision' })
+    expect(connection).toHaveProperty('rateLimit', 'a decision')
+  })
+
+  test('of GraphQL for a federated reference has its request', () => {
+    const context = contextOf('graphql', { id: 7 }, { req: { ip: '192.0.2.1' } }, info)
+    expect(callOf(context)?.req).toMatchObject({ ip: '192.0.2.1', body: { id: 7 } })
+  })
+
+  test('of GraphQL is of the same route by GET and by POST', () => {
+    const routes = ['GET', 'POST'].map((method) => {
+      const call = callOf(contextOf('graphql', {}, {}, { req: { method } }, info))
+      return byRoute()(call?.req)
+    })
+    expect(routes).toEqual([' Query.users', ' Query.users'])
+  })
+
   test('of Socket.IO has the headers, the address and the user of its connection', () => {
     const request = { headers: { 'x-forwarded-for': '192.0.2.1' }, socket: { remoteAddress: '192.0.2.9' } }
     const client = { request, data: { user: { id: 'ada' } } }
@@ -106,6 +130,25 @@ describe('a call', () => {
 
   test('of a microservice is none', () => {
     expect(callOf(contextOf('rpc', {}, {}))).toBeUndefined()
+  })
+})
+
+describe('a message, which has no response,', () => {
+  const message = () => contextOf('ws', { _socket: { remoteAddress: '192.0.2.1' } }, {}, 'chat')
+
+  test('passes after its delay', async () => {
+    const guard = new RateLimitGuard(
+      new RateLimiters({ limit: 5, window: '1m', delay: { after: 0, by: '20ms' } }),
+    )
+    const startMs = performance.now()
+    expect(await guard.canActivate(message())).toBe(true)
+    expect(performance.now() - startMs).toBeGreaterThan(18)
+  })
+
+  test('never holds a unit of concurrency', async () => {
+    const policy = concurrency({ limit: 1, ttl: '1m' })
+    const guard = new RateLimitGuard(new RateLimiters({ policy }))
+    expect([await guard.canActivate(message()), await guard.canActivate(message())]).toEqual([true, true])
   })
 })
 
