@@ -71,9 +71,13 @@ export function createDelayer<Req, Res>(
     if (delayed >= MAX_DELAYED) return undefined
     delayed += 1
     return new Promise<boolean>((resolve) => {
-      const cancel = callAt(performance.now() + delayMs, () => resolve(true))
+      let forget: (() => void) | undefined
+      const cancel = callAt(performance.now() + delayMs, () => {
+        forget?.()
+        resolve(true)
+      })
       if (res === undefined) return
-      server.onceClosed(res, () => {
+      forget = server.onceClosed(res, () => {
         cancel()
         resolve(false)
       })

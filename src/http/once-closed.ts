@@ -12,23 +12,30 @@ export function isClosed(res: ServerResponse): boolean {
 }
 
 /**
- * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already.
+ * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. Returns
+ * what removes the listener.
  *
  * A pipelined response waits without a socket for those before it (HTTP/1.1). Node.js 20 to 24 never emits
  * `close` on it if the connection is lost meanwhile, so that of the connection counts, too.
  */
-export function onceClosed(res: ServerResponse, listener: () => void): void {
+export function onceClosed(res: ServerResponse, listener: () => void): () => void {
   const queuedOn: Socket | undefined = res.socket === null ? res.req?.socket : undefined
-  if (isClosed(res) || queuedOn?.destroyed) listener()
-  else if (queuedOn === undefined) res.once('close', listener)
-  else {
-    const listeners = listenersOf(queuedOn)
-    const callOnce = () => {
-      if (listeners.delete(callOnce)) listener()
-    }
-    listeners.add(callOnce)
-    res.once('close', callOnce)
+  if (isClosed(res) || queuedOn?.destroyed) {
+    listener()
+    return () => {}
   }
+  const listeners: Listeners | undefined = queuedOn && listenersOf(queuedOn)
+  const remove = () => {
+    listeners?.delete(callOnce)
+    res.off('close', callOnce)
+  }
+  const callOnce = () => {
+    remove()
+    listener()
+  }
+  listeners?.add(callOnce)
+  res.once('close', callOnce)
+  return remove
 }
 
 type Listeners = Set<() => void>

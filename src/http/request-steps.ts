@@ -83,7 +83,7 @@ export function requestSteps<Req extends object, Res>(
     const isFirst = recordPassage(req, limiter, decision)
     if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
     if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
-    if (isHolding(decision)) server.onceClosed(res, () => release(decision))
+    if (isHolding(decision)) server.onceClosed(res, releaseOf(decision))
     if (delayer === undefined || !enforce) return pass(req, res, decision)
     return thenMaybe(delayer.delayOf(decision, req), (delayMs) =>
       delayMs === 0 ? pass(req, res, decision) : delay(req, res, onLimited, decision, delayMs),
@@ -95,11 +95,14 @@ export function requestSteps<Req extends object, Res>(
     return true
   }
 
-  async function release(decision: Decision): Promise<void> {
-    try {
-      await limiter.release(decision)
-    } catch (error) {
-      emitFailure(limiter.events, 'refundFailed', error, decision)
+  /** Returns what releases a decision, which refers to neither request nor response. */
+  function releaseOf(decision: Decision): () => Promise<void> {
+    return async () => {
+      try {
+        await limiter.release(decision)
+      } catch (error) {
+        emitFailure(limiter.events, 'refundFailed', error, decision)
+      }
     }
   }
 

@@ -33,8 +33,11 @@ export interface Server<Res> {
    * it returns may be a promise, which does not reject.
    */
   onceFinished(res: Res, listener: (status: number) => unknown): void
-  /** Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. */
-  onceClosed(res: Res, listener: () => void): void
+  /**
+   * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. Returns
+   * what removes the listener, which must not refer to `res` if it is to be called for an abandoned one.
+   */
+  onceClosed(res: Res, listener: () => void): () => void
 }
 
 /** A server whose responses stand for those of node:http. */

@@ -8,7 +8,7 @@ export interface Exchange {
   readonly headers: Map<string, string>
   /** Called with the status once there is a response. */
   readonly listeners: ((status: number) => unknown)[]
-  /** Called once the response has been read or the request is aborted. */
+  /** Called once the response has been read or discarded, or the request is aborted. */
   readonly closeListeners: (() => void)[]
   /** Of the request; read before its handler runs, since servers make it at the first read. */
   signal: AbortSignal | undefined
@@ -101,16 +101,35 @@ export const fetchServer: Server<Exchange> = {
     exchange.listeners.push(listener)
   },
   onceClosed(exchange, listener) {
+    const { closeListeners } = exchange
     exchange.signal ??= exchange.subject.request.signal
-    exchange.closeListeners.push(listener)
-    if (exchange.signal.aborted) closeExchange(exchange)
-    else exchange.signal.addEventListener('abort', () => closeExchange(exchange), { once: true })
+    closeListeners.push(listener)
+    abandoned?.register(exchange, closeListeners)
+    if (exchange.signal.aborted) callAll(closeListeners)
+    else exchange.signal.addEventListener('abort', () => callAll(closeListeners), { once: true })
+    return () => {
+      const index = closeListeners.indexOf(listener)
+      if (index >= 0) closeListeners.splice(index, 1)
+    }
   },
+}
+
+type CloseListeners = Exchange['closeListeners']
+
+/**
+ * Ends exchanges that nothing else ends: there was no response, or it was discarded unread, as frameworks do
+ * with what a later handler replaces. Some edge runtimes have no `FinalizationRegistry`.
+ */
+const abandoned =
+  typeof FinalizationRegistry === 'undefined' ? undefined : new FinalizationRegistry<CloseListeners>(callAll)
+
+function callAll(closeListeners: CloseListeners): void {
+  for (const listener of closeListeners.splice(0)) listener()
 }
 
 /** Calls those who wait for the end of an exchange, once. */
 export function closeExchange({ closeListeners }: Exchange): void {
-  for (const listener of closeListeners.splice(0)) listener()
+  callAll(closeListeners)
 }
 
 /** Returns a response with the headers of its exchange, and has the outcome reconciled, once. */
@@ -129,14 +148,38 @@ export function finishExchange(exchange: Exchange, response: Response): Response
 /** Returns a response that closes its exchange once its body has been read, if anybody waits for that. */
 function closeWhenRead(exchange: Exchange, response: Response): Response {
   if (exchange.closeListeners.length === 0) return response
-  const close = () => closeExchange(exchange)
-  if (response.body === null || response.status < 200) {
-    close()
-    return response
-  }
-  const { readable, writable } = new TransformStream()
-  response.body.pipeTo(writable).then(close, close)
-  return new Response(readable, response)
+  const isUnread = response.body === null || exchange.subject.request.method === 'HEAD'
+  if (response.status >= 200 && !isUnread)
+    return new Response(closingStream(response.body as ReadableStream, exchange), response)
+  closeExchange(exchange)
+  return response
+}
+
+/**
+ * Returns a stream of the same chunks that closes an exchange once it has been read or cancelled, or has
+ * failed. Nothing refers to it but its reader, so it is collected, and the exchange with it, if it has none.
+ */
+function closingStream(body: ReadableStream, exchange: Exchange): ReadableStream {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+        } catch (error) {
+          controller.error(error)
+        }
+        closeExchange(exchange)
+      },
+      cancel(reason) {
+        closeExchange(exchange)
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** Responses with headers of an exchange. An application may return the same object for several requests. */

@@ -51,7 +51,11 @@ export const nestServer: Server<NestResponse> = {
   },
   abort: (res) => res && platformServer.abort(res),
   onceFinished: (res, listener) => res && platformServer.onceFinished(res, listener),
-  onceClosed: (res, listener) => (res ? platformServer.onceClosed(res, listener) : listener()),
+  onceClosed(res, listener) {
+    if (res !== undefined) return platformServer.onceClosed(res, listener)
+    listener()
+    return () => {}
+  },
 }
 
 /** Answers a request with the refusal of an exception, unless it has been answered. */
