@@ -3,7 +3,14 @@ import { callAt } from '../util/call-at.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { onAbort } from '../util/on-abort.js'
 import type { Access } from './access-rules.js'
-import { type Decision, denyDisconnected, type NamedPart, type Report, refundDecision } from './decision.js'
+import {
+  CLOSED,
+  type Decision,
+  denyDisconnected,
+  type NamedPart,
+  type Report,
+  refundDecision,
+} from './decision.js'
 import { releaseDecision } from './holdings.js'
 import type { ResolveCharge } from './resolve-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
@@ -26,7 +33,7 @@ interface WaitingOptions {
 export function createWaiting({ access, resolveCharge, charge, report, onRefundFailed }: WaitingOptions) {
   const queues = createWaitQueues()
   let arrivals = 0
-  let mayQueue = access?.isReport !== true
+  let isClosed = false
 
   async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
     const { cost, ...bounds } = readWaitOptions(options)
@@ -55,9 +62,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     try {
       for (;;) {
         waiter.signal?.throwIfAborted()
-        const { queue, hasTurn } = waiter
-        const denial = queue === undefined || hasTurn ? undefined : denialIn(queue, waiter)
-        const decision = denial ?? (await chargeOrQueue(waiter))
+        const decision = denialOf(waiter) ?? (await chargeOrQueue(waiter))
         if (decision !== undefined) return decision
         await waiter.turn
       }
@@ -67,10 +72,18 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     }
   }
 
+  /** Returns the denial of a waiter whose wait in a queue has ended. */
+  function denialOf(waiter: Waiter): Decision | undefined {
+    const { queue, hasTurn } = waiter
+    if (queue === undefined || (hasTurn && !isClosed)) return undefined
+    return denialIn(queue, waiter) ?? (isClosed ? CLOSED : undefined)
+  }
+
   /** Returns the last decision; nothing if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined) return chargeNow(waiter)
+    if (isClosed) return denialIn(ahead, waiter) ?? CLOSED
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
@@ -106,7 +119,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
 
   /** Returns whether a waiter may wait until a time. */
   function mayWait({ queue, deadlineMs }: Waiter, untilMs: number): boolean {
-    if (!mayQueue || untilMs === Number.POSITIVE_INFINITY) return false
+    if (isClosed || access?.isReport || untilMs === Number.POSITIVE_INFINITY) return false
     if (Math.max(untilMs, performance.now()) >= deadlineMs) return false
     return queue !== undefined || queues.size() < MAX_WAITERS
   }
@@ -122,11 +135,16 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   }
 
   function close(): void {
-    mayQueue = false
+    isClosed = true
     queues.wakeAll()
   }
 
-  return { waitFor, hurry: queues.hurryKeys, close }
+  /** Lets those who wait for keys whose units came back try again. */
+  function hurry(keys: readonly { readonly key: string }[]): void {
+    if (!isClosed) queues.hurryKeys(keys)
+  }
+
+  return { waitFor, hurry, close }
 }
 
 /** Wakes a waiter at its deadline, and when its signal aborts. Returns a function that stops both. */

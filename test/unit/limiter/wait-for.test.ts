@@ -347,6 +347,32 @@ test('close denies all who wait, and later nobody waits', async () => {
   }
 })
 
+test('close lets nobody have what it releases', async () => {
+  const limiter = createLimiter({ policy: concurrency({ limit: 1, ttl: '1m' }), key })
+  await limiter.charge('a')
+  const { all } = waitAll(limiter, 3)
+  await nextTurn()
+  await limiter.close()
+  expect((await all).map(({ allowed }) => allowed)).toEqual([false, false, false])
+})
+
+test('close denies those who wait for a charge under way without a charge', async () => {
+  const store = lateStore()
+  const limiter = createLimiter({ policy: hourly(5), key, store, timeoutMs: 5000 })
+  const { all } = waitAll(limiter, 3)
+  await nextTurn()
+  const closing = limiter.close()
+  const late = limiter.waitFor('a')
+  await nextTurn()
+  store.answerAll()
+  await closing
+  const decisions = [...(await all), await late]
+  expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual([
+    [true, 'store'],
+    ...upTo(3).map(() => [false, 'closed']),
+  ])
+})
+
 test('listeners are called in the async context of the one whose wait ends', async () => {
   const context = new AsyncLocalStorage<string>()
   const limiter = createLimiter({ policy: hourly(1), key })
