@@ -70,14 +70,20 @@ export function accessOf(
 ): Access | undefined {
   const rule = accessRule(owner, settings, settings.entries)
   const isReport = settings.mode === 'report'
+  const mayBlock = !isReport && (settings.block ?? []).length > 0
   if (rule === undefined && skip === undefined && !isReport) return undefined
+  /** Where nothing is blocked, the limits decide on a connection that closed before its address was read. */
+  function checkAddress(subject: unknown): Decision | undefined {
+    const known = rule?.(subject)
+    return known?.source === 'closed' && !mayBlock ? undefined : known
+  }
   return {
     isReport,
     check(subject) {
-      if (skip === undefined) return rule?.(subject)
+      if (skip === undefined) return checkAddress(subject)
       const skips = skip(subject as never)
       if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
-      return thenMaybe(skips, (isSkipped) => (isSkipped ? UNLIMITED : rule?.(subject)))
+      return thenMaybe(skips, (isSkipped) => (isSkipped ? UNLIMITED : checkAddress(subject)))
     },
     apply: (decision) => (isReport && !decision.allowed ? reportedDecision(decision) : decision),
   }

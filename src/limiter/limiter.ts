@@ -137,6 +137,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   function decideFor(subject: Subject, cost: number | undefined, report: Report): MaybePromise<Decision> {
     if (access === undefined) return decideByLimits(subject, cost, report)
     return thenMaybe(access.check(subject), (known) => {
+      if (known?.source === 'closed') return report(known, subject)
       return known ?? thenMaybe(decideByLimits(subject, cost, report), access.apply)
     })
   }

@@ -1,4 +1,4 @@
-import { createLimiter, type Decision } from 'headgate'
+import { byIp, createLimiter, type Decision } from 'headgate'
 
 const from = (ip: string) => ({ ip })
 
@@ -45,6 +45,32 @@ test('report mode allows what is over the limit, says so in parts, and emits the
   expect((limiter.peek(from('192.0.2.1')) as Decision).remaining).toBe(0)
   limiter.forget(over)
   expect((limiter.peek(from('192.0.2.1')) as Decision).remaining).toBe(1)
+})
+
+const closed = { socket: { destroyed: true, remoteAddress: undefined } }
+const lists: readonly (readonly [string, object])[] = [
+  ['no list', {}],
+  ['allow', { allow: ['192.0.2.1'] }],
+  ['block', { block: ['192.0.2.1'] }],
+]
+
+test.each(lists)(
+  'with %s, a closed connection is denied and emitted, and report mode allows it',
+  (_what, list) => {
+    for (const mode of ['enforce', 'report']) {
+      const { limiter, limited } = limiterWith({ ...list, mode, key: byIp() })
+      const decision = limiter.charge(closed as never)
+      expect(decision).toMatchObject({ allowed: mode === 'report', source: 'closed' })
+      expect(limited).toMatchObject([{ allowed: false, source: 'closed' }])
+    }
+  },
+)
+
+test('a limit that needs no address decides on a closed connection, unless addresses are blocked', () => {
+  const sourceWith = (list: object) =>
+    limiterWith({ ...list, key: () => 'ada' }).limiter.charge(closed as never)
+  expect(sourceWith({ allow: ['192.0.2.1'] })).toMatchObject({ allowed: true, source: 'store' })
+  expect(sourceWith({ block: ['192.0.2.1'] })).toMatchObject({ allowed: false, source: 'closed' })
 })
 
 test('wrong lists fail at start-up', () => {
