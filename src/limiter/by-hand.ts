@@ -48,7 +48,8 @@ export interface ByHand<Subject> {
   /**
    * Makes what an allowed decision took of each limit `actualCost`, when the cost is known only after the
    * response: refunds the difference, or takes it, as much as is left. May be called again; `refund` then
-   * refunds what is taken in the end. Does nothing for a decision that took nothing, or was refunded.
+   * refunds what is taken in the end. Does nothing for a denial, for a peek, and once the decision was
+   * refunded.
    */
   adjust(decision: Decision, actualCost: number, options?: ByHandOptions): MaybePromise<void>
 }

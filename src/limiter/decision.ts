@@ -98,7 +98,7 @@ export class ChargeDecision implements Decision, Internals {
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
   #taken: Taken
-  /** Whether units are taken: not for a denial, and not once they were refunded. */
+  /** Whether units are taken: not for a denial or a peek, and not once they were refunded. */
   #isTaken: boolean
 
   constructor(parts: readonly PartDecision[], allowed: boolean, source: ChargeSource, taken: Taken) {
@@ -137,6 +137,12 @@ export class ChargeDecision implements Decision, Internals {
 
   get [CHARGE](): readonly NamedPart[] | undefined {
     return #taken in this ? this.#taken.charge : undefined
+  }
+
+  /** Returns the decision of a peek, which has nothing to refund or to adjust. */
+  static peeked(decision: Decision): Decision {
+    if (#isTaken in decision) decision.#isTaken = false
+    return decision
   }
 }
 

@@ -8,6 +8,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ByHand, changesByHand } from './by-hand.js'
 import {
+  ChargeDecision,
   type ChargeSource,
   CLOSED,
   chargeOf,
@@ -245,7 +246,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   return {
     charge,
     waitFor: waiting.waitFor,
-    peek: (subject) => decideFor(subject, 0, (decision) => decision),
+    peek: (subject) => decideFor(subject, 0, ChargeDecision.peeked),
     refund: (decision, options) => refundDecision(decision, options?.limits),
     release: releaseDecision,
     forget,

@@ -200,6 +200,14 @@ test('what took nothing is not adjusted: a denial, a decision without a store, a
   expect((await limiter.peek(ada)).remaining).toBe(9)
 })
 
+test.each(PLACES)('in %s, a peek is not adjusted, and a charge of cost 0 is', async (_place, make) => {
+  const { limiter } = make({ policy: hourly })
+  await limiter.adjust(await limiter.peek(ada), 5)
+  expect((await limiter.peek(ada)).remaining).toBe(10)
+  await limiter.adjust(await limiter.charge(ada, { cost: 0 }), 5)
+  expect((await limiter.peek(ada)).remaining).toBe(5)
+})
+
 test('where the store is down, a change rejects, and reaches the fallback store', async () => {
   const clock = manualClock(1000 * HOUR_MS)
   const { store, fail } = remoteStore(clock)
