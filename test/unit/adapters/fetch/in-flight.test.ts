@@ -73,7 +73,7 @@ describe('a request holds its units', () => {
   test.each([
     ['to HEAD', request({ method: 'HEAD' }), () => new Response('hello')],
     ['without a body', request(), () => new Response(null, { status: 204 })],
-    ['that is a redirect', request(), () => Response.redirect('http://localhost/b')],
+    ['that is a redirect', request(), () => Response.redirect('http://localhost/b', 302)],
   ])('until it has a response %s, whose body no server reads', async (_what, of, next) => {
     const limit = limiterOf()
     const kept = await limit.handle(of, INFO, next)
