@@ -134,8 +134,10 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
 
 /** Options that say how much is allowed: one that is given takes the place of all that were inherited. */
 const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
+/** Options whose numbers are units of an amount: they are not inherited without it. */
+const OF_AMOUNT = ['delay'] as const
 /** Options that do not go with `limits`. */
-const OF_ONE_LIMIT = ['key', 'cost', 'lease', 'delay'] as const
+const OF_ONE_LIMIT = ['key', 'cost', 'lease'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
 
@@ -149,9 +151,11 @@ export function inheritOptions<Options extends Amounts & { readonly name?: strin
   shared: Options,
   own: Options,
 ): Options {
-  const { name: _, ...inherited } = shared
-  if (hasAmount(own)) for (const option of AMOUNTS) delete inherited[option]
-  if (own.limits !== undefined)
-    for (const option of OF_ONE_LIMIT) delete (inherited as Record<string, unknown>)[option]
-  return { ...inherited, ...own } as Options
+  const left: readonly string[] = [
+    'name',
+    ...(hasAmount(own) ? [...AMOUNTS, ...OF_AMOUNT] : []),
+    ...(own.limits === undefined ? [] : OF_ONE_LIMIT),
+  ]
+  const inherited = Object.entries(shared).filter(([option]) => !left.includes(option))
+  return { ...Object.fromEntries(inherited), ...own } as Options
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { RouteOptions } from 'fastify'
+import { limiterName } from '../../http/limiter-name.js'
 import { inheritOptions } from '../../http/options.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitHookOptions } from './hook.js'
@@ -30,17 +30,8 @@ export function ownOptions(
   return merged.store === undefined ? merged : { name: nameOf(route, shared.name), ...merged }
 }
 
-const MAX_LENGTH = 64 // of the name of a limiter
-const HASH_LENGTH = 8
-
-/**
- * Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own.
- * It ends with a hash where the route has other characters than letters, digits and dashes between slashes.
- */
+/** Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own. */
 function nameOf({ method, url }: Route, prefix: string | undefined): string {
   const route = `${prefix === undefined ? '' : `${prefix}.`}${[method].flat().join('-')}${url}`
-  const name = route.replace(/[^\w.-]+/g, '.')
-  if (name.length <= MAX_LENGTH && /^[\w.-]+(\/[A-Za-z\d-]*)+$/.test(route)) return name
-  const hash = createHash('sha256').update(route).digest('hex').slice(0, HASH_LENGTH)
-  return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}-${hash}`
+  return limiterName(route, /^[\w.-]+(\/[A-Za-z\d-]*)+$/)
 }

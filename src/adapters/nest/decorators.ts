@@ -12,7 +12,7 @@ export const limitedDecorations = processWide('nestDecorations', () => new Set<D
 /**
  * Limits the handlers of a controller, a resolver or a gateway together, or one handler, by a limiter of its
  * own. Its options stand in place of those of the module: what they leave out is as there, and of `limit`,
- * `window`, `policy` and `limits` one replaces all. A handler's decorator replaces that of its class.
+ * `window`, `policy` and `limits` one replaces all, and `delay` with them. A handler's decorator replaces that of its class.
  *
  * In a shared store the limiter is named after the class and the method, such as `AuthController.login`: two
  * of the same name and policy share their counts, as do the processes of an application. Give `name` where

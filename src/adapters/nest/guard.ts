@@ -1,13 +1,13 @@
 import type { RequestSteps } from '../../http/request-steps.js'
-import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { type Call, callOf } from './call.js'
 import { RateLimitException } from './exception.js'
 import type { RateLimiters } from './limiters.js'
 import type { ExecutionContext } from './types.js'
 
 /**
- * The guard that limits requests, GraphQL calls and WebSocket messages. The module has it stand before every
- * handler, unless its option `global` is `false`. Microservices pass it.
+ * The guard that limits requests, GraphQL calls and WebSocket messages. The module has Nest call it for
+ * every handler, unless its option `global` is `false`. Microservices pass it.
  */
 export class RateLimitGuard {
   readonly #limiters: RateLimiters
@@ -27,7 +27,10 @@ export class RateLimitGuard {
   }
 }
 
-/** Runs the steps of a request, and throws what `replace` returns in place of a `RateLimitException`. */
+/**
+ * Runs the steps of a request, and throws what `replace` returns in place of a `RateLimitException`; that
+ * itself where it returns `undefined`.
+ */
 export function runSteps<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
   { req, res }: Call<Req, Res>,
@@ -35,8 +38,11 @@ export function runSteps<Req extends object, Res>(
 ): MaybePromise<boolean> {
   if (replace === undefined) return steps.run(req, res, undefined)
 
-  function rethrow(error: unknown): never {
-    throw error instanceof RateLimitException ? replace?.(error) : error
+  function rethrow(error: unknown): MaybePromise<never> {
+    if (!(error instanceof RateLimitException)) throw error
+    return thenMaybe(replace?.(error), (replaced) => {
+      throw replaced ?? error
+    })
   }
 
   try {

@@ -1,3 +1,4 @@
+import { limiterName } from '../../http/limiter-name.js'
 import { checkOptions, inheritOptions, type RequestOptions } from '../../http/options.js'
 import { callback } from '../../options/option-table.js'
 import { wrongOption } from '../../util/validate.js'
@@ -17,8 +18,8 @@ export interface NestLimitOptions<Req = NestRequest, Res = unknown>
 /** What stands in place of `onLimited` in Nest. */
 export interface ExceptionOptions {
   /**
-   * Returns what is thrown for a refused request in place of a `RateLimitException`, such as Nest's own
-   * `HttpException` for filters that look for that. `Retry-After` and the other headers are set already. It
+   * Returns what is thrown for a refused request in place of a `RateLimitException`, or a promise of it, such
+   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are set already. It
    * may also send the response itself, and return the exception that it was given.
    */
   exception?(exception: RateLimitException, context: ExecutionContext): unknown
@@ -27,7 +28,7 @@ export interface ExceptionOptions {
 /** The options of `RateLimitModule`: those of the limiter of all routes, and the defaults of the others. */
 export interface RateLimitModuleOptions<Req = NestRequest, Res = unknown> extends NestLimitOptions<Req, Res> {
   /**
-   * Whether the guard stands before every handler of the application. With `false` it stands where
+   * Whether the guard is called for every handler of the application. With `false` it is called where
    * `@UseGuards(RateLimitGuard)` puts it, such as after a guard that authenticates. Default `true`.
    */
   global?: boolean
@@ -39,16 +40,9 @@ export type LimitOptions = NestLimitOptions<object, NestResponse>
 /** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */
 export function optionsOf(decoration: Decoration, shared: LimitOptions): LimitOptions {
   const merged = inheritOptions<LimitOptions>(shared, decoration.options ?? {})
-  return merged.store === undefined ? merged : { name: limiterName(decoration, shared.name), ...merged }
-}
-
-/** Returns a name that is valid in keys and headers: the end of a long one, which tells handlers apart. */
-function limiterName({ name }: Decoration, prefix: string | undefined): string {
-  const whole = prefix === undefined ? name : `${prefix}.${name}`
-  return whole
-    .replace(/[^\w.-]/g, '-')
-    .slice(-64)
-    .replace(/^[^A-Za-z0-9]+/, '')
+  if (merged.store === undefined) return merged
+  const whole = shared.name === undefined ? decoration.name : `${shared.name}.${decoration.name}`
+  return { name: limiterName(whole, /^[A-Za-z\d][\w.-]*$/), ...merged }
 }
 
 const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a refused request.'

@@ -41,9 +41,18 @@ describe('the options of a decorated handler', () => {
     expect(optionsOf(decorated(own), { store, ...module }).name).toBe(name)
   })
 
-  test('name a limiter by what keys and headers can hold', () => {
-    const name = `$${'x'.repeat(80)}.$login`
-    expect(optionsOf({ name, options: {} }, { store }).name).toBe(`${'x'.repeat(57)}.-login`)
+  test('leave the delay of the module, whose numbers are units of another amount', () => {
+    const module = { ...shared, delay: { after: 50, by: '1s' } } as const
+    expect(optionsOf(decorated({ limit: 5, window: '1m' }), module)).not.toHaveProperty('delay')
+    expect(optionsOf(decorated({ cost: 3 }), module)).toMatchObject({ delay: module.delay, cost: 3 })
+  })
+
+  test('name a limiter by what keys and headers can hold, and no other alike', () => {
+    const long = 'x'.repeat(80)
+    const texts = [`A.${long}`, `B.${long}`, `$${long}.$login`, 'A.$b', 'A.é', 'A.ü', '$.$', '']
+    const names = texts.map((name) => optionsOf({ name, options: {} }, { store }).name)
+    for (const name of names) expect(name).toMatch(/^[A-Za-z\d][\w.-]{0,63}$/)
+    expect(new Set(names).size).toBe(texts.length)
   })
 })
 
@@ -149,6 +158,21 @@ describe('a message, which has no response,', () => {
     const policy = concurrency({ limit: 1, ttl: '1m' })
     const guard = new RateLimitGuard(new RateLimiters({ policy }))
     expect([await guard.canActivate(message()), await guard.canActivate(message())]).toEqual([true, true])
+  })
+})
+
+describe('the option exception', () => {
+  const replaced = new Error('replaced')
+
+  test.each([
+    ['may be async', async () => replaced, replaced],
+    ['may return nothing', () => undefined, expect.any(RateLimitException)],
+    ['may resolve with nothing', async () => undefined, expect.any(RateLimitException)],
+  ])('%s', async (_what, exception, expected) => {
+    const guard = new RateLimitGuard(new RateLimiters({ limit: 1, window: '1m', exception }))
+    const message = () => contextOf('ws', { _socket: { remoteAddress: '192.0.2.1' } }, {}, 'chat')
+    expect(await guard.canActivate(message())).toBe(true)
+    await expect((async () => guard.canActivate(message()))()).rejects.toEqual(expected)
   })
 })
 
