@@ -120,8 +120,8 @@ function readCount(owner: string, option: string, count: unknown): unknown {
 
 /**
  * Checks options of which the amount may be missing, such as those that others inherit from. `rows` adds to
- * the options of all frameworks, `fixes` what to write in place of others. Throws a `TypeError` that names the
- * option and the fix.
+ * the options of all frameworks, `fixes` what to write in place of others. Throws a `TypeError` that names
+ * the option and the fix.
  */
 export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
   const { onLimited: _, ...common } = MIDDLEWARE_ROWS

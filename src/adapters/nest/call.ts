@@ -35,7 +35,7 @@ function createCall(type: string, args: readonly unknown[]): Call | undefined {
 
 /** A request in a GraphQL context. */
 interface GraphqlRequest {
-  /** Of graphql-ws: its context stands in place of a request, and holds the one that opened the connection. */
+  /** Of graphql-ws, whose context stands in place of a request: the one that opened the connection. */
   readonly extra?: { readonly request?: object }
   readonly res?: unknown
 }
@@ -51,6 +51,8 @@ interface GraphqlContext extends GraphqlRequest {
 interface FieldInfo {
   readonly fieldName: string
   readonly parentType: { readonly name: string }
+  /** Where the field is in the response; the path before it is `undefined` at the root. */
+  readonly path?: { readonly prev?: unknown }
 }
 
 /**
@@ -71,6 +73,12 @@ function graphqlCall(args: readonly unknown[]): Call {
     rateLimit: recordedOn(carrier),
   })
   return { req: call, res: asResponse(carrier.res ?? res ?? context?.response) }
+}
+
+/** Returns whether this is a field of an object in a GraphQL response, as those of `@ResolveField()`. */
+export function isNestedField(context: ExecutionContext): boolean {
+  if (context.getType() !== 'graphql') return false
+  return context.getArgs().findLast(isFieldInfo)?.path?.prev !== undefined
 }
 
 function isFieldInfo(value: unknown): value is FieldInfo {

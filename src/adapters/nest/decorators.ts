@@ -12,13 +12,15 @@ export const limitedDecorations = processWide('nestDecorations', () => new Set<D
 /**
  * Limits the handlers of a controller, a resolver or a gateway together, or one handler, by a limiter of its
  * own. Its options stand in place of those of the module: what they leave out is as there, and of `limit`,
- * `window`, `policy` and `limits` one replaces all, and `delay` with them. A handler's decorator replaces that of its class.
+ * `window`, `policy` and `limits` one replaces all, and `delay`. A handler's decorator replaces that of its
+ * class.
  *
  * In a shared store the limiter is named after the class and the method, such as `AuthController.login`: two
  * of the same name and policy share their counts, as do the processes of an application. Give `name` where
- * classes have the same name, or where a minifier renames them.
+ * classes have the same name, or where a minifier renames them. Subclasses share the limiter of their base.
  *
- * Wrong options throw a `TypeError` when the application starts.
+ * Wrong options throw a `TypeError` when the application starts; those that do not go with the options of
+ * the module, as without an amount in both, when a handler is called. A second decorator throws at once.
  */
 export function RateLimit<Req extends object = NestRequest, Res = unknown>(
   options: NestLimitOptions<Req, Res> = {},

@@ -15,11 +15,16 @@ export interface RefusalDetails {
   readonly violatedPolicies?: readonly string[]
 }
 
+/** Marks the exceptions of all copies of this package in a process, as one imported and one required. */
+const MARK = Symbol.for('headgate.rateLimitException')
+
 /** Thrown by the guard for a request that is refused. `RateLimitFilter` answers it. */
 export class RateLimitException extends Error {
   override readonly name = 'RateLimitException'
   readonly status: number
   readonly statusCode: number
+  /** @internal */
+  readonly [MARK] = true
   /** As errors of the package http-errors have it: the message may be shown. */
   readonly expose = true
   /** Part of the error in a GraphQL response. */
@@ -39,6 +44,11 @@ export class RateLimitException extends Error {
       ...(Number.isFinite(retryAfterMs) && { retryAfterMs: Math.ceil(retryAfterMs) }),
       ...(violatedPolicies.length > 0 && { violatedPolicies }),
     }
+  }
+
+  /** Has `instanceof` hold, as in filters of Nest, for the exceptions of all copies of this package. */
+  static override [Symbol.hasInstance](value: unknown): value is RateLimitException {
+    return typeof value === 'object' && value !== null && MARK in value
   }
 
   /** The status, as Nest's `HttpException` has it. */

@@ -11,7 +11,7 @@ interface SocketClient {
 }
 
 /**
- * The exception filter that answers refused requests, and no others. The module has it stand before all
+ * The exception filter that answers refused requests, and no others. The module has Nest apply it to all
  * routes. Nest applies such filters to no gateways: write `@UseFilters(RateLimitFilter)` above each.
  *
  * An HTTP request gets the answer of the middleware; a GraphQL field an error with `extensions`; a WebSocket

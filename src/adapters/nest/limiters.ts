@@ -2,7 +2,8 @@ import { hasAmount } from '../../http/options.js'
 import { refundUncounted } from '../../http/refund-uncounted.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Limiter } from '../../limiter/limiter.js'
-import { hasStatus } from './call.js'
+import { warnOnce } from '../../util/warn-once.js'
+import { hasStatus, isNestedField } from './call.js'
 import { limitedDecorations } from './decorators.js'
 import { type Decoration, decorationOf } from './metadata.js'
 import {
@@ -37,7 +38,7 @@ export class RateLimiters {
     this.isGlobal = global
     this.#shared = shared as LimitOptions
     this.#default = hasAmount(this.#shared) ? handlerLimit(MODULE, this.#shared) : undefined
-    for (const decoration of limitedDecorations) this.#limitOf(decoration)
+    for (const decoration of limitedDecorations) this.#createUnlessForeign(decoration)
   }
 
   /** The limiter of the module's options; `undefined` where they do not say how much is allowed. */
@@ -54,7 +55,7 @@ export class RateLimiters {
   /** @internal */
   limitFor(context: ExecutionContext): HandlerLimit | undefined {
     const decoration = decorationOf(context.getHandler(), context.getClass())
-    if (decoration === undefined) return this.#default
+    if (decoration === undefined) return isNestedField(context) ? undefined : this.#default
     return decoration.options === undefined ? undefined : this.#limitOf(decoration)
   }
 
@@ -64,16 +65,34 @@ export class RateLimiters {
     await Promise.all(limiters.map((limiter) => limiter?.close()))
   }
 
+  /**
+   * Creates the limiter of a decoration. Its class may be of another application in this process, so options
+   * that do not go with those of this module are a warning now, and throw when a handler is called.
+   */
+  #createUnlessForeign(decoration: Decoration): void {
+    checkDecoration(ownerOf(decoration), decoration.options as object)
+    try {
+      this.#limitOf(decoration)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      warnOnce(
+        'HEADGATE_NEST_OPTIONS',
+        `${error.message} Its handlers throw this error when they are called.`,
+      )
+    }
+  }
+
   #limitOf(decoration: Decoration): HandlerLimit {
     const known = this.#own.get(decoration)
     if (known !== undefined) return known
-    const owner = `RateLimit of ${decoration.name}`
-    checkDecoration(owner, decoration.options as object)
+    const owner = ownerOf(decoration)
     const limit = handlerLimit(owner, optionsOf(decoration, this.#shared))
     this.#own.set(decoration, limit)
     return limit
   }
 }
+
+const ownerOf = ({ name }: Decoration): string => `RateLimit of ${name}`
 
 function handlerLimit(owner: string, given: LimitOptions): HandlerLimit {
   const { exception, ...options } = given

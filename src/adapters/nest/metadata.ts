@@ -2,6 +2,7 @@
 interface MetadataReflect {
   defineMetadata(key: string, value: unknown, target: object): void
   getMetadata(key: string, target: object): unknown
+  hasOwnMetadata(key: string, target: object): boolean
 }
 
 const reflect = Reflect as unknown as MetadataReflect
@@ -17,8 +18,12 @@ export interface Decoration {
   readonly options: object | undefined
 }
 
-/** Decorates a class, or a method by its function; an earlier decoration is replaced. */
+/** Decorates a class, or a method by its function. Throws a `TypeError` for one that has a decoration. */
 export function decorate(target: object, decoration: Decoration): void {
+  if (reflect.hasOwnMetadata(RATE_LIMIT, target)) {
+    const problem = 'a class or a handler takes one @RateLimit(…) or @SkipRateLimit()'
+    throw new TypeError(`RateLimit of ${decoration.name}: ${problem}. For several limits use limits.`)
+  }
   reflect.defineMetadata(RATE_LIMIT, decoration, target)
 }
 

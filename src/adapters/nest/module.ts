@@ -74,7 +74,7 @@ const LIMITERS: FactoryProvider = {
   inject: [OPTIONS],
 }
 
-/** Nest has what is provided by these tokens stand before all handlers. */
+/** Nest applies what is provided by these tokens to all handlers. */
 const GUARD: FactoryProvider = {
   provide: 'APP_GUARD',
   useFactory: (limiters: RateLimiters) =>

@@ -19,8 +19,8 @@ export interface NestLimitOptions<Req = NestRequest, Res = unknown>
 export interface ExceptionOptions {
   /**
    * Returns what is thrown for a refused request in place of a `RateLimitException`, or a promise of it, such
-   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are set already. It
-   * may also send the response itself, and return the exception that it was given.
+   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are set
+   * already. It may also send the response itself, and return the exception that it was given.
    */
   exception?(exception: RateLimitException, context: ExecutionContext): unknown
 }
@@ -42,7 +42,7 @@ export function optionsOf(decoration: Decoration, shared: LimitOptions): LimitOp
   const merged = inheritOptions<LimitOptions>(shared, decoration.options ?? {})
   if (merged.store === undefined) return merged
   const whole = shared.name === undefined ? decoration.name : `${shared.name}.${decoration.name}`
-  return { name: limiterName(whole, /^[A-Za-z\d][\w.-]*$/), ...merged }
+  return { ...merged, name: merged.name ?? limiterName(whole, /^[A-Za-z\d][\w.-]*$/) }
 }
 
 const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a refused request.'

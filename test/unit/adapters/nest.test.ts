@@ -1,10 +1,12 @@
 import 'reflect-metadata'
 import { byIp, byRoute, concurrency, memoryStore, type Policy, tokenBucket } from 'headgate'
-import { RateLimit, RateLimiters, RateLimitGuard } from 'headgate/nest'
+import { RateLimit, RateLimiters, RateLimitGuard, SkipRateLimit } from 'headgate/nest'
 import { callOf } from '../../../src/adapters/nest/call.js'
 import { limitedDecorations } from '../../../src/adapters/nest/decorators.js'
 import { RateLimitException } from '../../../src/adapters/nest/exception.js'
 import { optionsOf } from '../../../src/adapters/nest/options.js'
+
+const WARNING = 'HEADGATE_NEST_OPTIONS'
 
 afterEach(() => limitedDecorations.clear())
 
@@ -85,6 +87,37 @@ describe('wrong options', () => {
   })
 })
 
+describe('decorators', () => {
+  class Auth {
+    login(): void {}
+  }
+  const login = Object.getOwnPropertyDescriptor(Auth.prototype, 'login') as PropertyDescriptor
+  afterEach(() => Reflect.deleteMetadata('headgate:rateLimit', Auth.prototype.login))
+
+  test.each([
+    ['two limits', RateLimit({ limit: 5, window: '1m' })],
+    ['a limit and none', SkipRateLimit()],
+  ])('of a handler are not %s', (_what, upper) => {
+    RateLimit({ limit: 1, window: '1h' })(Auth.prototype, 'login', login)
+    const message =
+      'RateLimit of Auth.login: a class or a handler takes one @RateLimit(…) or @SkipRateLimit()'
+    expect(() => upper(Auth.prototype, 'login', login)).toThrow(`${message}. For several limits use limits.`)
+  })
+
+  test('of another application may need the options of its module', () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue()
+    RateLimit({ count: 'failed' })(Auth.prototype, 'login', login)
+    const limiters = new RateLimiters({})
+    const call = { ...contextOf('ws', {}, {}, 'login'), getHandler: () => Auth.prototype.login }
+    expect(() => limiters.limitFor(call)).toThrow(/RateLimit of Auth\.login: .*limit/)
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^RateLimit of Auth\.login: /), expect.objectContaining({ code: WARNING })],
+    ])
+    warn.mockRestore()
+    expect(new RateLimiters({ limit: 5, window: '1m' }).get('Auth.login')).toBeDefined()
+  })
+})
+
 describe('a call', () => {
   const info = { fieldName: 'users', parentType: { name: 'Query' } }
   const res = { setHeader: () => undefined }
@@ -108,6 +141,13 @@ describe('a call', () => {
     expect(inReq?.req).toMatchObject({ headers: request.headers })
     Object.assign(inReq?.req ?? {}, { rateLimit: 'a decision' })
     expect(connection).toHaveProperty('rateLimit', 'a decision')
+  })
+
+  test('of GraphQL for a field of an object is not limited by the module', () => {
+    const limiters = new RateLimiters({ limit: 5, window: '1m' })
+    const limitAt = (path: object) => limiters.limitFor(contextOf('graphql', {}, {}, {}, { ...info, path }))
+    expect(limitAt({ key: 'users' })).toBeDefined()
+    expect(limitAt({ key: 'name', prev: { key: 'users' } })).toBeUndefined()
   })
 
   test('of GraphQL for a federated reference has its request', () => {
@@ -174,6 +214,16 @@ describe('the option exception', () => {
     expect(await guard.canActivate(message())).toBe(true)
     await expect((async () => guard.canActivate(message()))()).rejects.toEqual(expected)
   })
+})
+
+test('an exception of another copy of the package is one for filters', async () => {
+  await jest.isolateModulesAsync(async () => {
+    const copy = await import('../../../src/adapters/nest/exception.js')
+    const exception = new copy.RateLimitException({ status: 429, headers: [], body: '' })
+    expect(copy.RateLimitException).not.toBe(RateLimitException)
+    expect(exception).toBeInstanceOf(RateLimitException)
+  })
+  expect([new Error('other'), null, 'text'].some((value) => value instanceof RateLimitException)).toBe(false)
 })
 
 test('an exception has a name for clients, and no time to wait where waiting does not help', () => {
