@@ -6,6 +6,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { processWide } from '../util/process-wide.js'
+import { TimeoutError } from '../util/timeout.js'
 import type { UnitChanges } from './ledger.js'
 
 /** Where units are held: the limiter's store, or its local fallback. */
@@ -48,7 +49,8 @@ export function releaseDecision(decision: object): MaybePromise<void> {
  * renews them all, those of one key and slice together; it runs only while there are any.
  *
  * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
- * is not released is free after the ttl.
+ * is not released is free after the ttl. A renewal that timed out may have been done, and then the next one
+ * counts its units once more for a ttl: so that one comes no earlier than after a success.
  */
 export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
   const held = new Set<Holding>()
@@ -71,8 +73,9 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
     const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding.units.policy) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
+    timer = setInterval(renewDue, wantedMs)
+    timer.unref?.() // on Workers a timer is a number
     tickMs = wantedMs
-    timer = setInterval(renewDue, tickMs).unref()
   }
 
   function stop(): void {
@@ -95,7 +98,7 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
     }
   }
 
-  /** Renews units of one key and slice. After a failure they stay due. */
+  /** Renews units of one key and slice. After a failure they stay due, but not after a time-out. */
   function renew(holdings: readonly Holding[], nowMs: number): void {
     const renewing = (async () => {
       const { keeper, units } = holdings[0] as Holding
@@ -108,6 +111,8 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
         }
       } catch (error) {
         if (!(error instanceof CircuitOpenError)) onRenewalFailed(error as StoreError)
+        if ((error as StoreError).cause instanceof TimeoutError)
+          for (const holding of holdings) holding.renewedAtMs = nowMs
       }
       for (const holding of holdings) holding.renewing = undefined
     })()

@@ -51,7 +51,7 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
  * **Bound.** At most `limit` units are held at once, as long as each process renews its own within `ttl`. It
- * tries to from 3/8 of `ttl` on, every eighth. Units that are not renewed, since their process crashed or
+ * tries to from 3/8 of `ttl` on, every eighth; 3/8 after a time-out. Units that are not renewed, since their process crashed or
  * was cut off from the store, are free after `ttl`, at most an eighth later.
  *
  * **Rules.** Those of other policies hold, but for the retry time, which is a hint of one second, and for

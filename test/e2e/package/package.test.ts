@@ -237,6 +237,7 @@ describe('in another project', () => {
         limited: [200, 429, 200],
         retryAfter: expect.stringMatching(/^(2\d|30)$/),
         failures: [200, 200, 401, 401, 429],
+        inFlight: [200, 200],
         redirect: '1',
         unknown: [200, 200, 429],
         warnings: ['HEADGATE_NO_ADDRESS'],

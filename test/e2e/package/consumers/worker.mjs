@@ -1,4 +1,4 @@
-import { fixedWindow, rateLimit } from 'headgate/fetch'
+import { concurrency, fixedWindow, rateLimit } from 'headgate/fetch'
 
 // In the scope of a module, as users write it: no random numbers, timers or time there.
 const limit = rateLimit({ limit: 2, window: '1m', headers: 'both' })
@@ -12,7 +12,9 @@ const failures = rateLimit({
   secret: 'a secret of some length',
 })
 
-const limiters = { '/failures': failures }
+const inFlight = rateLimit({ policy: concurrency({ limit: 1 }) })
+
+const limiters = { '/failures': failures, '/in-flight': inFlight }
 
 export default {
   fetch(request, _env, ctx) {

@@ -36,6 +36,7 @@ const seen = {
   failures: await statusesOf(
     ...[200, 200, 401, 401, 200].map((status) => [`/failures?status=${status}`, ada]),
   ),
+  inFlight: await statusesOf(['/in-flight', ada], ['/in-flight', ada]),
   redirect: (await send('/redirect', '2001:db8::1')).headers.get('x-ratelimit-remaining'),
   unknown: await statusesOf(['/unknown', ada], ['/unknown', bob], ['/unknown', ada]),
 }
