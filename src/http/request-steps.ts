@@ -116,6 +116,7 @@ export function requestSteps<Req extends object, Res>(
     const held = delayer?.hold(res, delayMs)
     if (held !== undefined) return held.then((isOpen) => isOpen && pass(req, res, decision))
     const denial = deniedDecision(decision, delayMs)
+    recordPassage(req, limiter, denial)
     emit(limiter.events, 'limited', [denial, req])
     return refuse(req, res, onLimited, denial)
   }

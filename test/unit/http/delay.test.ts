@@ -11,12 +11,14 @@ test('while 1,000 requests are delayed, the next one is denied; a client that ha
   limiter.limiter.events.on('limited', (decision) => limited.push(decision))
   let passed = 0
   const all: ServerResponse[] = []
+  let last: { readonly rateLimit?: Decision } = {}
   const start = () => {
     const { req, res } = requestAndResponse()
     all.push(res)
     limiter(req, res, () => {
       passed += 1
     })
+    last = req
     return res
   }
   const delayed = Array.from({ length: 1000 }, start)
@@ -24,6 +26,7 @@ test('while 1,000 requests are delayed, the next one is denied; a client that ha
   expect(denied).toMatchObject({ statusCode: 429, writableEnded: true })
   expect(denied.getHeader('Retry-After')).toBe('90')
   expect(limited).toMatchObject([{ allowed: false, remaining: 3999, retryAfterMs: 90_000 }])
+  expect(last.rateLimit).toBe(limited[0])
 
   delayed[500]?.emit('close')
   await nextTurn()
