@@ -14,6 +14,7 @@ import {
   type Settings,
   withDefault,
 } from '../options/option-table.js'
+import { isConcurrency } from '../policies/concurrency.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
@@ -42,7 +43,8 @@ export interface RequestOptions<Req, Res>
   /**
    * Delays requests before their handler runs, where a client has used more than `after` units of its limit;
    * beyond the limit they are denied. A request whose client hangs up meanwhile never reaches its handler.
-   * While 1,000 requests are delayed, those that would be are denied. For a limiter of one limit.
+   * While 1,000 requests are delayed, those that would be are denied. For a limiter of one limit, which is not
+   * `concurrency`. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
    */
   delay?: DelayOptions<Req>
 }
@@ -77,6 +79,10 @@ const DELAY_RULE = {
       throw new TypeError(`${owner}: ${problem}. Create middleware for each limit, and put delay into one.`)
     }
     const given = limits[0]?.policy ?? policy
+    if (typeof given === 'object' && isConcurrency(given)) {
+      const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
+      throw new TypeError(`${owner}: ${problem}. Put concurrency into middleware of its own, behind this.`)
+    }
     const most = typeof given === 'object' ? given.limit : limit
     if (most === undefined || delay.after < most) return
     const must = `below the limit of ${most}`

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { createLimiter, type Decision, fixedWindow, rateLimit, tokenBucket } from 'headgate'
+import { concurrency, createLimiter, type Decision, fixedWindow, rateLimit, tokenBucket } from 'headgate'
 import { nextTurn } from '../../support/next-turn.js'
 import { requestAndResponse } from '../../support/request-response.js'
 
@@ -70,6 +70,17 @@ test.each<[string, object, string]>([
     "after at a policy's limit",
     { policy, delay: { after: 5000, by: 500 } },
     'delay.after must be below the limit of 5000, got 5000.',
+  ],
+  [
+    'concurrency',
+    { policy: concurrency({ limit: 5 }), delay: { after: 1, by: 500 } },
+    'rateLimit: delay does not go with concurrency: a request would hold its units while it waits. ' +
+      'Put concurrency into middleware of its own, behind this.',
+  ],
+  [
+    'concurrency in limits',
+    { limits: [{ policy: concurrency({ limit: 5 }) }], delay: { after: 1, by: 500 } },
+    'rateLimit: delay does not go with concurrency',
   ],
   ['several limits', { limits, delay: { after: 1, by: 500 } }, 'rateLimit: delay supports only one limit'],
   [
