@@ -9,8 +9,8 @@ export interface ConcurrencyOptions {
   /** The most units that may be held at once. A whole number of at least 1. */
   limit: number
   /**
-   * How long units stay held after the process that holds them has crashed or lost the store: at least one
-   * second, at most an eighth more. A request may take longer: what it holds is renewed. Default `'1m'`.
+   * How long units stay held after they were taken or last renewed; at most an eighth longer. At least one
+   * second. A request may take longer: what it holds is renewed. Default `'1m'`.
    */
   ttl?: Duration
   /** For headers and keys. Default: made from the limit, such as `50-at-once`. */
@@ -51,15 +51,16 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
  * **Bound.** At most `limit` units are held at once, as long as each process renews its own within `ttl`. It
- * tries to from 3/8 of `ttl` on, every eighth; 3/8 after a time-out. Units that are not renewed, since their process crashed or
- * was cut off from the store, are free after `ttl`, at most an eighth later.
+ * tries to from 3/8 of `ttl` on, every eighth; 3/8 after a time-out. Units that are not renewed, since their
+ * process crashed or was cut off from the store, are free after `ttl`, at most an eighth later.
  *
  * **Rules.** Those of other policies hold, but for the retry time, which is a hint of one second, and for
  * rates, of which there are none. Units are not refunded but released. A denial is never cached, and units
  * are neither leased nor counted by a ban.
  *
- * **Clock.** A step back frees nothing, and keeps the units of a crashed process for `ttl` longer at most. A
- * step forward of more than `ttl` frees all units, until their renewal counts them again.
+ * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a slice,
+ * even once they are released. A step forward of more than `ttl` frees all units, until their renewal counts
+ * them again.
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
