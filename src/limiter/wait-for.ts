@@ -33,6 +33,7 @@ interface WaitingOptions {
 export function createWaiting({ access, resolveCharge, charge, report, onRefundFailed }: WaitingOptions) {
   const queues = createWaitQueues()
   let arrivals = 0
+  const isReport = access?.isReport === true
   let isClosed = false
 
   async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
@@ -83,7 +84,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined) return chargeNow(waiter)
-    if (isClosed) return denialIn(ahead, waiter) ?? CLOSED
+    if (isClosed || isFullFor(waiter)) return denialIn(ahead, waiter) ?? CLOSED
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
@@ -118,10 +119,13 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   }
 
   /** Returns whether a waiter may wait until a time. */
-  function mayWait({ queue, deadlineMs }: Waiter, untilMs: number): boolean {
-    if (isClosed || access?.isReport || untilMs === Number.POSITIVE_INFINITY) return false
-    if (Math.max(untilMs, performance.now()) >= deadlineMs) return false
-    return queue !== undefined || queues.size() < MAX_WAITERS
+  function mayWait(waiter: Waiter, untilMs: number): boolean {
+    if (isClosed || isReport || untilMs === Number.POSITIVE_INFINITY) return false
+    return Math.max(untilMs, performance.now()) < waiter.deadlineMs && !isFullFor(waiter)
+  }
+
+  function isFullFor({ queue }: Waiter): boolean {
+    return queue === undefined && queues.size() >= MAX_WAITERS
   }
 
   async function refund(decision: Decision): Promise<void> {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createLimiter, fixedWindow } from 'headgate'
-import { promisingStore } from '../../support/fault-stores.js'
+import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 
 const MAX_WAITERS = 10_000
@@ -45,4 +45,25 @@ test.each([
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(count)
   expect(order).toEqual(order.map((_, i) => i))
   expect(await limiter.peek('a')).toMatchObject({ remaining: 0 })
+})
+
+test('one more is denied, and overtakes nobody, also before the store has answered', async () => {
+  const store = lateStore()
+  const policy = fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' })
+  const limiter = createLimiter({ policy, key: (id: string) => id, store, timeoutMs: 60_000 })
+  const first = limiter.waitFor('a')
+  await nextTurn()
+  const waits = Array.from({ length: MAX_WAITERS }, () => limiter.waitFor('a'))
+  const beyond = limiter.waitFor('a')
+  await nextTurn()
+  store.answerAll()
+  expect(await beyond).toMatchObject({ allowed: false, source: 'closed' })
+  expect(await first).toMatchObject({ allowed: true, remaining: 99 })
+  await nextTurn()
+  const closing = limiter.close()
+  store.answerAll() // to those who have their turn
+  const decisions = await Promise.all(waits)
+  await closing
+  const allowed = decisions.filter((decision) => decision.allowed).length
+  expect(decisions.slice(0, allowed).every((decision) => decision.allowed)).toBe(true)
 })
