@@ -95,20 +95,27 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     return isPromise(known) ? chargeLater(waiter, known) : endOrQueue(waiter, known)
   }
 
-  async function chargeLater(waiter: Waiter, later: PromiseLike<Decision>) {
+  /** Awaits a charge. Charges again if units came back while it was under way, and the store denied it. */
+  async function chargeLater(waiter: Waiter, later: MaybePromise<Decision>) {
     queues.startCharge(waiter)
     try {
-      const decision = await later
-      if (waiter.signal?.aborted) await refund(decision)
-      waiter.signal?.throwIfAborted()
-      return endOrQueue(waiter, decision)
+      for (let pending = later; ; pending = charge(waiter.parts, waiter.subject)) {
+        const before = queues.hurriesOf(waiter)
+        const decision = await pending
+        if (waiter.signal?.aborted) await refund(decision)
+        waiter.signal?.throwIfAborted()
+        const isOutdated = queues.hurriesOf(waiter) > before
+        if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
+          return endOrQueue(waiter, decision, isOutdated)
+        }
+      }
     } finally {
       queues.endCharge(waiter)
     }
   }
 
-  function endOrQueue(waiter: Waiter, decision: Decision): Decision | undefined {
-    waiter.figures = decision.parts
+  function endOrQueue(waiter: Waiter, decision: Decision, isOutdated = false): Decision | undefined {
+    waiter.figures = isOutdated ? [] : decision.parts
     if (decision.allowed || decision.parts.length === 0) return decision
     const afterMs = waiter.parts.map(({ key }, i) =>
       exactMs(waiter, key, decision.parts[i]?.retryAfterMs ?? 0),

@@ -24,7 +24,7 @@ export interface Waiter extends Wait {
   wake: () => void
   /** Whether it may charge now. */
   hasTurn: boolean
-  /** The figures of its parts as it charged in this turn; empty if it did not. */
+  /** The figures of its parts as it charged in this turn; empty if it did not, or they are outdated. */
   figures: readonly PartDecision[]
   queue: Queue | undefined
   /** The queues of its other keys, while it charges. */
@@ -44,6 +44,8 @@ export interface Queue {
   last: Waiter | undefined
   /** How many charge the key who are not in the queue. */
   passing: number
+  /** How many times units came back. */
+  hurries: number
   /** The figures of the last denial, and when that was. */
   figures: PartDecision | undefined
   knownAtMs: number
@@ -79,6 +81,7 @@ export function createQueue(key: string): Queue {
     first: undefined,
     last: undefined,
     passing: 0,
+    hurries: 0,
     figures: undefined,
     knownAtMs: 0,
     turnAtMs: 0,
@@ -171,8 +174,15 @@ function wakeLate(queue: Queue): void {
   }
 }
 
+/** Lets those in a queue try again whose units came back: once the charges of others ahead are over. */
+export function retry(queue: Queue): void {
+  queue.hurries += 1
+  if (queue.passing > 0) stopTimer(queue)
+  else hurry(queue)
+}
+
 /** Gives the first of a queue its turn now. */
-export function hurry(queue: Queue): void {
+function hurry(queue: Queue): void {
   if (queue.first !== undefined) giveTurn(queue, queue.first)
 }
 

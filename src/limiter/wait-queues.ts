@@ -2,10 +2,10 @@ import type { Decision, NamedPart, PartDecision } from './decision.js'
 import {
   createQueue,
   goOnAfter,
-  hurry,
   insert,
   type Queue,
   remove,
+  retry,
   type Waiter,
   waitFor,
 } from './wait-queue.js'
@@ -91,8 +91,13 @@ export function createWaitQueues() {
     if (queues.size === 0) return
     for (const { key } of keys) {
       const queue = queues.get(key)
-      if (queue !== undefined) hurry(queue)
+      if (queue !== undefined) retry(queue)
     }
+  }
+
+  /** Returns how many times units of a waiter's keys came back. It grows while the waiter charges. */
+  function hurriesOf({ queue, passing }: Waiter): number {
+    return passing.reduce((sum, { hurries }) => sum + hurries, queue?.hurries ?? 0)
   }
 
   /** Ends the wait of all. */
@@ -101,5 +106,16 @@ export function createWaitQueues() {
       for (let waiter = first; waiter !== undefined; waiter = waiter.later) waiter.wake()
   }
 
-  return { queueAhead, startCharge, endCharge, move, retreat, leave, hurryKeys, wakeAll, size: () => size }
+  return {
+    queueAhead,
+    startCharge,
+    endCharge,
+    move,
+    retreat,
+    leave,
+    hurryKeys,
+    hurriesOf,
+    wakeAll,
+    size: () => size,
+  }
 }

@@ -104,6 +104,55 @@ test('a refund and forget let the first of a queue try again', async () => {
   expect((await all).map(({ allowed }) => allowed)).toEqual([true, true])
 })
 
+describe('while the charge of the first is under way', () => {
+  /** A limiter of one unit whose store decides at once, and answers when the test says so. */
+  function decidedEarly() {
+    const memory = memoryStore()
+    const answers: (() => void)[] = []
+    const charge: Store['charge'] = async (batch) => {
+      const verdicts = await memory.charge(batch)
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return verdicts
+    }
+    const store = { ...memory, name: 'late', charge }
+    const limiter = createLimiter({ policy: hourly(1), key, store, timeoutMs: 5000, denyCache: false })
+    const answer = async () => {
+      await nextTurn()
+      for (const resolve of answers.splice(0)) resolve()
+      await nextTurn()
+    }
+    return { limiter, answer }
+  }
+
+  test.each(['refund', 'forget'] as const)('%s lets it charge again if it was denied', async (method) => {
+    const { limiter, answer } = decidedEarly()
+    const taken = limiter.charge('a')
+    await answer()
+    const { all, order } = waitAll(limiter, 2)
+    await nextTurn()
+    if (method === 'refund') await limiter.refund(await taken)
+    else await limiter.forget('a')
+    await answer() // denied: it charges again
+    await answer()
+    expect(order).toEqual([0])
+    await answer() // the second is denied
+    await limiter.forget('a')
+    await answer()
+    expect((await all).map(({ allowed }) => allowed)).toEqual([true, true])
+  })
+
+  test('forget lets the next one charge if it was allowed', async () => {
+    const { limiter, answer } = decidedEarly()
+    const { all, order } = waitAll(limiter, 2)
+    await nextTurn()
+    await limiter.forget('a')
+    await answer()
+    await answer()
+    expect(order).toEqual([0, 1])
+    expect((await all).map(({ allowed }) => allowed)).toEqual([true, true])
+  })
+})
+
 describe('maxWaitMs', () => {
   test.each<[string, number, number | undefined]>([
     ['beyond the deadline', 1, 60_000],
