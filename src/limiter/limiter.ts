@@ -29,6 +29,7 @@ import { requireUpdate } from './ledger.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
+import { politeCharge } from './polite-charge.js'
 import { chargeResolver } from './resolve-charge.js'
 import { createWaiting } from './wait-for.js'
 import type { WaitOptions } from './wait-options.js'
@@ -119,7 +120,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const waiting = createWaiting({
     access,
     resolveCharge,
-    charge: (parts, subject) => decide(parts, subject, (decision) => decision),
+    charge: politeCharge((parts, subject) => decide(parts, subject, (decision) => decision)),
     report: emitDenial,
     onRefundFailed: (error, decision) => emitFailure(events, 'refundFailed', error, decision),
   })

@@ -144,7 +144,16 @@ function goOn(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): v
     giveTurn(queue, waiter)
     waiter = waiter.later
   }
-  if (!first.hasTurn) waitFor(queue, figures, figures.moreAfterMs)
+  if (!first.hasTurn) waitFor(queue, figures, allowedAfterMs(first, queue, figures))
+}
+
+/** Returns when a waiter will be allowed: exactly for token buckets, elsewhere never too late. */
+function allowedAfterMs({ parts }: Waiter, { key }: Queue, figures: PartDecision): number {
+  const { limit, resetAfterMs, moreAfterMs } = figures
+  const part = parts.find((each) => each.key === key)
+  if (part?.policy.kind !== 'token-bucket' || part.policy.limit !== limit) return moreAfterMs
+  const [, intervalMs = 0] = part.policy.params
+  return Math.max(moreAfterMs, resetAfterMs - (limit - part.cost) * intervalMs)
 }
 
 /** Gives the first of a queue its turn after a time, which was known just now, with these figures. */

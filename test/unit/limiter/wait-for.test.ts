@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
+  ban,
   concurrency,
   createLimiter,
   fixedWindow,
@@ -78,6 +79,43 @@ test('who needs more than the first of a queue waits behind it, and so does who 
   const order: number[] = []
   await Promise.all([3, 1, 4, 1].map((cost) => limiter.waitFor('a', { cost }).then(() => order.push(cost))))
   expect(order).toEqual([3, 1, 4, 1])
+})
+
+test('of larger costs, too, each calls the store once', async () => {
+  const store = promisingStore()
+  const policy = tokenBucket({ capacity: 5, refill: 5, every: '20ms' })
+  const limiter = createLimiter({ policy, key, store, denyCache: false })
+  const { all } = waitAll(limiter, 8, { cost: 5 })
+  expect((await all).every(({ allowed }) => allowed)).toBe(true)
+  expect(store.charges.length).toBeLessThanOrEqual(8 + 2)
+})
+
+describe('where a limit is a ban', () => {
+  const policy = ban(hourly(2), { after: 2, within: '1h', for: '1d' })
+
+  test('those who wait earn none', async () => {
+    const limiter = createLimiter({ policy, key })
+    await limiter.charge('a', { cost: 2 })
+    const { all } = waitAll(limiter, 3)
+    await nextTurn()
+    for (const _ of upTo(5))
+      expect(await limiter.waitFor('a', { maxWaitMs: 0 })).toMatchObject({ allowed: false, remaining: 0 })
+    await limiter.reward('a', 2)
+    await nextTurn()
+    expect(await limiter.charge('a')).toMatchObject({ allowed: false }) // the first strike
+    await limiter.reward('a', 2)
+    expect((await all).map(({ allowed }) => allowed)).toEqual([true, true, true])
+  })
+
+  test('a denial has the figures of the limit', async () => {
+    const limiter = createLimiter({ policy, key })
+    const unlimited = await limiter.waitFor('a', { cost: 3 })
+    expect(unlimited).toMatchObject({ allowed: false, remaining: 2, retryAfterMs: Number.POSITIVE_INFINITY })
+    await limiter.waitFor('a', { cost: 2 })
+    const { retryAfterMs, parts } = await limiter.waitFor('a', { maxWaitMs: 1000 })
+    expect(retryAfterMs).toBeGreaterThan(3_590_000)
+    expect(parts).toMatchObject([{ allowed: false, cost: 1, limit: 2, remaining: 0, retryAfterMs }])
+  })
 })
 
 test('who loses a unit to a plain charge goes on waiting', async () => {
