@@ -3,7 +3,7 @@ import { peerAddress } from '../keys/connection.js'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { protectStore } from '../resilience/protect-store.js'
-import type { KeyedPolicy, Refund, StateChange, Verdict } from '../stores/store.js'
+import type { KeyedPolicy, StateChange, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ByHand, changesByHand } from './by-hand.js'
@@ -25,7 +25,6 @@ import { directDecider } from './direct-decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
 import { holdingsOf, type Keeper, releaseDecision } from './holdings.js'
-import { requireUpdate } from './ledger.js'
 import type { LimiterOptions } from './options.js'
 import { checkedCost } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
@@ -115,7 +114,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
   })
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error))
-  const units: Keeper = { refund, update: store.update && update, renew: store.renew }
+  const units = unitsOf(store)
+  const localUnits = unitsOf(fallback)
   const decideOn = directDecider(settings, { units, hold: holdings.hold, decideWithout }) ?? decideTogether
   const waiting = createWaiting({
     access,
@@ -211,16 +211,22 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
       const [verdict] = fallback.charge([shares]) as [Verdict]
-      return decideBy('local', shares, verdict, fallback)
+      return decideBy('local', shares, verdict, localUnits)
     })
   }
 
-  function refund(refunds: readonly Refund[]): MaybePromise<void> {
-    return thenMaybe(store.refund(refunds), () => waiting.hurry(refunds))
+  /** Returns units whose changes let those who wait for them try again. */
+  function unitsOf({ refund, update, renew }: Keeper): Keeper {
+    return {
+      refund: (refunds) => thenMaybe(refund(refunds), () => waiting.hurry(refunds)),
+      update: update && ((keyed, change) => thenMaybe(update(keyed, change), () => waiting.hurry([keyed]))),
+      renew,
+    }
   }
 
-  function update(keyed: KeyedPolicy, change: StateChange): MaybePromise<void> {
-    return thenMaybe(requireUpdate(store)(keyed, change), () => waiting.hurry([keyed]))
+  function updateLocally(keyed: KeyedPolicy, change: StateChange): void {
+    fallback.update(keyed, change)
+    waiting.hurry([keyed])
   }
 
   /** Returns the parts of a subject, or those that a decision charged. */
@@ -232,7 +238,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const forget: Limiter<Subject>['forget'] = (subject, { limits: names } = {}) => {
     return thenMaybe(partsOf(subject, names), (parts) => {
       if (parts.length === 0) return
-      if (fallback.size > 0) fallback.forget(parts)
+      if (fallback.size > 0) {
+        fallback.forget(parts)
+        waiting.hurry(parts)
+      }
       return thenMaybe(store.forget(parts), () => waiting.hurry(parts))
     })
   }
@@ -242,7 +251,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     store: units,
     partsOf,
     fallback:
-      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: fallback.update, scaled },
+      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: updateLocally, scaled },
   })
   return {
     charge,

@@ -39,7 +39,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
     const { cost, ...bounds } = readWaitOptions(options)
     const arrival = arrivals++
-    bounds.signal?.throwIfAborted()
+    throwIfAborted(bounds)
     const exempt = access && (await access.check(subject))
     if (exempt !== undefined) return exempt
     const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
@@ -62,7 +62,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     const stopAlarms = startAlarms(waiter)
     try {
       for (;;) {
-        waiter.signal?.throwIfAborted()
+        throwIfAborted(waiter)
         const decision = denialOf(waiter) ?? (await chargeOrQueue(waiter))
         if (decision !== undefined) return decision
         await waiter.turn
@@ -83,7 +83,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   /** Returns the last decision; nothing if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
-    if (ahead === undefined) return chargeNow(waiter)
+    if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
     if (isClosed || isFullFor(waiter)) return denialIn(ahead, waiter) ?? CLOSED
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
@@ -103,7 +103,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
         const before = queues.hurriesOf(waiter)
         const decision = await pending
         if (waiter.signal?.aborted) await refund(decision)
-        waiter.signal?.throwIfAborted()
+        throwIfAborted(waiter)
         const isOutdated = queues.hurriesOf(waiter) > before
         if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
           return endOrQueue(waiter, decision, isOutdated)
@@ -156,6 +156,15 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   }
 
   return { waitFor, hurry, close }
+}
+
+function isNeverAllowed({ parts }: Waiter): boolean {
+  return parts.some(({ policy, cost }) => cost > policy.limit)
+}
+
+/** Throws the reason of a signal that has aborted. Some polyfills have no `throwIfAborted`. */
+function throwIfAborted({ signal }: { readonly signal?: AbortSignal | undefined }): void {
+  if (signal?.aborted) throw signal.reason
 }
 
 /** Wakes a waiter at its deadline, and when its signal aborts. Returns a function that stops both. */

@@ -3,9 +3,11 @@ import {
   ban,
   concurrency,
   createLimiter,
+  type Decision,
   fixedWindow,
   type Limiter,
   memoryStore,
+  type Policy,
   type Store,
   tokenBucket,
 } from 'headgate'
@@ -205,6 +207,17 @@ describe('maxWaitMs', () => {
     expect(denied).toEqual([[decision, 'a']])
   })
 
+  test('a cost that is never allowed is denied at once, whoever waits', async () => {
+    const limiter = createLimiter({ policy: hourly(2), key })
+    await limiter.charge('a', { cost: 2 })
+    const { all } = waitAll(limiter, 2)
+    await nextTurn()
+    const never = await limiter.waitFor('a', { cost: 3 })
+    expect(never).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
+    await limiter.close()
+    await all
+  })
+
   test('a charge is denied at once where the first of the queue has to wait longer', async () => {
     const limiter = createLimiter({ policy: hourly(1), key })
     await limiter.charge('a')
@@ -262,6 +275,19 @@ describe('concurrency', () => {
 })
 
 describe('an abort', () => {
+  test('of a signal without throwIfAborted rejects with its reason', async () => {
+    const limiter = createLimiter({ policy: hourly(1), key })
+    await limiter.charge('a')
+    const controller = new AbortController()
+    const { signal } = controller
+    Object.defineProperty(signal, 'throwIfAborted', { value: undefined })
+    const wait = limiter.waitFor('a', { signal })
+    await nextTurn()
+    controller.abort(new Error('too late'))
+    await expect(wait).rejects.toThrow('too late')
+    await expect(limiter.waitFor('a', { signal })).rejects.toThrow('too late')
+  })
+
   test('before the call charges nothing', async () => {
     const limiter = createLimiter({ policy: hourly(1), key })
     const wait = limiter.waitFor('a', { signal: AbortSignal.abort(new Error('too late')) })
@@ -402,6 +428,36 @@ test.each([
   expect((await all).map((decision) => [decision.allowed, decision.source])).toEqual(
     upTo(3).map(() => [allowed, source]),
   )
+})
+
+describe('with the local fallback', () => {
+  const policy = hourly(1)
+
+  /** A limiter whose store has failed, and a decision that took the unit of its fallback. */
+  async function exhausted(options: { policy?: Policy } = {}) {
+    const fail = async () => {
+      throw new Error('connection lost')
+    }
+    const store = { ...memoryStore(), name: 'failing', charge: fail, update: fail, forget: fail }
+    const limiter = createLimiter({ policy, key, store, onStoreError: 'local', ...options })
+    limiter.events.on('storeError', () => {})
+    return { limiter, taken: await limiter.charge('a') }
+  }
+
+  test.each<[string, Policy, (limiter: Limiter<string>, taken: Decision) => unknown]>([
+    ['a refund', policy, (limiter, taken) => limiter.refund(taken)],
+    ['an adjustment', policy, (limiter, taken) => limiter.adjust(taken, 0)],
+    ['a release', concurrency({ limit: 1, ttl: '1m' }), (limiter, taken) => limiter.release(taken)],
+    ['forget', policy, (limiter) => limiter.forget('a')],
+    ['a reward', policy, (limiter) => limiter.reward('a', 1)],
+  ])('%s lets the first of a queue try again', async (_what, limit, giveBack) => {
+    const { limiter, taken } = await exhausted({ policy: limit })
+    expect(taken).toMatchObject({ allowed: true, source: 'local' })
+    const { all } = waitAll(limiter, 1, { maxWaitMs: 7_200_000 })
+    await nextTurn()
+    await Promise.resolve(giveBack(limiter, taken)).catch(() => {}) // the store itself has failed
+    expect(await all).toMatchObject([{ allowed: true, source: 'local' }])
+  })
 })
 
 test('what onStoreError throws rejects the wait, and the next one has its turn', async () => {
