@@ -19,8 +19,9 @@ export interface ByHandOptions {
  * What a limiter changes by hand. Each limit is changed atomically, in every store; `forget` undoes it. A
  * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
  * with `TypeError` for wrong arguments and where a store of your own has no `update`, and with `StoreError`
- * where the store failed: the change may have been made then. With a local fallback it was made there, too.
- * Limits by `concurrency` stay as they are.
+ * where the store failed: the change may have been made then. With a local fallback it was made there, too,
+ * unless by `adjust`, which changes a decision where its units were taken. Limits by `concurrency` stay as
+ * they are.
  */
 export interface ByHand<Subject> {
   /** Takes units of each limit, or all that is left. Counts as no denial. */
@@ -50,6 +51,9 @@ export interface ByHand<Subject> {
    * response: refunds the difference, or takes it, as much as is left. May be called again; `refund` then
    * refunds what is taken in the end. Does nothing for a denial, for a peek, and once the decision was
    * refunded.
+   *
+   * After a failure you may call it again: units that it tried to take count as not taken, and units that it
+   * tried to refund as refunded, if the outcome is unknown.
    */
   adjust(decision: Decision, actualCost: number, options?: ByHandOptions): MaybePromise<void>
 }

@@ -1,8 +1,9 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import { takeAtMost } from '../policies/policy.js'
+import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { KeyedPolicy, Part, Refund, StateChange, Verdict } from '../stores/store.js'
-import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
 /** Changes the state of a key in a store. */
 type Update = (keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>
@@ -26,17 +27,20 @@ export type Ledger = ReturnType<typeof ledgerOf>
 export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes: UnitChanges) {
   const update = requireUpdate(changes)
   /** What each part took: its charge first, then what adjustments took. */
-  const takings = refundsOf(charge, verdict).map((refund) => [refund])
+  const takings = refundsOf(charge, verdict).map((refund): readonly Refund[] => [refund])
   let adjusting: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
-    const own = takings[i] as Refund[]
-    const missing = cost - own.reduce((sum, taking) => sum + taking.cost, 0)
-    if (missing < 0) return changes.refund(giveBack(own, -missing))
-    return missing > 0 ? takeMore(charge[i] as NamedPart, own, missing) : undefined
+    const missing = cost - unitsOf(i)
+    if (missing < 0) return giveBack([i], -missing)
+    return missing > 0 ? takeMore(i, missing) : undefined
   }
 
-  function takeMore(part: NamedPart, own: Refund[], units: number): MaybePromise<void> {
+  const unitsOf = (i: number) => takingsOf(i).reduce((sum, taking) => sum + taking.cost, 0)
+  const takingsOf = (i: number) => takings[i] as readonly Refund[]
+
+  function takeMore(i: number, units: number): MaybePromise<void> {
+    const part = charge[i] as NamedPart
     let taking: Refund | undefined
     const done = update(part, (state, nowMs) => {
       const { step, taken } = takeAtMost(part.policy, state, nowMs, units)
@@ -44,7 +48,27 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
       taking = { key: part.key, policy: part.policy, cost: taken, takenAtMs: nowMs, resetAtMs }
       return step.next ?? state
     })
-    return thenMaybe(done, () => void own.push(taking as Refund))
+    return thenMaybe(done, () => {
+      takings[i] = [...takingsOf(i), taking as Refund]
+    })
+  }
+
+  /** Refunds units of parts. After a failure they count as refunded, unless the store was not called. */
+  function giveBack(parts: readonly number[], units: number): MaybePromise<void> {
+    const before = [...takings]
+    const refunds = parts.flatMap((i) => {
+      const { kept, refunds } = split(takingsOf(i), units)
+      takings[i] = kept
+      return refunds
+    })
+    if (refunds.length === 0) return
+    return catchMaybe(
+      () => changes.refund(refunds),
+      (error) => {
+        if (error instanceof CircuitOpenError) for (const i of parts) takings[i] = before[i] as Refund[]
+        throw error
+      },
+    )
   }
 
   /** Selects the parts of limits by name; all parts without names. Units in use are released, not refunded. */
@@ -62,34 +86,25 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
   return {
     /** Makes each selected part have taken `cost`, or as much as is left. */
     adjust: (cost: number, names: readonly string[] | undefined) =>
-      inTurn(() =>
-        thenMaybe(
-          readAll(selected(names), (i) => adjustPart(i, cost)),
-          () => {},
-        ),
-      ),
+      inTurn(() => settleAll(selected(names), (i) => adjustPart(i, cost))),
     /** Refunds all that the selected parts have taken. */
     refund: (names: readonly string[] | undefined) =>
-      inTurn(() => {
-        const refunds = selected(names).flatMap((i) =>
-          giveBack(takings[i] as Refund[], Number.POSITIVE_INFINITY),
-        )
-        return refunds.length > 0 ? changes.refund(refunds) : undefined
-      }),
+      inTurn(() => giveBack(selected(names), Number.POSITIVE_INFINITY)),
   }
 }
 
-/** Removes units from what was taken, the latest first. Returns their refunds. */
-function giveBack(takings: Refund[], units: number): Refund[] {
+/** Splits what was taken into the refunds of some units, the latest first, and what is kept. */
+function split(takings: readonly Refund[], units: number) {
+  const kept = [...takings]
   const refunds: Refund[] = []
-  for (let left = units; left > 0 && takings.length > 0; ) {
-    const latest = takings.pop() as Refund
+  for (let left = units; left > 0 && kept.length > 0; ) {
+    const latest = kept.pop() as Refund
     const cost = Math.min(latest.cost, left)
     if (cost > 0) refunds.push({ ...latest, cost })
-    if (cost < latest.cost) takings.push({ ...latest, cost: latest.cost - cost })
+    if (cost < latest.cost) kept.push({ ...latest, cost: latest.cost - cost })
     left -= cost
   }
-  return refunds
+  return { kept, refunds }
 }
 
 /** Returns `update` of a store. Throws a `TypeError` for a store without it. */

@@ -14,6 +14,33 @@ export function thenMaybe<T, R>(
   return isPromise(value) ? Promise.resolve(value).then(use) : use(value)
 }
 
+/** Calls `use` with what a call throws or rejects with, and returns its result. */
+export function catchMaybe<T>(
+  call: () => MaybePromise<T>,
+  use: (error: unknown) => MaybePromise<T>,
+): MaybePromise<T> {
+  try {
+    const value = call()
+    return isPromise(value) ? Promise.resolve(value).catch(use) : value
+  } catch (error) {
+    return use(error)
+  }
+}
+
+/** Takes a step for every item, also where some fail. Then throws, or rejects with, the first failure. */
+export function settleAll<T>(items: readonly T[], step: (item: T) => MaybePromise<void>): MaybePromise<void> {
+  const failures: unknown[] = []
+  const steps = readAll(items, (item) =>
+    catchMaybe(
+      () => step(item),
+      (error) => void failures.push(error),
+    ),
+  )
+  return thenMaybe(steps, () => {
+    if (failures.length > 0) throw failures[0]
+  })
+}
+
 /**
  * Returns what `start` returns, or a promise of what it passes to `settle` later if it returns `undefined`.
  * If either is an `Error`, throws it, or rejects with it.
