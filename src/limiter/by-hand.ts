@@ -5,13 +5,14 @@ import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Part, StateChange } from '../stores/store.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { show, wrongOption } from '../util/validate.js'
 import { adjustDecision, type Decision, type NamedPart } from './decision.js'
 import { requireUpdate, type UnitChanges } from './ledger.js'
 import { checkedCost } from './parse-limits.js'
 
 /** Of several limits, those to change. */
 export interface ByHandOptions {
-  /** The names of the limits; only their keys are read. Default: all. */
+  /** The names of the limits; only their keys are read. Default: all. A name of no limit is a `TypeError`. */
   readonly limits?: readonly string[]
 }
 
@@ -61,6 +62,8 @@ export interface ByHand<Subject> {
 /** What changes by hand need of a limiter. */
 interface Context {
   readonly owner: string
+  /** The names of the limits, where they are known before a charge. */
+  readonly limitNames: readonly string[] | undefined
   readonly store: UnitChanges
   /** Returns the parts of a subject, or those of a decision. */
   readonly partsOf: (subject: unknown, names: readonly string[] | undefined) => MaybePromise<NamedPart[]>
@@ -75,7 +78,14 @@ interface Context {
 }
 
 /** Creates what a limiter changes by hand. */
-export function changesByHand<Subject>({ owner, store, partsOf, fallback }: Context): ByHand<Subject> {
+export function changesByHand<Subject>(context: Context): ByHand<Subject> {
+  const { owner, limitNames, store, fallback } = context
+
+  /** Returns the parts of a subject, of all limits or of those that are named. */
+  function partsOf(subject: unknown, names: readonly string[] | undefined): MaybePromise<NamedPart[]> {
+    return context.partsOf(subject, checkedNames(owner, names, limitNames))
+  }
+
   function updateAll(
     parts: readonly NamedPart[],
     changeOf: (policy: Policy) => StateChange,
@@ -116,9 +126,24 @@ export function changesByHand<Subject>({ owner, store, partsOf, fallback }: Cont
       return thenMaybe(partsOf(subject, limits), (parts) => updateAll(bansAmong(owner, parts, banMs), block))
     },
     adjust(decision, actualCost, { limits } = {}) {
-      return adjustDecision(decision, checkedCost(owner, 'actualCost', actualCost), limits)
+      const names = checkedNames(owner, limits, limitNames)
+      return adjustDecision(decision, checkedCost(owner, 'actualCost', actualCost), names)
     },
   }
+}
+
+/** Returns names of limits. Throws a `TypeError` for one that no limit has. */
+function checkedNames(
+  owner: string,
+  names: readonly string[] | undefined,
+  known: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (names === undefined) return undefined
+  if (!Array.isArray(names)) throw wrongOption(owner, 'limits', 'an array of names of limits', names)
+  const unknown = known && names.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  const fix = `The limits are ${known?.map((name) => `'${name}'`).join(', ')}.`
+  throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
 }
 
 /** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */

@@ -26,7 +26,7 @@ import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { type Health, healthOf } from './health.js'
 import { holdingsOf, type Keeper, releaseDecision } from './holdings.js'
 import type { LimiterOptions } from './options.js'
-import { checkedCost } from './parse-limits.js'
+import { checkedCost, namesOf } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { politeCharge } from './polite-charge.js'
 import { chargeResolver } from './resolve-charge.js'
@@ -248,6 +248,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   const byHand = changesByHand<Subject>({
     owner,
+    limitNames: namesOf(entries, context.name),
     store: units,
     partsOf,
     fallback:

@@ -58,6 +58,17 @@ const ENTRY = {
   },
 }
 
+/**
+ * Returns the names of limits. `undefined` where only a request shows its limit's name: it is that of the
+ * policy which a function returns.
+ */
+export function namesOf(entries: readonly Entry[], limiterName: string | undefined): string[] | undefined {
+  const names = entries.map(({ entryName, policy }) => {
+    return entryName ?? limiterName ?? (isPolicy(policy) ? policy.name : undefined)
+  })
+  return names.includes(undefined) ? undefined : (names as string[])
+}
+
 function readLimit(owner: string, option: string, limit: unknown): number {
   if (typeof limit !== 'function') return wholeNumber(owner, option, limit)
   const fix = 'Give a function as policy, which returns the policy for a request.'

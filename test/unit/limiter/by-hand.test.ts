@@ -256,6 +256,32 @@ test.each(mistakes)('throws a TypeError for wrong %s', (_what, call, message) =>
   expect(() => call(limiter)).toThrow(message)
 })
 
+test('throws a TypeError for the name of no limit', async () => {
+  const limits = [
+    { name: 'requests', policy: hourly, key },
+    { name: 'tokens', policy: banned(hourly), key },
+  ]
+  const limiter = createLimiter({ limits, store: memoryStore() })
+  const decision = await limiter.charge(ada)
+  const message = `createLimiter: limits has "token", and no limit is called so. The limits are 'requests', 'tokens'.`
+  const misspelt = { limits: ['requests', 'token'] }
+  expect(() => limiter.penalize(ada, 1, misspelt)).toThrow(message)
+  expect(() => limiter.reward(decision, 1, misspelt)).toThrow(message)
+  expect(() => limiter.blockFor(ada, '1m', misspelt)).toThrow(message)
+  expect(() => limiter.adjust(decision, 5, misspelt)).toThrow(message)
+  expect(() => limiter.penalize(ada, 1, { limits: 'tokens' as never })).toThrow(
+    'createLimiter: limits must be an array of names of limits, got "tokens".',
+  )
+  const single = createLimiter({ policy: hourly, key, store: memoryStore() })
+  expect(() => single.penalize(ada, 1, misspelt)).toThrow("The limits are '10-in-1h'.")
+})
+
+test('a limit whose policy depends on the request is named by that policy', async () => {
+  const limiter = createLimiter({ policy: () => hourly, key, store: memoryStore() })
+  await limiter.penalize(ada, 4, { limits: ['10-in-1h'] })
+  expect((await limiter.peek(ada)).remaining).toBe(6)
+})
+
 test('throws a TypeError for a block longer than the longest ban', () => {
   const limiter = createLimiter({ policy: banned(hourly), key, store: memoryStore() })
   const message =
