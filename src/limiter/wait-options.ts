@@ -1,5 +1,5 @@
 import { optional, readOptions } from '../options/option-table.js'
-import { whole, wrongKind } from '../util/validate.js'
+import { whole, wrongKind, wrongOption } from '../util/validate.js'
 import { checkedCost } from './parse-limits.js'
 
 /** The options of `limiter.waitFor`. */
@@ -13,13 +13,20 @@ export interface WaitOptions {
 }
 
 const TABLE = {
-  rows: { cost: optional(checkedCost), maxWaitMs: optional(whole(0)), signal: optional(readSignal) },
+  rows: { cost: optional(checkedCost), maxWaitMs: optional(readMaxWait), signal: optional(readSignal) },
 }
 
 /** Reads the options of one wait. Throws a `TypeError` for wrong ones. */
 export function readWaitOptions(options: WaitOptions) {
   const { maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions('limiter.waitFor', options, TABLE)
   return { ...rest, deadlineMs: performance.now() + maxWaitMs }
+}
+
+/** Returns a time in milliseconds. Throws a `TypeError` for a wrong one. */
+function readMaxWait(owner: string, option: string, maxWaitMs: unknown): number {
+  if (maxWaitMs !== Number.POSITIVE_INFINITY) return whole(0)(owner, option, maxWaitMs)
+  const fix = 'To wait until the charge is allowed, leave it out.'
+  throw wrongOption(owner, option, 'a whole number of at least 0', maxWaitMs, fix)
 }
 
 /** Returns an `AbortSignal`, of any realm or polyfill. Throws a `TypeError` for anything else. */

@@ -549,6 +549,10 @@ test.each<[object, string]>([
     'limiter.waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?',
   ],
   [{ maxWaitMs: -1 }, 'limiter.waitFor: maxWaitMs must be a whole number of at least 0, got -1.'],
+  [
+    { maxWaitMs: Number.POSITIVE_INFINITY },
+    'got Infinity. To wait until the charge is allowed, leave it out.',
+  ],
   [{ maxWait: 5 }, 'limiter.waitFor: there is no option "maxWait". Did you mean maxWaitMs?'],
   [{ signal: new AbortController() }, 'Did you mean signal: controller.signal?'],
 ])('wrong options reject: %j', async (options, message) => {
