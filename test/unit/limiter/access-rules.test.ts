@@ -73,6 +73,11 @@ test('a limit that needs no address decides on a closed connection, unless addre
   expect(sourceWith({ block: ['192.0.2.1'] })).toMatchObject({ allowed: false, source: 'closed' })
 })
 
+test('subjects without an address are neither allowed nor blocked', () => {
+  const { limiter } = limiterWith({ allow: ['192.0.2.1'], block: ['192.0.2.7'], key: () => 'ada' })
+  expect(limiter.charge({ id: 'ada' } as never)).toMatchObject({ allowed: true, source: 'store' })
+})
+
 test('wrong lists fail at start-up', () => {
   expect(() => createLimiter({ limit: 1, window: '1m', allow: ['localhost'] })).toThrow(
     'createLimiter: allow must hold addresses and CIDR ranges',
