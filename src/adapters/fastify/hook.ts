@@ -4,10 +4,10 @@ import { asError } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
-import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
 
-/** Answers a limited request of Fastify, by `reply.send`. */
+/** Answers a limited request of Fastify, by `reply.send` or by what it returns; it sets the status, too. */
 export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
 
 /**
@@ -62,9 +62,12 @@ export function hookOf(
     } else if (passes) done()
   }
 
-  function answer(request: FastifyRequest, reply: FastifyReply, decision: Decision): unknown {
+  function answer(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {
     const result = onLimited?.(request, reply, decision)
-    return result === reply ? undefined : result // a reply is a thenable, which resolves once it is sent
+    if (result === reply) return // a reply is a thenable, which resolves once it is sent
+    return thenMaybe(result, (payload) => {
+      if (payload !== undefined && !reply.sent) reply.send(payload)
+    })
   }
 
   return Object.assign(limitRequest, { limiter })

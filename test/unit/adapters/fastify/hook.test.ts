@@ -96,6 +96,27 @@ describe('onLimited answers', () => {
       async (_request, reply, decision): Promise<FastifyReply> => reply.code(420).send(text(decision)),
     ],
     [
+      'by what it returns',
+      (_request, reply, decision) => {
+        reply.code(420)
+        return text(decision)
+      },
+    ],
+    [
+      'by what it resolves with',
+      async (_request, reply, decision) => {
+        reply.code(420)
+        return text(decision)
+      },
+    ],
+    [
+      'by reply.send, whatever it resolves with',
+      async (_request, reply, decision) => {
+        reply.code(420).send(text(decision))
+        return 'not sent'
+      },
+    ],
+    [
       'by an error for the error handler',
       (_request, _reply, decision) => {
         throw Object.assign(new Error(text(decision)), { statusCode: 420 })
@@ -114,6 +135,21 @@ describe('onLimited answers', () => {
       headers: { 'retry-after': '60', 'x-ratelimit-remaining': '0' },
     })
   })
+})
+
+test('onLimited may return an object, which is sent as JSON', async () => {
+  const { get } = await startWith({ ...ONE, onLimited: () => ({ error: 'slow down' }) })
+  await get('/')
+  expect(JSON.parse((await get('/')).text)).toEqual({ error: 'slow down' })
+})
+
+test('onLimited may answer once it has returned', async () => {
+  const { get } = await startWith({
+    ...ONE,
+    onLimited: (_request, reply) => void setImmediate(() => reply.code(420).send('later')),
+  })
+  await get('/')
+  expect(await get('/')).toMatchObject({ status: 420, text: 'later' })
 })
 
 test.each<[string, () => unknown, string]>([
