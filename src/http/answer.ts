@@ -1,6 +1,7 @@
 import type { Decision } from '../limiter/decision.js'
 import { optional, readOptions, withDefault } from '../options/option-table.js'
-import { choice, whole } from '../util/validate.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { choice, showKind, whole } from '../util/validate.js'
 import {
   type DenialBody,
   type DenialFigures,
@@ -14,7 +15,7 @@ import type { HeaderList, Refusal } from './server.js'
 /** How a decision is answered. */
 export interface AnswerOptions {
   /** The `Accept` header of the request: the body of a denial is problem+json where it prefers JSON. */
-  accept?: string | undefined
+  accept?: string | null | undefined
   /** Which quota headers are sent, beside `Retry-After` of a denial. Default `'legacy'` (`X-RateLimit-*`). */
   headers?: HeaderStyle
   /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
@@ -50,17 +51,27 @@ const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
 
 /**
  * Returns what the middleware sends for a decision, for servers that it does not fit: the quota headers, and,
- * for a denial, its status, its body, `Retry-After` and `Cache-Control: no-store`.
+ * for a denial, its status, its body, `Retry-After` and `Cache-Control: no-store`. A decision does not tell
+ * that its limiter is in report mode: write `headers: 'none'` there, where the middleware sends none.
  *
- * Throws a `TypeError` for wrong options.
+ * Throws a `TypeError` for wrong options, and for what is no decision, such as a promise of one.
  */
 export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
+  checkDecision(decision)
   const { headers: style, resetFormat, accept, ...denial } = readOptions('answerFor', options, OPTIONS)
   const headers =
     style === 'none' || decision.parts.length === 0 ? [] : headerWriter(style, resetFormat)(decision)
   if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
   const { status, headers: more, body } = refusalOf(decision, decision, denial, accept)
   return { status, headers: toRecord(headers.concat(more)), body }
+}
+
+function checkDecision(decision: unknown): void {
+  const must = 'decision must be what a limiter decided'
+  if (isPromise(decision))
+    throw new TypeError(`answerFor: ${must}, got a promise. Write answerFor(await decision).`)
+  const { parts } = (decision ?? {}) as Partial<Decision>
+  if (!Array.isArray(parts)) throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
 }
 
 /** How a denial by a limit is answered. */

@@ -54,6 +54,20 @@ test.each<[string, Decision, number | undefined, object]>([
   expect(Object.keys(answer.headers).filter((name) => /RateLimit/.test(name))).toEqual([])
 })
 
+test('the Accept header may be null, as a Headers object returns it', () => {
+  const accept = new Headers().get('accept')
+  expect(answerFor(decide().denied, { accept }).headers['Content-Type']).toMatch(/^text\/plain/)
+})
+
+test.each<[string, unknown, string]>([
+  ['a promise', Promise.resolve(decide().allowed), 'got a promise. Write answerFor(await decision).'],
+  ['undefined', undefined, 'got undefined.'],
+  ['an object', { allowed: true }, 'got an object.'],
+])('what is no decision fails: %s', (_what, decision, message) => {
+  const error = `answerFor: decision must be what a limiter decided, ${message}`
+  expect(() => answerFor(decision as Decision)).toThrow(new TypeError(error))
+})
+
 test('statusCode and message replace those of a denial by a limit', () => {
   const answer = answerFor(decide().denied, { headers: 'none', statusCode: 420, message: { slow: 'down' } })
   expect(answer).toMatchObject({ status: 420, body: '{"slow":"down"}' })
