@@ -70,6 +70,8 @@ export const MIDDLEWARE_ROWS = {
   onLimited: callback,
 }
 
+const FIXES = { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS }
+
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],
   read(owner: string, { delay, limit, policy, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
@@ -102,7 +104,7 @@ export function readRequestOptions<Req, Res>(
   const table = {
     rows: MIDDLEWARE_ROWS,
     rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE },
-    fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS },
+    fixes: FIXES,
   }
   const read = readOptions(owner, options, table)
   const { count = 'all', skip } = options
@@ -116,6 +118,14 @@ export function readRequestOptions<Req, Res>(
     // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
     limiter: limiterSettings(owner, read, count === 'all' ? 1000 : 100),
   }
+}
+
+/**
+ * Checks each of the options that only routes inherit, and which need not say how much is allowed. Throws a
+ * `TypeError` that names the option and the fix.
+ */
+export function checkInherited(owner: string, options: object): void {
+  readOptions(owner, options, { rows: MIDDLEWARE_ROWS, fixes: FIXES })
 }
 
 const namedCount = choice('all', 'failed', 'successful')
@@ -163,5 +173,6 @@ export function inheritOptions<Options extends Amounts & { readonly name?: strin
     ...(own.limits === undefined ? [] : OF_ONE_LIMIT),
   ]
   const inherited = Object.entries(shared).filter(([option]) => !left.includes(option))
-  return { ...Object.fromEntries(inherited), ...own } as Options
+  const given = Object.entries(own).filter(([, value]) => value !== undefined)
+  return Object.fromEntries([...inherited, ...given]) as Options
 }

@@ -5,9 +5,10 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
+import { checkInherited } from '../../http/options.js'
 import { PASSAGE } from '../../http/passage.js'
 import type { Limiter } from '../../limiter/limiter.js'
-import { choice } from '../../util/validate.js'
+import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
 import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 
@@ -54,8 +55,10 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
     return limit
   }
   const at = readHook('rateLimit', 'hook', hook)
+  if (typeof global !== 'boolean') throw wrongOption('rateLimit', 'global', 'true or false', global)
+  if (!global) checkInherited('rateLimit', shared)
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
-  const limits = new WeakMap<object, RateLimitHook>()
+  const limits = new WeakMap<object, RouteLimit>()
 
   app.decorateRequest('rateLimit').decorateRequest(PASSAGE).decorate('rateLimiters', limiters)
   app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
@@ -65,12 +68,18 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   })
 }
 
+/** The limit of a route, which is spelled `GET /path`. */
+interface RouteLimit {
+  readonly route: string
+  readonly limit: RateLimitHook
+}
+
 /** What the limits of routes are made with. */
 interface Plugin {
   readonly hook: NonNullable<RouteRateLimitOptions['hook']>
   readonly shared: RateLimitHookOptions
-  /** By their options in the `config` of routes. */
-  readonly limits: WeakMap<object, RateLimitHook>
+  /** By their options in the `config` of routes; of several routes with the same object, the last one's. */
+  readonly limits: WeakMap<object, RouteLimit>
   createHook(owner: string, options: RateLimitHookOptions): RateLimitHook
 }
 
@@ -81,14 +90,15 @@ function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin):
   if (!isOwnLimit(owner, own)) return
   const at = readHook(owner, 'hook', own.hook ?? hook)
   // A HEAD route that Fastify adds to a GET route comes right after it, with the same options.
-  const ofGet = route.method === 'HEAD' ? limits.get(own) : undefined
+  const last = route.method === 'HEAD' ? limits.get(own) : undefined
+  const ofGet = last?.route === `GET ${route.url}` ? last.limit : undefined
   const limit = ofGet ?? createHook(owner, ownOptions(shared, own, route))
-  limits.set(own, limit)
+  limits.set(own, { route: `${route.method} ${route.url}`, limit })
   route[at] = [limit, ...[route[at] ?? []].flat()]
 }
 
 /** Creates the hook of all routes, which limits those that have no options of their own. */
-function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RateLimitHook>) {
+function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RouteLimit>) {
   return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
     const own = request.routeOptions.config.rateLimit
     if (own === undefined && limitOthers !== undefined) limitOthers(request, reply, next)

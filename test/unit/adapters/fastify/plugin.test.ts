@@ -49,6 +49,16 @@ test('two routes with the same object of options are limited apart', async () =>
   ])
 })
 
+test('a HEAD route that an application declares has a limiter of its own', async () => {
+  const { statuses } = await startWith(TWO, (app) => {
+    const config = { rateLimit: ONE }
+    app.get('/b', { config }, () => 'b')
+    app.head('/z', { config }, () => 'z')
+  })
+  const head = (path: string) => ({ method: 'HEAD', path })
+  expect(await statuses('/b', head('/z'), head('/b'), head('/z'))).toEqual([200, 200, 429, 429])
+})
+
 describe('a route takes the options of the plugin that it does not replace', () => {
   const policy = slidingWindow({ limit: 1, window: '1m' })
   test.each<[string, RateLimitPluginOptions, RouteRateLimitOptions]>([
@@ -62,6 +72,7 @@ describe('a route takes the options of the plugin that it does not replace', () 
     ],
     ['limit and window in place of limits', { limits: [{ policy }] }, ONE],
     ['a key', { ...ONE, key: () => undefined }, { key: () => 'all' }],
+    ['what is undefined', ONE, { limit: undefined, statusCode: undefined, message: undefined } as never],
   ])('%s', async (_what, shared, own) => {
     const given = { ...shared, statusCode: 420, message: 'slow down' }
     const { get, statuses } = await startWith({ ...given, global: false }, (app) => {
@@ -125,6 +136,9 @@ test.each<[string, object, RegExp]>([
   ['the plugin', { limits: 5 }, /^rateLimit: limits must be an array/],
   ['the plugin', { ...ONE, hook: 'onSend' }, /^rateLimit: hook must be one of 'onRequest', 'preValidation'/],
   ['the plugin', { ...ONE, onlimited: () => 1 }, /^rateLimit: there is no option "onlimited"\. Did you mean/],
+  ['the plugin', { ...ONE, global: 'no' }, /^rateLimit: global must be true or false, got "no"/],
+  ['the plugin', { global: false, limt: 3 }, /^rateLimit: there is no option "limt"\. Did you mean limit\?/],
+  ['the plugin', { ...ONE, global: false, statusCode: 42 }, /^rateLimit: statusCode must be a whole number/],
 ])('%s refuses wrong options: %p', async (_whose, options, message) => {
   await expect(fastify().register(rateLimit, options)).rejects.toThrow(message)
 })
