@@ -1,32 +1,62 @@
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Decision } from 'headgate'
-import { rateLimitHook } from 'headgate/fastify'
+import { loginGuard, type RateLimitHookOptions, rateLimit, rateLimitHook } from 'headgate/fastify'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
+import { loginCases } from './login-cases.js'
+import type { Scenario } from './scenarios.js'
 
 function onLimited(_request: FastifyRequest, reply: FastifyReply, decision: Decision): FastifyReply {
   const { status, text } = limitedAnswer(decision)
   return reply.code(status).send(text)
 }
 
-async function start(): Promise<Running> {
+/** Returns what a route needs for the limiters of a scenario. */
+type RouteOf = (scenario: Scenario) => object
+
+async function start(routeOf: RouteOf, prepare: (app: FastifyInstance) => unknown): Promise<Running> {
   const application = makeApplication()
   const app = fastify({ forceCloseConnections: true })
   app.decorateRequest('user')
   app.addHook('onRequest', async (request) => {
     Object.assign(request, { user: application.userOf(request) })
   })
-  for (const [name, scenario] of application.scenarios) {
-    const preValidation = limitersOf(scenario, (options) =>
-      rateLimitHook(scenario.isAnsweredByApp ? { ...options, onLimited } : options),
-    )
-    app.all(`/${name}`, { preValidation }, async (request, reply) => {
-      const { status, text } = await application.handle(name, request, request.rateLimit)
-      return reply.code(status).send(text)
-    })
+  await prepare(app)
+  const handlerOf = (name: string) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const { status, text } = await application.handle(name, request, request.rateLimit)
+    return reply.code(status).send(text)
   }
+  for (const [name, scenario] of application.scenarios)
+    app.all(`/${name}`, routeOf(scenario), handlerOf(name))
+  for (const [name, options] of application.guards)
+    app.all(`/${name}`, { preHandler: loginGuard(options) }, handlerOf(name))
   await app.ready()
   return application.listen(app.server, () => app.close())
 }
 
-adapterCases({ name: 'Fastify 5', start })
+function optionsOf({ isAnsweredByApp }: Scenario, options: RateLimitHookOptions): RateLimitHookOptions {
+  return isAnsweredByApp ? { ...options, onLimited } : options
+}
+
+const byHooks: RouteOf = (scenario) => ({
+  preValidation: limitersOf(scenario, (options) => rateLimitHook(optionsOf(scenario, options))),
+})
+
+/** The first limiter in the `config` of its route; the name is the one that it has in other adapters. */
+const byConfig: RouteOf = (scenario) => {
+  const [first, ...others] = scenario.limiters
+  if (first === undefined || scenario.isMountedTwice) return byHooks(scenario)
+  const options = optionsOf(scenario, { name: '2-in-1min', ...first })
+  return {
+    config: { rateLimit: { ...options, hook: 'preValidation' } },
+    ...byHooks({ ...scenario, limiters: others }),
+  }
+}
+
+const hooks = { name: 'Fastify 5, by hooks', start: () => start(byHooks, () => undefined) }
+adapterCases(hooks)
+loginCases(hooks)
+adapterCases({
+  name: 'Fastify 5, by its plugin',
+  start: () => start(byConfig, (app) => app.register(rateLimit, { global: false })),
+})
