@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Http2Server } from 'node:http2'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
 import type { RequestOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
@@ -19,9 +20,13 @@ export interface RateLimitHookOptions extends RequestOptions<FastifyRequest, Fas
   onLimited?: OnLimited
 }
 
-/** A hook for `onRequest`, `preValidation` or `preHandler`; carries its limiter. */
+/** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
 export interface RateLimitHook {
-  (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  (
+    request: FastifyRequest | FastifyRequest<RouteGenericInterface, Http2Server>,
+    reply: FastifyReply | FastifyReply<RouteGenericInterface, Http2Server>,
+    done: HookHandlerDoneFunction,
+  ): void
   readonly limiter: Limiter<FastifyRequest>
 }
 
@@ -70,5 +75,5 @@ export function hookOf(
     })
   }
 
-  return Object.assign(limitRequest, { limiter })
+  return Object.assign(limitRequest, { limiter }) as RateLimitHook // the steps read what both protocols have
 }

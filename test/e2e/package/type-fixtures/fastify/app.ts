@@ -56,3 +56,9 @@ app.get<{ Querystring: { q: string } }>(
 app.register(async (child) => {
   child.addHook('preHandler', limitSearch)
 })
+
+const http2 = fastify({ http2: true })
+await http2.register(rateLimit, { limit: 100, window: '1m' })
+http2.get('/search', { onRequest: limitSearch }, () => 'found')
+http2.post<Login>('/login', { preHandler: [limitSearch, guard] }, () => 'welcome')
+http2.addHook('preHandler', limitSearch)
