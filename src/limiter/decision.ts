@@ -10,8 +10,8 @@ import { type Ledger, ledgerOf, type UnitChanges } from './ledger.js'
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
  * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
  * `'open'` = allowed, `'closed'` = denied; the latter, too, if a connection closed before its address was
- * read. `'none'` = no limit applies to the request, or `skip` or `allow` exempts it. `'blocked'` = its
- * address is in `block`.
+ * read, and if `waitFor` ends before the store was called. `'none'` = no limit applies to the request, or
+ * `skip` or `allow` exempts it. `'blocked'` = its address is in `block`.
  */
 export type DecisionSource =
   | 'store'

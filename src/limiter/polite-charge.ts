@@ -12,8 +12,9 @@ import {
 type ChargeParts = (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision>
 
 /**
- * Returns a function that charges as `charge` does, but whose denials count for no ban: where a limit is one,
- * it peeks first, and charges only what the peek allows.
+ * Returns a function that charges as `charge` does, but whose denials count for no ban: where a limit is a
+ * ban, it peeks first, and charges only what the peek allows. A denial may still count where others take
+ * units between the two.
  */
 export function politeCharge(charge: ChargeParts): ChargeParts {
   return (parts, subject) => {
@@ -33,7 +34,8 @@ export function politeCharge(charge: ChargeParts): ChargeParts {
 function figuresFor({ policy, cost }: NamedPart, peek: PartDecision): PartVerdict {
   const { limit, remaining, resetAfterMs, moreAfterMs } = peek
   const isNeverAllowed = cost > policy.limit
-  const allowed = !isNeverAllowed && Math.min(cost, limit) <= remaining // the fallback takes its share at most
+  const units = Math.min(cost, limit) // the fallback takes its share at most
+  const allowed = !isNeverAllowed && units <= remaining
   const laterMs = isNeverAllowed ? Number.POSITIVE_INFINITY : Math.max(1, moreAfterMs)
   return { allowed, remaining, resetAfterMs, retryAfterMs: allowed ? 0 : laterMs, moreAfterMs }
 }

@@ -17,7 +17,7 @@ import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
 
-/** So many wait at a time for each limiter. Each takes about 4 KB of heap. */
+/** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
 
 interface WaitingOptions {
