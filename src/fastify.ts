@@ -18,15 +18,15 @@ export * from './http.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The limit of this route in place of that of the plugin; `false` = none. */
+    /** The options of a limiter for this route, in place of the shared one; `false` for no limit. */
     rateLimit?: RouteRateLimitOptions | false
   }
   interface FastifyRequest {
-    /** The decision of the last limiter that this request passed. */
+    /** The decision of the last limiter that charged this request. */
     rateLimit?: http.Decision
   }
   interface FastifyInstance {
-    /** The limiters that the plugin has created: its own first, then those of routes. */
+    /** The limiters that the plugin has created: the shared one first, then those of routes. */
     readonly rateLimiters: readonly http.Limiter<Request>[]
   }
 }
@@ -41,9 +41,10 @@ export interface MakeByUser {
 }
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `request.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The limiter
- * must run in a later hook than what authenticates; else all clients are anonymous.
+ * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
+ * `request.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
+ * default `byIp()`. Let the limiter run in a later hook than the authentication; else all clients are
+ * anonymous.
  * @function
  */
 export const byUser = http.byUser as MakeByUser

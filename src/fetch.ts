@@ -15,8 +15,9 @@ export interface MakeByUser {
 }
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `user.id`, `.sub` or `.username` of
- * what the platform knows, the first that exists. Without a user it is `anonymous`, by default the address.
+ * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
+ * `id`, `sub` and `username` that `info.user` has. Without a user, the key `anonymous` does, by default
+ * `byIp()`.
  * @function
  */
 export const byUser = http.byUser as MakeByUser

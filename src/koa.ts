@@ -12,7 +12,7 @@ export * from './http.js'
 
 declare module 'koa' {
   interface ExtendableContext {
-    /** The decision of the last limiter that this request passed. */
+    /** The decision of the last limiter that charged this request. */
     rateLimit?: http.Decision
   }
 }
@@ -27,9 +27,9 @@ export interface MakeByUser {
 }
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `ctx.state.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The
- * middleware must come after the one that authenticates; else all clients are anonymous.
+ * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
+ * `ctx.state.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
+ * default `byIp()`. Mount the limiter after the middleware that authenticates; else all are anonymous.
  * @function
  */
 export const byUser = http.byUser as MakeByUser

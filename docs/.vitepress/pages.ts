@@ -27,7 +27,7 @@ export const GROUPS: readonly Group[] = [
       entries: 'What to import',
       koa: 'Koa',
       fastify: 'Fastify',
-      nest: 'Nest',
+      nest: 'NestJS',
       policies: 'Policies',
       keys: 'Keys',
       stores: 'Stores',

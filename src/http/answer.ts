@@ -12,13 +12,13 @@ import {
 import { denialHeaders, type HeaderStyle, headerWriter, type ResetFormat } from './headers.js'
 import type { HeaderList, Refusal } from './server.js'
 
-/** How a decision is answered. */
+/** The options of `answerFor`: how to respond to a decision. */
 export interface AnswerOptions {
   /** The `Accept` header of the request: the body of a denial is problem+json where it prefers JSON. */
   accept?: string | null | undefined
-  /** Which quota headers are sent, beside `Retry-After` of a denial. Default `'legacy'` (`X-RateLimit-*`). */
+  /** Which quota headers to send, beside a denial's `Retry-After`. Default `'legacy'` (`X-RateLimit-*`). */
   headers?: HeaderStyle
-  /** How `X-RateLimit-Reset` counts. Default `'epoch-seconds'`. */
+  /** The format of `X-RateLimit-Reset`. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
   /** The status of a denial by a limit, from 400 to 599. Default 429. */
   statusCode?: number
@@ -29,13 +29,13 @@ export interface AnswerOptions {
 /** What a server sends for a decision. */
 export interface Answer {
   /**
-   * The status of a denied request: 429, or `statusCode`; 403 where its address is blocked; 503 where the
-   * store failed. `undefined` where the request is allowed.
+   * The status of a denied request: 429, or `statusCode`; 403 if its address is in `block`; 503 if the store
+   * failed. `undefined` if the request is allowed.
    */
   readonly status: number | undefined
   /** Headers for the response, whether the request is allowed or not. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of a denial; `undefined` where the request is allowed. */
+  /** The body of a denial; `undefined` if the request is allowed. */
   readonly body: string | undefined
 }
 
@@ -50,8 +50,8 @@ export const ANSWER_ROWS = {
 const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
 
 /**
- * Returns what the middleware sends for a decision, for servers that it does not fit: the quota headers, and,
- * for a denial, its status, its body, `Retry-After` and `Cache-Control: no-store`. A decision does not tell
+ * Returns what the middleware sends for a decision, for servers that have no middleware: the quota headers,
+ * and for a denial the status, the body, `Retry-After` and `Cache-Control: no-store`. A decision does not tell
  * that its limiter is in report mode: write `headers: 'none'` there, where the middleware sends none.
  *
  * Throws a `TypeError` for wrong options, and for what is no decision, such as a promise of one.

@@ -25,19 +25,19 @@ import type { Server } from './server.js'
 /** Continues with the next handler; with an error, with the error handlers of Express or Connect. */
 export type Next = (error?: unknown) => void
 
-/** Answers a limited request. */
+/** Responds to a denied request. */
 export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
 /** The options for requests of any framework. */
 export interface RequestOptions<Req, Res>
   extends Omit<LimiterOptions<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
-  /** Requests for which it returns true pass unlimited and uncounted. */
+  /** Requests for which it returns true are allowed, unlimited and uncounted. */
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /**
-   * Which requests count. `'failed'` and `'successful'` charge a request before its handler runs, and refund
-   * it once the response has finished with the other outcome (failed = status 400 and up); a function
-   * decides by the response. A client that hangs up before the answer stays charged. Default `'all'`.
+   * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
+   * the response returns true. Each request is charged before its handler runs, and refunded after the
+   * response if it does not count. If the client hangs up first, the request stays charged. Default `'all'`.
    */
   count?: Count<Req, Res>
   /**
@@ -50,14 +50,14 @@ export interface RequestOptions<Req, Res>
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `next`; what a `count`
- * function throws comes when the response is over, and is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. A `count` function
+ * runs after the response, so what it throws is emitted as `refundFailed`.
  */
 export interface RateLimitOptions<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > extends RequestOptions<Req, Res> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited<Req, Res>
 }
 
@@ -93,7 +93,7 @@ const DELAY_RULE = {
 } as const
 
 /**
- * Reads and checks the options for requests. `onLimited` answers a limited request; the headers are set.
+ * Reads and checks the options for requests. `onLimited` responds to a denied request; the headers are set.
  * Throws a `TypeError` that names the option and the fix.
  */
 export function readRequestOptions<Req, Res>(

@@ -9,13 +9,13 @@ import type { Entry } from './parse-limits.js'
 
 /** Who is exempt from the limits, and who is blocked. */
 export interface AccessOptions {
-  /** Addresses and CIDR ranges that pass unlimited and uncounted. */
+  /** Addresses and CIDR ranges that are allowed, unlimited and uncounted. */
   allow?: readonly string[]
-  /** Addresses and CIDR ranges that are denied: middleware answers 403. Takes precedence over `allow`. */
+  /** Addresses and CIDR ranges that are denied: middleware responds 403. Takes precedence over `allow`. */
   block?: readonly string[]
   /**
-   * `'report'` decides, counts and emits, but denies nothing: middleware sets no headers, and `charge` of a
-   * limiter returns an allowed decision, whose `parts` say which limits would have denied. Default
+   * `'report'` decides, counts and emits events, but denies nothing: middleware sets no headers, and
+   * `limiter.charge` returns an allowed decision, whose `parts` say which limits would have denied. Default
    * `'enforce'`.
    */
   mode?: 'enforce' | 'report'

@@ -25,22 +25,22 @@ export interface ByHandOptions {
  * they are.
  */
 export interface ByHand<Subject> {
-  /** Takes units of each limit, or all that is left. Counts as no denial. */
+  /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
   penalize(
     subject: Subject | Record<string, unknown> | Decision,
     units: number,
     options?: ByHandOptions,
   ): MaybePromise<void>
-  /** Gives units of each limit back, or all that are taken, whenever they were taken. Ends no ban. */
+  /** Gives units of each limit back, or as many as are taken, whenever they were taken. Ends no ban. */
   reward(
     subject: Subject | Record<string, unknown> | Decision,
     units: number,
     options?: ByHandOptions,
   ): MaybePromise<void>
   /**
-   * Bans the subject for a time from now: by those of its limits whose policy is a `ban`, and no longer than
-   * their longest ban. Never shortens a ban; only `forget` ends one. Throws a `TypeError` where no limit is a
-   * `ban`.
+   * Bans the subject from now on for `duration`, in those of its limits whose policy is a `ban`. Never
+   * shortens a ban; only `forget` ends one. Throws a `TypeError` if no limit is a `ban`, or if `duration` is
+   * longer than the longest one in its `for`.
    */
   blockFor(
     subject: Subject | Record<string, unknown> | Decision,

@@ -41,8 +41,8 @@ export interface Limiter<Subject> extends ByHand<Subject> {
    * of it. Throws or rejects with what such a function threw, and with `TypeError` for a wrong cost; never
    * for a denial.
    *
-   * A request whose connection is gone before its address could be read, where a limit needs that, is denied
-   * without a charge, with `source: 'closed'`. Nobody would read the answer.
+   * If a limit needs the address of a request whose connection is already gone, the request is denied
+   * without a charge, with `source: 'closed'`. Nobody would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
@@ -67,9 +67,9 @@ export interface Limiter<Subject> extends ByHand<Subject> {
    */
   refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
   /**
-   * Releases what a decision holds of concurrency limits, once: call it when the work is done, whatever its
-   * outcome. Until then it is renewed. Middleware calls it when the response closes. Throws or rejects with
-   * `StoreError` when the store failed; the units are then free after their `ttl`.
+   * Releases what a decision holds of concurrency limits, once. Call it when the work is done, whatever the
+   * outcome: until then headgate renews the units. Middleware calls it when the response closes. Throws or
+   * rejects with `StoreError` when the store failed; the units are then free after their `ttl`.
    */
   release(decision: Decision): MaybePromise<void>
   /**
@@ -87,7 +87,7 @@ export interface Limiter<Subject> extends ByHand<Subject> {
   health(): Promise<Health>
   /**
    * Releases what concurrency limits hold, waits for pending calls, and closes what the store opened, not
-   * your client: `timeoutMs` each at most. Those who wait in `waitFor` get a denied decision at once.
+   * your client. Each step takes `timeoutMs` at most. Calls of `waitFor` resolve with a denial at once.
    */
   close(): Promise<void>
   readonly events: EventEmitter<LimiterEvents<Subject>>

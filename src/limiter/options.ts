@@ -14,7 +14,7 @@ export type StoreErrorChoice = 'allow' | 'deny' | 'local'
 export interface LimitOptions<Subject> {
   /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
-  /** A policy, or a function that returns one; where it returns `undefined`, this limit does not apply. */
+  /** A policy, or a function that returns one. If it returns `undefined`, this limit does not apply. */
   policy: Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
   /** Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
@@ -39,9 +39,9 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** Where the states live. Default: the memory of this process. */
   store?: Store
   /**
-   * The name of the limiter in keys and headers. Limiters of one name, prefix and policy share their states
-   * on one store; named limiters without a `store` share one memory store. Only one limiter without a name
-   * may use a store. Stores on one client, or on one table of a pool, count as one store here.
+   * The name of the limiter in keys and headers. Limiters with the same name, prefix and policy share their
+   * states in a store; named limiters without a `store` share one memory store. Only one limiter without a
+   * name may use a store. Stores on one client, or on one table of a pool, count as one store here.
    */
   name?: string
   /** The beginning of every key. Default `'hg'`. */
@@ -49,7 +49,7 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** Hashes identities in keys by HMAC-SHA-256, addresses included. At least 16 characters. */
   secret?: string
   /**
-   * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (the middleware answers 503);
+   * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (middleware responds 503);
    * `'local'` (a fallback store in this process decides, with `share` of the limits); or a function that
    * returns one of these.
    */
@@ -62,14 +62,14 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /**
    * How long a denial from a remote store is cached in this process, and so how long a `forget` or a refund
    * in another process may take to count here. Never longer than until the same cost is allowed again.
-   * Default `'1s'`, and `'100ms'` where `count` refunds units as a rule; `false` turns it off.
+   * Default `'1s'`; `'100ms'` unless `count` is `'all'`. `false` turns the cache off.
    */
   denyCache?: Duration | false
   /**
-   * Leases units of a key that is charged often from a shared store, in blocks, and consumes them in this
-   * process. Up to a sixteenth of the limit may be leased and unused for a moment, of a slow token bucket an
-   * eighth. Never admits more than the limit, but for up to a sixteenth after a `refund` to a token bucket.
-   * `{}` for the defaults. For a limiter of one limit. Default: off.
+   * Leases units of busy keys from a remote store in blocks, and consumes them in this process. Up to a
+   * sixteenth of the limit may be leased and unused for a moment, or an eighth of a slow token bucket.
+   * Never admits more than the limit, except for up to a sixteenth after a `refund` to a token bucket. `{}`
+   * has the defaults. For a limiter with one limit. Default: off.
    */
   lease?: LeaseOptions
   /**

@@ -6,7 +6,7 @@ import { checkedCost } from './parse-limits.js'
 export interface WaitOptions {
   /** Replaces the limits' own cost. */
   cost?: number
-  /** How long to wait at most, in milliseconds. 0 = not at all. Default: until the charge is allowed. */
+  /** The longest wait, in milliseconds; 0 for none. Default: until the charge is allowed. */
   maxWaitMs?: number
   /** Ends the wait when it aborts. */
   signal?: AbortSignal

@@ -13,7 +13,7 @@ export interface ConcurrencyOptions {
    * second. A request may take longer: what it holds is renewed. Default `'1m'`.
    */
   ttl?: Duration
-  /** For headers and keys. Default: made from the limit, such as `50-at-once`. */
+  /** The name in headers and keys. Default: made from the limit, such as `50-at-once`. */
   name?: string
 }
 
@@ -54,9 +54,9 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * tries to from 3/8 of `ttl` on, every eighth; 3/8 after a time-out. Units that are not renewed, since their
  * process crashed or was cut off from the store, are free after `ttl`, at most an eighth later.
  *
- * **Rules.** Those of other policies hold, but for the retry time, which is a hint of one second, and for
- * rates, of which there are none. Units are not refunded but released. A denial is never cached, and units
- * are neither leased nor counted by a ban.
+ * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
+ * there is no rate. Units are not refunded but released. A denial is never cached, and `lease` and `ban` do
+ * not support it.
  *
  * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a slice,
  * even once they are released. A step forward of more than `ttl` frees all units, until their renewal counts

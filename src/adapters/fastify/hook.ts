@@ -13,10 +13,10 @@ export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision:
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
- * handler; what a `count` function throws comes when the response is over, and is emitted as `refundFailed`.
+ * handler. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
 export interface RateLimitHookOptions extends RequestOptions<FastifyRequest, FastifyReply> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited
 }
 
@@ -31,8 +31,8 @@ export interface RateLimitHook {
 }
 
 /**
- * Creates a hook for single routes, or for `app.addHook`, beside the plugin or without it. It lets a request
- * through, or answers it, as `rateLimit` does.
+ * Creates a hook for single routes, or for `app.addHook`, with or without the plugin. It allows or denies a
+ * request as `rateLimit` does.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

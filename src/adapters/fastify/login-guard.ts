@@ -6,7 +6,7 @@ import { fastifyServer } from './server.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyReply> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited
 }
 

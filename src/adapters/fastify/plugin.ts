@@ -15,17 +15,17 @@ import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 /** The options of a route, as `config: { rateLimit: { … } }`. */
 export interface RouteRateLimitOptions extends RateLimitHookOptions {
   /**
-   * When requests are charged. Where a key or a cost reads the body write `'preValidation'`; where it reads
-   * a user that a hook of the route sets, `'preHandler'`. Default `'onRequest'`, before the body is read.
+   * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
+   * if it reads a user that a hook of the route sets. Default `'onRequest'`, before the body is read.
    */
   hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
 
-/** The options of `rateLimit`. Those of a route stand in for them. */
+/** The options of `rateLimit`. Routes may override them in their `config`. */
 export interface RateLimitPluginOptions extends RouteRateLimitOptions {
   /**
-   * Whether routes without options of their own are limited, and requests that match no route. Default
-   * `true`. With `false` these options are only the defaults of the routes that have some of their own.
+   * Whether one shared limiter covers routes without options of their own, and requests that match no route.
+   * Default `true`. With `false`, these options are only defaults for the routes that have their own.
    */
   global?: boolean
 }
@@ -33,10 +33,10 @@ export interface RateLimitPluginOptions extends RouteRateLimitOptions {
 const readHook = choice('onRequest', 'preValidation', 'preHandler')
 
 /**
- * A plugin for Fastify 4 and 5. It limits all requests by one limiter, except on routes with `config: {
- * rateLimit: false }`, and on those with options of their own in that place, each of which has its own
- * limiter. A request that is over its limit is answered 429 with `Retry-After`; the others carry their
- * `Decision` as `request.rateLimit`. The limiters are at `app.rateLimiters`, and close with the application.
+ * A plugin for Fastify 4 and 5. One shared limiter covers all routes, except those with options of their own
+ * in `config.rateLimit`, which have their own limiter, and those where it is `false`, which have none. A
+ * denied request gets 429 with `Retry-After`. The `Decision` is at `request.rateLimit`, and the limiters are
+ * at `app.rateLimiters`. They close with the application.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

@@ -21,19 +21,19 @@ const CLIENT_GONE = 499
 /** A limiter for servers that answer a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   /**
-   * Charges a request. Resolves to the response where it is refused; to `undefined` where it may go on. Pass
-   * the response to `finish` then. Rejects with what a function among the options threw.
+   * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
+   * pass your own response to `finish` then. Rejects with what a function among the options threw.
    */
   (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
   /**
-   * Returns the response with the quota headers of all limiters that the request passed, and settles refunds
-   * by outcome (`count`). Headers that the response has already stay. A response whose headers are
-   * immutable, such as that of `Response.redirect()` or `fetch()`, is copied; its body is not read.
+   * Returns the response with the quota headers of all limiters that charged the request, and refunds the
+   * request if `count` does not count it. Replaces no header. If the headers are immutable, as in the
+   * response of `Response.redirect()` or `fetch()`, returns a copy; the body is not read.
    */
   finish(request: Request, response: Response): Response
   /**
-   * Returns the response to a request: the refusal, or what `next` returns, finished. A `Response` that
-   * `next` throws is finished and thrown again. After any other error the request stays charged.
+   * Resolves to the denial of a request, or to what `next` returns, passed to `finish`. A `Response` that
+   * `next` throws is passed to `finish` and thrown again. After any other error the request stays charged.
    */
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
   /** Returns this limiter's decision on a request; `undefined` where it has made none. */
@@ -43,7 +43,7 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo> {
 
 /**
  * Creates a limiter for servers of the Fetch standard: Hono, Next.js, SvelteKit, Remix, Deno, Bun, Workers.
- * It answers 429 with `Retry-After` when a request is over its limit, 403 when its address is in `block`,
+ * It responds 429 with `Retry-After` when a request is over its limit, 403 when its address is in `block`,
  * 503 when the store failed and `onStoreError` is `'deny'`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.

@@ -3,22 +3,22 @@ import type { RequestOptions } from '../../http/options.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { LoginOptions } from '../../login/options.js'
 
-/** Answers a limited request, by `ctx.body`. */
+/** Responds to a denied request, by `ctx.status` and `ctx.body`. */
 export type OnLimited<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unknown
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling; what
- * a `count` function throws comes when the response is over, and is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
+ * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
 export interface RateLimitOptions<Ctx extends ExtendableContext = Context>
   extends RequestOptions<Ctx, Response> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited<Ctx>
 }
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions<Ctx extends ExtendableContext = Context>
   extends LoginOptions<Ctx, Response> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited<Ctx>
 }

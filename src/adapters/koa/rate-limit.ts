@@ -8,7 +8,7 @@ import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { koaServer, prepareContext } from './context.js'
 import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
 
-/** Koa middleware for applications with any state and context; carries its limiter. */
+/** Koa middleware for applications with any state and context, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {
   (ctx: ExtendableContext, next: Next): Promise<unknown>
   readonly limiter: Limiter<Ctx>
@@ -20,9 +20,9 @@ export interface LoginGuard<Ctx extends ExtendableContext = Context>
     LoginControls<Ctx> {}
 
 /**
- * Creates Koa middleware that lets a request through with `next()`, or answers it by `ctx.status` and
- * `ctx.body`: 429 with `Retry-After` when it is over its limit, 403 when its address is in `block`, 503 when
- * the store failed and `onStoreError` is `'deny'`. The context carries the `Decision` as `ctx.rateLimit`.
+ * Creates Koa middleware that calls `next()` for an allowed request, and responds to a denied one by
+ * `ctx.status` and `ctx.body`: 429 with `Retry-After` when it is over its limit, 403 when its address is in
+ * `block`, 503 when the store failed and `onStoreError` is `'deny'`. Sets the `Decision` as `ctx.rateLimit`.
  *
  * Keys read `ctx.ip`, `ctx.state.user`, `ctx.request.body` and the route of @koa/router that matched.
  *

@@ -2,14 +2,14 @@ import { STATUS_CODES } from 'node:http'
 import type { DenialFigures } from '../../http/denial-body.js'
 import type { Refusal } from '../../http/server.js'
 
-/** What clients of GraphQL and WebSockets are sent of a refusal. */
+/** What headgate sends to clients of GraphQL and WebSockets about a denial. */
 export interface RefusalDetails {
   /**
    * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` where the address is blocked; `'SERVICE_UNAVAILABLE'` where the
    * store failed. With `statusCode`, the name of that status.
    */
   readonly code: string
-  /** Until the same request is allowed, rounded up; left out where waiting does not help. */
+  /** The time until the same request is allowed, rounded up. Absent if waiting does not help. */
   readonly retryAfterMs?: number
   /** The names of the limits that denied. */
   readonly violatedPolicies?: readonly string[]
@@ -18,7 +18,7 @@ export interface RefusalDetails {
 /** Marks the exceptions of all copies of this package in a process, as one imported and one required. */
 const MARK = Symbol.for('headgate.rateLimitException')
 
-/** Thrown by the guard for a request that is refused. `RateLimitFilter` answers it. */
+/** What the guard throws for a denied request. `RateLimitFilter` responds to it. */
 export class RateLimitException extends Error {
   override readonly name = 'RateLimitException'
   readonly status: number

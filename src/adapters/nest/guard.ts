@@ -16,7 +16,7 @@ export class RateLimitGuard {
     this.#limiters = limiters
   }
 
-  /** Returns true for a request that may pass. Throws or rejects with a `RateLimitException` for others. */
+  /** Returns true for an allowed request. Throws or rejects with a `RateLimitException` for others. */
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const limit = this.#limiters.limitFor(context)
     if (limit === undefined) return true

@@ -24,7 +24,7 @@ export interface HandlerLimit {
   readonly exception: LimitOptions['exception']
 }
 
-/** The limiters of an application, to be injected where their events are read, or their limits forgotten. */
+/** The limiters of an application. Inject it to listen to their events, or to call `forget`. */
 export class RateLimiters {
   /** @internal */
   readonly isGlobal: boolean
@@ -41,12 +41,12 @@ export class RateLimiters {
     for (const decoration of limitedDecorations) this.#createUnlessForeign(decoration)
   }
 
-  /** The limiter of the module's options; `undefined` where they do not say how much is allowed. */
+  /** The shared limiter of the module; `undefined` if its options have no `limit`, `policy` or `limits`. */
   get default(): Limiter<object> | undefined {
     return this.#default?.steps.limiter
   }
 
-  /** Returns the limiter of a class or a handler with `@RateLimit`, such as `'AuthController.login'`. */
+  /** Returns the limiter of a class or handler with `@RateLimit`, by name: `'AuthController.login'`. */
   get(name: string): Limiter<object> | undefined {
     for (const [decoration, { steps }] of this.#own) if (decoration.name === name) return steps.limiter
     return undefined

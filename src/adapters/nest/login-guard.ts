@@ -23,8 +23,8 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
  * `headgate` does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess`
  * says otherwise; an `UnauthorizedException` is a failure.
  *
- * `RateLimitFilter`, which `RateLimitModule` provides, answers refused attempts. For HTTP only: it throws an
- * error for calls of GraphQL and WebSockets, since no status of theirs says whether somebody logged in.
+ * `RateLimitFilter`, which `RateLimitModule` provides, responds to denied attempts. For HTTP only: the guard
+ * throws an error for GraphQL and WebSockets, since they have no status that says whether a login succeeded.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

@@ -9,13 +9,13 @@ import type { ExecutionContext, NestRequest } from './types.js'
 
 /**
  * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
- * filters; what a `count` function throws comes when the response is over, and is emitted as `refundFailed`.
+ * filters. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
 export interface NestLimitOptions<Req = NestRequest, Res = unknown>
   extends RequestOptions<Req, Res>,
     ExceptionOptions {}
 
-/** What stands in place of `onLimited` in Nest. */
+/** What replaces `onLimited` in Nest. */
 export interface ExceptionOptions {
   /**
    * Returns what is thrown for a refused request in place of a `RateLimitException`, or a promise of it, such
@@ -25,7 +25,7 @@ export interface ExceptionOptions {
   exception?(exception: RateLimitException, context: ExecutionContext): unknown
 }
 
-/** The options of `RateLimitModule`: those of the limiter of all routes, and the defaults of the others. */
+/** The options of `RateLimitModule`: of the shared limiter, and the defaults of those of `@RateLimit`. */
 export interface RateLimitModuleOptions<Req = NestRequest, Res = unknown> extends NestLimitOptions<Req, Res> {
   /**
    * Whether the guard is called for every handler of the application. With `false` it is called where

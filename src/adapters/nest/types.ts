@@ -13,7 +13,7 @@ export interface NestRequest {
   /** The parsed body; of a GraphQL call its arguments, of a WebSocket message its data. */
   readonly body?: unknown
   readonly user?: unknown
-  /** The decision of the last limiter that the request passed. */
+  /** The decision of the last limiter that charged the request. */
   rateLimit?: Decision
 }
 
