@@ -6,7 +6,6 @@ import type { StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { processWide } from '../util/process-wide.js'
-import { TimeoutError } from '../util/timeout.js'
 import type { UnitChanges } from './ledger.js'
 
 /** Where units are held: the limiter's store, or its local fallback. */
@@ -98,7 +97,10 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
     }
   }
 
-  /** Renews units of one key and slice. After a failure they stay due, but not after a time-out. */
+  /**
+   * Renews units of one key and slice. After a failure they stay due: after a time-out, too, though the renewal
+   * may have been done and counts twice then. Units that ran out would admit more than the limit.
+   */
   function renew(holdings: readonly Holding[], nowMs: number): void {
     const renewing = (async () => {
       const { keeper, units } = holdings[0] as Holding
@@ -111,8 +113,6 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
         }
       } catch (error) {
         if (!(error instanceof CircuitOpenError)) onRenewalFailed(error as StoreError)
-        if ((error as StoreError).cause instanceof TimeoutError)
-          for (const holding of holdings) holding.renewedAtMs = nowMs
       }
       for (const holding of holdings) holding.renewing = undefined
     })()
