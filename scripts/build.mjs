@@ -65,12 +65,15 @@ async function buildTypes() {
     cpSync(join('dist/esm', file), join('dist/cjs', file))
 }
 
-/** Writes the bundles of all entries, with the whole of `headgate/http` in one chunk. Returns what they bundle. */
+/**
+ * Writes the bundles of all entries, with the whole of `headgate/http` in one chunk, and what only adapters use
+ * of its room. Returns what they bundle.
+ */
 async function bundle(inputOf, output, ending, options = {}) {
   const common = { platform: 'node', ...options }
   const core = new Set(await modulesOf({ ...common, input: inputOf('http') }))
   const groups = [
-    { name: 'core', test: (path) => core.has(path), priority: 1 },
+    { name: 'core', test: (path) => core.has(path) || /\/src\/http\//.test(path), priority: 1 },
     { name: 'shared', minShareCount: 2 },
   ]
   const build = await rolldown({ ...common, input: Object.fromEntries(ENTRIES.map((e) => [e, inputOf(e)])) })
