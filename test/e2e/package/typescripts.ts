@@ -19,8 +19,8 @@ const { version } = JSON.parse(readFileSync(join(own, 'typescript/package.json')
 /** The version of this checkout. */
 export const CURRENT = version.split('.', 2).join('.')
 
-/** The oldest version that the types support, and the last that is written in JavaScript. */
-export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? '5.4 6.0').split(' ')
+/** The oldest version that the types support. TYPESCRIPTS names others, such as '5.4 6.0'. */
+export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? '5.4').split(' ')
 
 /** The types of Express 4, and of the oldest Node.js that the package supports. */
 const PACKAGES = {

@@ -6,7 +6,7 @@ import { brokenPromises, SOAKED, soak } from './soak.js'
 import { mariadb, postgres } from './sql-scenes.js'
 import type { Scene } from './stage.js'
 
-const SECONDS = 10
+const SECONDS = 8
 
 let bundled: Bundle
 
