@@ -6,7 +6,7 @@ import { brokenPromises, SOAKED, soak } from './soak.js'
 import { mariadb, postgres } from './sql-scenes.js'
 import type { Scene } from './stage.js'
 
-const SECONDS = 8
+const SECONDS = 15
 
 let bundled: Bundle
 
