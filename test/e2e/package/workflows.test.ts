@@ -131,10 +131,43 @@ describe('the release workflow', () => {
     ])
   })
 
-  test('installs dependencies only where it can write nothing', () => {
-    const installing = jobs.filter((job) => /npm (?:ci|install|pack)/.test(job))
-    expect(installing).toHaveLength(1)
-    expect(installing[0]).not.toContain('permissions:')
+  test('runs dependencies only where it can write nothing', () => {
+    // `release.mjs version` runs a package by npx.
+    const running = jobs.filter((job) => /npm (?:ci|install|pack)|release\.mjs version/.test(job))
+    expect(running.map((job) => job.split(':', 1)[0])).toEqual(['version', 'pack'])
+    expect(running.join()).not.toMatch(/permissions:|GH_TOKEN|secrets\./)
+  })
+
+  test('takes of the next version only the files that a version changes', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'headgate-patch-'))
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+    try {
+      const files = [
+        'CHANGELOG.md',
+        'package.json',
+        'package-lock.json',
+        '.changeset/a.md',
+        'scripts/release.mjs',
+      ]
+      git('init', '--quiet')
+      for (const file of files) {
+        mkdirSync(join(folder, file, '..'), { recursive: true })
+        writeFileSync(join(folder, file), 'before\n')
+      }
+      git('add', '.')
+      for (const file of files) writeFileSync(join(folder, file), 'after\n')
+      const patch = git('diff', '--binary')
+      git('checkout', '--quiet', '.')
+      const [, command = ''] =
+        /git apply ((?:.|\n)*?version\.patch")/.exec(read('.github/workflows/release.yml')) ?? []
+      const env = { ...process.env, RUNNER_TEMP: folder }
+      mkdirSync(join(folder, 'next'))
+      writeFileSync(join(folder, 'next/version.patch'), patch)
+      execFileSync('bash', ['-c', `git apply ${command}`], { cwd: folder, env })
+      expect(git('diff', '--name-only').trim().split('\n').sort()).toEqual(files.slice(0, 4).sort())
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
