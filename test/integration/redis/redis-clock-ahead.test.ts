@@ -1,13 +1,11 @@
 import * as fc from 'fast-check'
 import { ban, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { chargeOne, figures, part } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, serverTimeMs } from './connect.js'
+import { serverTimeMs } from './connect.js'
 import { atRest, bytesOf, expectAtRest, putAtRest } from './rest.js'
+import { useRedis } from './use-redis.js'
 
 const HOUR_MS = 3_600_000
 const POLICIES: readonly Policy[] = [
@@ -19,20 +17,9 @@ const POLICIES: readonly Policy[] = [
   ban(slidingWindow({ limit: 4, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
 ]
 
-let server: RedisServer
-let client: Redis
+const redis = useRedis()
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connect(server.url)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await server?.stop()
-})
-
-beforeEach(() => client.flushdb())
+beforeEach(() => redis.client.flushdb())
 
 /** The state that several takings leave with a clock that is ahead. */
 function takenAt(policy: Policy, nowMs: number, costs: readonly number[]): State | undefined {
@@ -46,15 +33,15 @@ const CENTURY_MS = 100 * 365 * 24 * HOUR_MS
 test.each(POLICIES.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
   'a full %s from a clock a century ahead is clamped by a denial, as in TypeScript',
   async (_, policy) => {
-    const ahead = takenAt(policy, (await serverTimeMs(client)) + CENTURY_MS, [policy.limit]) as State
-    await putAtRest(client, 'key', policy, ahead)
-    const { allowed, atMs } = await chargeOne(redisStore(client), part('key', policy))
+    const ahead = takenAt(policy, (await serverTimeMs(redis.client)) + CENTURY_MS, [policy.limit]) as State
+    await putAtRest(redis.client, 'key', policy, ahead)
+    const { allowed, atMs } = await chargeOne(redisStore(redis.client), part('key', policy))
     expect(allowed).toBe(false)
     const { next } = policy.take(ahead, atMs, 1)
     expect(next).toBeDefined()
-    expect(await atRest(client, 'key')).toEqual(next)
-    await expectAtRest(client, 'key', policy, next)
-    expect(await client.pttl('key')).toBeLessThanOrEqual(policy.windowMs * 2 + policy.windowMs / 3 + 2)
+    expect(await atRest(redis.client, 'key')).toEqual(next)
+    await expectAtRest(redis.client, 'key', policy, next)
+    expect(await redis.client.pttl('key')).toBeLessThanOrEqual(policy.windowMs * 2 + policy.windowMs / 3 + 2)
   },
 )
 
@@ -62,18 +49,18 @@ test('a window from the first request ends at its moment, to less than a millise
   const policy = fixedWindow({ limit: 1, window: '1s', startsAt: 'first-request' })
   const decided = { allowed: 0, denied: 0 }
   for (let i = 0; i < 80; i++) {
-    const state = [(await serverTimeMs(client)) - 1000 + i / 40, 1] // ends in up to 2 ms
-    await client.set('border', bytesOf(state))
-    const { allowed, atMs } = await chargeOne(redisStore(client), part('border', policy))
+    const state = [(await serverTimeMs(redis.client)) - 1000 + i / 40, 1] // ends in up to 2 ms
+    await redis.client.set('border', bytesOf(state))
+    const { allowed, atMs } = await chargeOne(redisStore(redis.client), part('border', policy))
     const { next = state } = policy.take(state, atMs, 1)
-    expect({ state, atMs, held: await atRest(client, 'border') }).toEqual({ state, atMs, held: next })
+    expect({ state, atMs, held: await atRest(redis.client, 'border') }).toEqual({ state, atMs, held: next })
     decided[allowed ? 'allowed' : 'denied']++
   }
   expect(Math.min(decided.allowed, decided.denied)).toBeGreaterThan(5)
 })
 
 test('charges of states from a clock ahead are decided as in TypeScript', async () => {
-  const store = redisStore(client)
+  const store = redisStore(redis.client)
   const taking = fc.record({
     policy: fc.nat(POLICIES.length - 1),
     cost: fc.nat(8),
@@ -88,8 +75,8 @@ test('charges of states from a clock ahead are decided as in TypeScript', async 
     takings: { policy: number; cost: number; aheadMs: number; before: number[] }[],
     order: number[][],
   ) => {
-    await client.flushdb()
-    const nowMs = await serverTimeMs(client)
+    await redis.client.flushdb()
+    const nowMs = await serverTimeMs(redis.client)
     const model = new Map<string, State>()
     const parts = takings.map(({ policy, cost, aheadMs, before }, i) => {
       const one = part(`key-${i}`, POLICIES[policy] as Policy, cost)
@@ -99,7 +86,7 @@ test('charges of states from a clock ahead are decided as in TypeScript', async 
     })
     for (const { key, policy } of parts) {
       const state = model.get(key)
-      if (state !== undefined) await putAtRest(client, key, policy, state)
+      if (state !== undefined) await putAtRest(redis.client, key, policy, state)
     }
     const wanted = order.map((places) => places.map((at) => parts[at % parts.length] as (typeof parts)[0]))
     const written = new Set<string>()
@@ -115,10 +102,10 @@ test('charges of states from a clock ahead are decided as in TypeScript', async 
       }
     }
     for (const { key, policy } of parts) {
-      expect(await atRest(client, key)).toEqual(model.get(key))
+      expect(await atRest(redis.client, key)).toEqual(model.get(key))
       // A ban's record from a clock ahead is only clamped by a denial, and is kept for longer until then.
       if (written.has(key) && !policy.kind.startsWith('ban-'))
-        await expectAtRest(client, key, policy, model.get(key))
+        await expectAtRest(redis.client, key, policy, model.get(key))
     }
   }
   await fc.assert(fc.asyncProperty(fc.array(taking, { minLength: 1, maxLength: 3 }), charges, run), {
@@ -139,7 +126,7 @@ function expectBetween(held: State | undefined, early: State | undefined, late: 
 const someHours = fc.constantFrom(0, HOUR_MS, 24 * HOUR_MS)
 
 test('refunds to states from a clock ahead come out as in TypeScript', async () => {
-  const store = redisStore(client)
+  const store = redisStore(redis.client)
   let changed = 0
   const refunding = fc.record({
     policy: fc.constantFrom(...POLICIES),
@@ -153,20 +140,20 @@ test('refunds to states from a clock ahead come out as in TypeScript', async () 
   })
   await fc.assert(
     fc.asyncProperty(refunding, async ({ policy, before, aheadMs, cost, ...taken }) => {
-      await client.flushdb()
-      const startMs = await serverTimeMs(client)
+      await redis.client.flushdb()
+      const startMs = await serverTimeMs(redis.client)
       let state = takenAt(policy, startMs + aheadMs, before) as State
       if (taken.isClamped) state = policy.take(state, startMs, policy.limit).next ?? state
-      await putAtRest(client, 'key', policy, state)
+      await putAtRest(redis.client, 'key', policy, state)
       const takenAtMs = startMs + (taken.isTakenAhead ? aheadMs : 0) - taken.takenEarlierMs
       const resetAtMs = takenAtMs + (taken.resetAfterMs ?? Number.NaN)
       const receipt = { ...part('key', policy, cost), takenAtMs, ...(resetAtMs > 0 && { resetAtMs }) }
       const refunded = async () =>
-        policy.refund(state, await serverTimeMs(client), cost, takenAtMs, receipt.resetAtMs)
+        policy.refund(state, await serverTimeMs(redis.client), cost, takenAtMs, receipt.resetAtMs)
       const early = await refunded()
       await store.refund([receipt])
       const late = await refunded()
-      const held = await atRest(client, 'key')
+      const held = await atRest(redis.client, 'key')
       if (String(early) !== String(state)) changed++
       if (policy.kind === 'token-bucket' && held !== undefined) expectBetween(held, early, late)
       else expect([early, late]).toContainEqual(held)

@@ -11,13 +11,11 @@ import {
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { Redis } from 'ioredis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { figures, part } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect, serverTimeMs } from './connect.js'
+import { serverTimeMs } from './connect.js'
 import { atRest, expectAtRest } from './rest.js'
+import { useRedis } from './use-redis.js'
 
 /** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */
 const POLICIES: readonly Policy[] = [
@@ -95,18 +93,7 @@ const trace = fc.array(
   { minLength: 1, maxLength: 25 },
 )
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connect(server.url)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await server?.stop()
-})
+const redis = useRedis()
 
 test('on random traces, every figure and every stored state equals that of the TypeScript policies', async () => {
   await fc.assert(fc.asyncProperty(trace, compare), {
@@ -117,8 +104,8 @@ test('on random traces, every figure and every stored state equals that of the T
 })
 
 async function compare(steps: readonly Step[]): Promise<void> {
-  await client.flushdb()
-  const store = redisStore(client)
+  await redis.client.flushdb()
+  const store = redisStore(redis.client)
   const model = new Map<string, State | undefined>()
   const policies = new Map<string, Policy>()
   const taken: Refund[] = []
@@ -148,7 +135,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
       })
     }
   }
-  for (const [key, policy] of policies) await expectAtRest(client, key, policy, model.get(key))
+  for (const [key, policy] of policies) await expectAtRest(redis.client, key, policy, model.get(key))
 
   /**
    * A refund does not return its time, on which a bucket's depends: the state must lie between those of
@@ -158,10 +145,10 @@ async function compare(steps: readonly Step[]): Promise<void> {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
     const state = model.get(key)
     const at = (nowMs: number) => state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)
-    const early = at(await serverTimeMs(client))
+    const early = at(await serverTimeMs(redis.client))
     await store.refund([refund])
-    const held = await atRest(client, key)
-    const nowMs = await serverTimeMs(client)
+    const held = await atRest(redis.client, key)
+    const nowMs = await serverTimeMs(redis.client)
     const late = at(nowMs)
     if (!policy.kind.endsWith('token-bucket') || held === undefined) {
       if (held === undefined) expect(policy.take(late, nowMs, 0).resetAfterMs).toBe(0)

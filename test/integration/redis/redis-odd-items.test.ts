@@ -1,32 +1,18 @@
 import { createLimiter, fixedWindow, type Policy, type Store, slidingWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { Redis } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect } from './connect.js'
+import { useRedis } from './use-redis.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
 const unknown = { ...policy, kind: 'leaky-bucket' } as unknown as Policy
 
-let server: RedisServer
-let client: Redis
+const redis = useRedis()
 let store: Store
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connect(server.url)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await server?.stop()
-})
-
 beforeEach(async () => {
-  await client.flushdb()
-  store = redisStore(client)
+  await redis.client.flushdb()
+  store = redisStore(redis.client)
 })
 
 test.each<[string, () => unknown, string]>([
@@ -53,8 +39,8 @@ test.each<[string, () => unknown, string]>([
 })
 
 test('policies created anew for each charge count as the same policy', async () => {
-  await client.script('FLUSH')
-  await client.config('RESETSTAT')
+  await redis.client.script('FLUSH')
+  await redis.client.config('RESETSTAT')
   const make = () => slidingWindow({ limit: 10, window: LONG })
   const [one, other] = [make(), make()]
   const verdicts = await store.charge([one, other, one].map((each) => [part('key', each, 5)]))
@@ -62,5 +48,5 @@ test('policies created anew for each charge count as the same policy', async () 
   const limiter = createLimiter<string>({ store, policy: make, key: (value) => value })
   const decisions = await Promise.all(Array.from({ length: 12 }, () => limiter.charge('somebody')))
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
-  expect((await client.info('commandstats')).match(/cmdstat_eval:calls=(\d+)/)?.[1]).toBe('1') // one script for all
+  expect((await redis.client.info('commandstats')).match(/cmdstat_eval:calls=(\d+)/)?.[1]).toBe('1') // one script for all
 })

@@ -1,6 +1,5 @@
 import { fixedWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
@@ -8,11 +7,9 @@ import {
   part,
   remainingOf,
 } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { describeConformance } from './conformance.js'
-import { connect } from './connect.js'
 import { DRIVERS } from './drivers.js'
+import { useRedis } from './use-redis.js'
 
 const CONFORMING = [
   ['ioredis 6', DRIVERS['ioredis 6']],
@@ -20,34 +17,23 @@ const CONFORMING = [
   ['redis 5', DRIVERS['redis 5']],
 ] as const
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connect(server.url)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await server?.stop()
-})
+const redis = useRedis()
 
 describe.each(CONFORMING)('with a client of %s', (_, open) => {
-  describeConformance('redisStore', () => server.url, open)
+  describeConformance('redisStore', () => redis.server.url, open)
 })
 
 describe('redisStore', () => {
-  beforeEach(() => client.flushdb())
+  beforeEach(() => redis.client.flushdb())
 
   test('is called redis', () => {
-    expect(redisStore(client).name).toBe('redis')
+    expect(redisStore(redis.client).name).toBe('redis')
   })
 
   test.each(LONG_POLICIES)(
     'decides 20,000 charges of one key in one tick exactly, with a %s',
     async (_, policyOf) => {
-      const store = redisStore(client)
+      const store = redisStore(redis.client)
       const policy = policyOf(3000)
       const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
@@ -56,7 +42,7 @@ describe('redisStore', () => {
   )
 
   test('charges, refunds and forgets 20,000 keys in one call exactly once each', async () => {
-    const store = redisStore(client)
+    const store = redisStore(redis.client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
     const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
@@ -64,27 +50,27 @@ describe('redisStore', () => {
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
     await store.forget(keyedPolicies(policy, ...keys))
-    expect(await client.dbsize()).toBe(0)
+    expect(await redis.client.dbsize()).toBe(0)
   })
 
   test('decides a batch of 300 charges of 40 keys each', async () => {
-    const store = redisStore(client)
+    const store = redisStore(redis.client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const charges = Array.from({ length: 300 }, (_, i) =>
       Array.from({ length: 40 }, (_each, j) => part(`key-${i}-${j}`, policy)),
     )
     expect(allowedCount(await store.charge(charges))).toBe(300)
-    expect(await client.dbsize()).toBe(12_000)
+    expect(await redis.client.dbsize()).toBe(12_000)
   })
 
   test('writes nothing for denials and peeks', async () => {
-    const store = redisStore(client)
+    const store = redisStore(redis.client)
     const policy = tokenBucket({ capacity: 3, refill: 3, every: LONG })
     await store.charge([
       [part('new', policy, 0)],
       [part('new', policy, 4)],
       [part('a', policy), part('b', policy, 4)],
     ])
-    expect(await client.keys('*')).toEqual([])
+    expect(await redis.client.keys('*')).toEqual([])
   })
 })

@@ -1,27 +1,13 @@
 import { createLimiter, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { Redis } from 'ioredis'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { connect } from './connect.js'
+import { useRedis } from './use-redis.js'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = await connect(server.url)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await server?.stop()
-})
+const redis = useRedis()
 
 /** Returns a limiter on Redis, and the number of charges that its store gets. */
 function limiterOf(name: string, policy: Policy) {
   let charges = 0
-  const store = redisStore(client)
+  const store = redisStore(redis.client)
   const counting: Store = {
     ...store,
     charge(batch) {
