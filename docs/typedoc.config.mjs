@@ -27,5 +27,6 @@ export default {
   // Members whose signature says it all, such as `allowed`, have no comment. The plugin checks functions.
   requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable'],
   validation: { invalidLink: true, notDocumented: true, notExported: true },
+  excludeInternal: true,
   treatWarningsAsErrors: true,
 }

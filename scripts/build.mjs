@@ -1,9 +1,10 @@
-// Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package. What entries share lies in
-// chunks, so that a process has one copy of it however many entries it loads. The packages that headgate uses are
-// bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no types, and into another folder.
+// Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its command.
+// What entries share lies in chunks, so that a process has one copy of it however many entries it loads. The
+// packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no
+// types, and into another folder.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
@@ -12,10 +13,12 @@ const [flag, target = 'dist'] = process.argv.slice(2)
 const dist = resolve(target)
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'))
 const ENTRIES = Object.keys(exports)
   .filter((path) => path !== './package.json')
   .map((path) => (path === '.' ? 'index' : path.slice(2)))
+/** The command, which is run and never imported: an ES module without types. */
+const COMMAND = basename(bin.headgate, '.js')
 
 /** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
 const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
@@ -37,7 +40,8 @@ async function buildCode() {
       comments: { legal: true, jsdoc: false },
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
-    for (const path of await bundle((entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
+    const names = format === 'esm' ? [...ENTRIES, COMMAND] : ENTRIES
+    for (const path of await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)
   }
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf(bundled))
@@ -56,7 +60,7 @@ async function buildTypes() {
   execFileSync(process.execPath, tsc, { stdio: 'inherit' })
   const output = { dir: 'dist/esm', format: 'esm' }
   const ofPackages = (path) => !/^[./]/.test(path)
-  await bundle((entry) => `${folder}/${entry}.d.ts`, output, 'd.ts', {
+  await bundle(ENTRIES, (entry) => `${folder}/${entry}.d.ts`, output, 'd.ts', {
     external: ofPackages,
     plugins: [dts({ dtsInput: true })],
   })
@@ -66,17 +70,17 @@ async function buildTypes() {
 }
 
 /**
- * Writes the bundles of all entries, with the whole of `headgate/http` in one chunk, and what only adapters use
+ * Writes the bundles of entries, with the whole of `headgate/http` in one chunk, and what only adapters use
  * of its room. Returns what they bundle.
  */
-async function bundle(inputOf, output, ending, options = {}) {
+async function bundle(names, inputOf, output, ending, options = {}) {
   const common = { platform: 'node', ...options }
   const core = new Set(await modulesOf({ ...common, input: inputOf('http') }))
   const groups = [
     { name: 'core', test: (path) => core.has(path) || /\/src\/http\//.test(path), priority: 1 },
     { name: 'shared', minShareCount: 2 },
   ]
-  const build = await rolldown({ ...common, input: Object.fromEntries(ENTRIES.map((e) => [e, inputOf(e)])) })
+  const build = await rolldown({ ...common, input: Object.fromEntries(names.map((e) => [e, inputOf(e)])) })
   const written = await build.write({
     ...output,
     chunkFileNames: `[name].${ending}`,

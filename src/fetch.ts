@@ -1,8 +1,10 @@
 import type { FetchSubject } from './adapters/fetch/options.js'
 import * as http from './http.js'
 
-export type { FetchInfo, FetchSubject, RateLimitOptions } from './adapters/fetch/options.js'
-export { type RateLimit, rateLimit } from './adapters/fetch/rate-limit.js'
+export type { RateLimit } from './adapters/fetch/limit.js'
+export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/fetch/login-guard.js'
+export type { FetchInfo, FetchSubject, OnLimited, RateLimitOptions } from './adapters/fetch/options.js'
+export { rateLimit } from './adapters/fetch/rate-limit.js'
 export * from './http.js'
 
 /** The type of `byUser`. */

@@ -1,6 +1,6 @@
 export { type Answer, type AnswerOptions, answerFor } from './http/answer.js'
 export type { DelayOptions } from './http/delay.js'
-export type { DenialReason } from './http/denial-body.js'
+export type { DenialFigures, DenialReason } from './http/denial-body.js'
 export type { HeaderStyle, ResetFormat } from './http/headers.js'
 export type { Next, OnLimited, RateLimitOptions, RequestOptions } from './http/options.js'
 export { type RateLimited, type RateLimitMiddleware, rateLimit } from './http/rate-limit.js'
@@ -15,11 +15,22 @@ export type { KeyFunction, KeyValue } from './keys/key.js'
 export { foldName } from './keys/name.js'
 export type { AccessOptions } from './limiter/access-rules.js'
 export type { ByHand, ByHandOptions } from './limiter/by-hand.js'
+export type { CandidateMessage } from './limiter/candidate.js'
+export type {
+  CandidateLimitReport,
+  CandidateReport,
+  DeniedClient,
+} from './limiter/candidate-report.js'
+export { createLimiter } from './limiter/create-limiter.js'
 export type { Decision, DecisionSource, PartDecision } from './limiter/decision.js'
+export type { DecisionMessage } from './limiter/decision-report.js'
 export type { LimiterEvents } from './limiter/events.js'
 export type { Health } from './limiter/health.js'
-export { createLimiter, type Limiter } from './limiter/limiter.js'
-export type { LimiterOptions, LimitOptions, StoreErrorChoice } from './limiter/options.js'
+export { type ChargedIdentity, identitiesOf } from './limiter/identities.js'
+export type { Limiter } from './limiter/limiter.js'
+export { type Logger, logEvents, type WriteEntry } from './limiter/log-events.js'
+export type { Mode } from './limiter/mode.js'
+export type { CandidateOptions, LimiterOptions, LimitOptions, StoreErrorChoice } from './limiter/options.js'
 export type { WaitOptions } from './limiter/wait-options.js'
 export type { DeviceCookieOptions, DeviceEpoch } from './login/device-options.js'
 export type { LoginControls } from './login/guard-steps.js'
@@ -46,6 +57,13 @@ export {
   type ReadState,
   type StateWrite,
 } from './stores/shared/decide.js'
+export type {
+  StoreBatch,
+  StoreCall,
+  StoreMessage,
+  StoreOperation,
+  StoreStateChange,
+} from './stores/shared/store-channel.js'
 export type {
   Charge,
   KeyedPolicy,

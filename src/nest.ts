@@ -15,4 +15,5 @@ export type {
   InjectionToken,
   NestRequest,
 } from './adapters/nest/types.js'
+export type { HeaderList, Refusal } from './http/server.js'
 export * from './http.js'

@@ -17,7 +17,7 @@ const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
 
 export default defineConfig({
   title: 'headgate',
-  description: 'Exact, fast rate limiting for Express, Connect and node:http.',
+  description: 'Exact, fast rate limiting for Express, Fastify, Koa, NestJS, fetch servers and node:http.',
   lang: 'en',
   base: BASE,
   cleanUrls: true,
@@ -57,7 +57,7 @@ export default defineConfig({
       },
     },
     notFound: { quote: 'There is no such page. The search finds pages by their words.', linkText: 'Home' },
-    footer: { message: 'MIT licence' },
+    footer: { message: 'MIT license' },
   },
 })
 

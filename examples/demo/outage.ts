@@ -17,21 +17,20 @@ export function serveOutage(app: Express, demoStore: Store): void {
     // or is counted in the memory of this process.
     local: rateLimit({ ...api, name: 'local', onStoreError: 'local' }),
   }
-  // #endregion
-
-  const lanes = Object.entries(limits).map(([name, limit]) => ({
-    name,
-    limit,
-    breaker: breakerLog(limit.limiter),
-  }))
-  for (const { name, limit } of lanes) {
+  for (const [name, limit] of Object.entries(limits)) {
     app.get(`/outage/${name}`, limit, (_req, res) => {
       res.json({ time: new Date() })
     })
   }
+  // #endregion
+
+  const breakers = Object.entries(limits).map(([name, { limiter }]) => ({
+    name,
+    breaker: breakerLog(limiter),
+  }))
 
   app.get('/outage', (_req, res) => {
-    const states = lanes.map(({ name, breaker }) => [name, breaker.changes()])
+    const states = breakers.map(({ name, breaker }) => [name, breaker.changes()])
     res.json({ mode: store.mode, breakers: Object.fromEntries(states) })
   })
 

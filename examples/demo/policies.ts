@@ -1,13 +1,17 @@
+import type { Router } from 'express'
 import { ban, fixedWindow, rateLimit, type Store, slidingWindow, tokenBucket } from 'headgate'
 
-/** Creates a limiter of each policy. All of them allow ten requests in ten seconds. */
-export function policyLimits(store: Store) {
+/** Adds a route for each policy, and returns their limits: all of them allow ten requests in ten seconds. */
+export function servePolicies(app: Router, store: Store) {
   // #region token-bucket
   const bucket = rateLimit({
     policy: tokenBucket({ capacity: 10, refill: 10, every: '10s' }),
     name: 'token-bucket',
     headers: 'draft',
-    store,
+    store, // demo only
+  })
+  app.get('/token-bucket', bucket, (_req, res) => {
+    res.json({ time: new Date() })
   })
   // #endregion
 
@@ -16,7 +20,10 @@ export function policyLimits(store: Store) {
     policy: slidingWindow({ limit: 10, window: '10s' }),
     name: 'sliding-window',
     headers: 'draft',
-    store,
+    store, // demo only
+  })
+  app.get('/sliding-window', sliding, (_req, res) => {
+    res.json({ time: new Date() })
   })
   // #endregion
 
@@ -25,7 +32,10 @@ export function policyLimits(store: Store) {
     policy: fixedWindow({ limit: 10, window: '10s' }),
     name: 'fixed-window',
     headers: 'draft',
-    store,
+    store, // demo only
+  })
+  app.get('/fixed-window', fixed, (_req, res) => {
+    res.json({ time: new Date() })
   })
   // #endregion
 
@@ -34,7 +44,10 @@ export function policyLimits(store: Store) {
     policy: fixedWindow({ limit: 10, window: '10s', startsAt: 'first-request' }),
     name: 'first-request',
     headers: 'draft',
-    store,
+    store, // demo only
+  })
+  app.get('/first-request', own, (_req, res) => {
+    res.json({ time: new Date() })
   })
   // #endregion
 
@@ -44,7 +57,10 @@ export function policyLimits(store: Store) {
     policy: ban(window, { after: 8, within: '30s', for: ['10s', '30s'] }),
     name: 'ban',
     headers: 'draft',
-    store,
+    store, // demo only
+  })
+  app.get('/ban', banning, (_req, res) => {
+    res.json({ time: new Date() })
   })
   // #endregion
 

@@ -1,16 +1,12 @@
-import type { Express } from 'express'
+import { type Express, Router } from 'express'
 import type { Store } from 'headgate'
-import { policyLimits } from './policies.js'
+import { servePolicies } from './policies.js'
 
 /** Adds a route for each policy. The page sends the same traffic to all of them. */
 export function serveTraffic(app: Express, store: Store): void {
-  const limits = Object.entries(policyLimits(store))
-
-  for (const [name, limit] of limits) {
-    app.get(`/traffic/${name}`, limit, (_req, res) => {
-      res.json({ time: new Date() })
-    })
-  }
+  const routes = Router()
+  const limits = Object.entries(servePolicies(routes, store))
+  app.use('/traffic', routes)
 
   // A peek takes nothing: the page reads between its requests what is left of each quota.
   app.get('/traffic', async (req, res) => {

@@ -10,7 +10,7 @@ import {
   readMessage,
 } from './denial-body.js'
 import { denialHeaders, type HeaderStyle, headerWriter, type ResetFormat } from './headers.js'
-import type { HeaderList, Refusal } from './server.js'
+import { contentHeaders, type HeaderList, type Refusal } from './server.js'
 
 /** The options of `answerFor`: how to respond to a decision. */
 export interface AnswerOptions {
@@ -62,8 +62,9 @@ export function answerFor(decision: Decision, options: AnswerOptions = {}): Answ
   const headers =
     style === 'none' || decision.parts.length === 0 ? [] : headerWriter(style, resetFormat)(decision)
   if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
-  const { status, headers: more, body } = refusalOf(decision, decision, denial, accept)
-  return { status, headers: toRecord(headers.concat(more)), body }
+  const refusal = refusalOf(decision, decision, denial, accept)
+  const all = headers.concat(refusal.headers, contentHeaders(refusal))
+  return { status: refusal.status, headers: toRecord(all), body: refusal.body }
 }
 
 function checkDecision(decision: unknown): void {
@@ -99,8 +100,7 @@ export function refusalFor(reason: DenialReason, status: number, accept: string 
 }
 
 function refusal(status: number, { contentType, text }: DenialBody, headers: HeaderList): Refusal {
-  const ofBody = ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(text))]
-  return { status, headers: headers.concat(ofBody), body: text }
+  return { status, headers, contentType, body: text }
 }
 
 function toRecord(headers: HeaderList): Record<string, string> {

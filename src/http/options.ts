@@ -108,15 +108,15 @@ export function readRequestOptions<Req, Res>(
   }
   const read = readOptions(owner, options, table)
   const { count = 'all', skip } = options
+  // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
+  const limiter = limiterSettings(owner, read, count === 'all' ? 1000 : 100)
   return {
     ...read,
     skip,
-    accessRule: accessRule(owner, read, read.entries),
+    accessRule: accessRule(owner, read, read.entries, limiter.modeSwitch),
     delayer: read.delay && createDelayer<Req, Res>(read.delay, server),
     onAllowed: count === 'all' ? undefined : refundUncounted(count, server),
-    enforce: read.mode === 'enforce',
-    // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
-    limiter: limiterSettings(owner, read, count === 'all' ? 1000 : 100),
+    limiter,
   }
 }
 
@@ -150,8 +150,8 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
 
 /** Options that say how much is allowed: one that is given takes the place of all that were inherited. */
 const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
-/** Options whose numbers are units of an amount: they are not inherited without it. */
-const OF_AMOUNT = ['delay'] as const
+/** Options that belong to an amount: they are not inherited without it. */
+const OF_AMOUNT = ['delay', 'candidate'] as const
 /** Options that do not go with `limits`. */
 const OF_ONE_LIMIT = ['key', 'cost', 'lease'] as const
 

@@ -25,11 +25,6 @@ export function decisionFor(req: object, limiter: object): Decision | undefined 
   return passage?.decision as Decision | undefined
 }
 
-/** Returns whether a request has passed a limiter before. */
-export function hasPassed(req: object, limiter: object): boolean {
-  return decisionFor(req, limiter) !== undefined
-}
-
 /** Sets `req.rateLimit`, and records that a request passed a limiter. Returns whether it is the first. */
 export function recordPassage(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
   if (hasRoom(req)) {

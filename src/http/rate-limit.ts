@@ -49,22 +49,35 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
   onLimited: OnLimited<Req, Res> | undefined,
 ): RateLimitMiddleware<Req, Res> {
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
-    let passes: MaybePromise<boolean>
-    try {
-      passes = run(req, res, onLimited && ((decision) => onLimited(req, res, next, decision)))
-    } catch (error) {
-      next(asError(owner, error))
-      return
-    }
-    if (isPromise(passes)) {
-      passes.then(
-        (pass) => pass && next(),
-        (thrown) => next(asError(owner, thrown)),
-      )
-    } else if (passes) next()
+    const answer = onLimited && ((decision: Decision) => onLimited(req, res, next, decision))
+    runSteps(owner, run, req, res, answer, next)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })
+}
+
+/** Runs the steps of a request. Calls `next` if it passes, or with what a step threw. */
+export function runSteps<Req extends object, Res>(
+  owner: string,
+  run: RequestSteps<Req, Res>['run'],
+  req: Req,
+  res: Res,
+  onLimited: ((decision: Decision) => unknown) | undefined,
+  next: (error?: Error) => void,
+): void {
+  let passes: MaybePromise<boolean>
+  try {
+    passes = run(req, res, onLimited)
+  } catch (error) {
+    next(asError(owner, error))
+    return
+  }
+  if (isPromise(passes)) {
+    passes.then(
+      (pass) => pass && next(),
+      (thrown) => next(asError(owner, thrown)),
+    )
+  } else if (passes) next()
 }
 
 /** Returns an error for `next`. Express gives falsy values, `'route'` and `'router'` other meanings. */

@@ -1,15 +1,17 @@
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
-import { type Decision, deniedDecision } from '../limiter/decision.js'
+import { limiterFrom } from '../limiter/create-limiter.js'
+import { type Decision, deniedDecision, UNLIMITED } from '../limiter/decision.js'
 import { emit, emitFailure } from '../limiter/events.js'
 import { isHolding } from '../limiter/holdings.js'
-import { type Limiter, limiterFrom } from '../limiter/limiter.js'
+import type { Limiter } from '../limiter/limiter.js'
+import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
-import { hasPassed, recordPassage } from './passage.js'
+import { decisionFor, recordPassage } from './passage.js'
 import type { OnAllowed } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
@@ -44,33 +46,42 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
-  const { skip, accessRule, delayer, enforce } = settings
+  const { skip, accessRule, delayer } = settings
+  const { modeSwitch } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
-  const limiter = limiterFrom<Req>(owner, settings.limiter)
+  const { limiter, report } = limiterFrom<Req>(owner, settings.limiter)
   type OnLimited = ((decision: Decision) => unknown) | undefined
 
   function checkSkip(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     if (skip === undefined) return checkAddress(req, res, onLimited)
-    return withResult(req, skip(req, res), (skips) => (skips ? true : checkAddress(req, res, onLimited)))
+    return withResult(req, skip(req, res), (skips) => {
+      if (!skips) return checkAddress(req, res, onLimited)
+      report(UNLIMITED, req)
+      return true
+    })
   }
 
   function checkAddress(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     const known = accessRule?.(req)
     if (known === undefined) return checkInput(req, res, onLimited)
-    if (known.source === 'closed') {
-      emit(limiter.events, 'limited', [known, req])
-      return answer(req, res, onLimited, known)
-    }
+    report(known, req)
+    if (known.source === 'closed') return answer(req, res, onLimited, known)
     return known.allowed || refuse(req, res, undefined, known)
   }
 
   function checkInput(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    if (hasPassed(req, limiter)) return true // mounted twice on a path, and charged once
+    const earlier = decisionFor(req, limiter)
+    if (earlier !== undefined) return repeat(req, res, onLimited, earlier)
     if (isMalformed === undefined) return charge(req, res, onLimited)
     return withResult(req, isMalformed(req), (malformed) =>
-      malformed && enforce ? refuseMalformed(req, res) : charge(req, res, onLimited),
+      malformed && !isReport(modeSwitch) ? refuseMalformed(req, res) : charge(req, res, onLimited),
     )
+  }
+
+  /** Applies the decision on a request again, as where a limiter is mounted twice on a path: charged once. */
+  function repeat(req: Req, res: Res, onLimited: OnLimited, earlier: Decision): MaybePromise<boolean> {
+    return earlier.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, earlier)
   }
 
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
@@ -81,6 +92,7 @@ export function requestSteps<Req extends object, Res>(
 
   function answer(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     const isFirst = recordPassage(req, limiter, decision)
+    const enforce = !isReport(modeSwitch)
     if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
     if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
     if (isHolding(decision)) server.onceClosed(res, releaseOf(decision))

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
 import { warnOnce } from '../util/warn-once.js'
+import { beforeHeaders } from './before-headers.js'
 import { isClosed, type OnHttp2, onceClosed } from './once-closed.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
@@ -9,8 +10,15 @@ export type HeaderList = string[]
 /** A whole response to a refused request. */
 export interface Refusal {
   readonly status: number
+  /** Those that the decision calls for, such as `Retry-After`; `contentHeaders` describe the body. */
   readonly headers: HeaderList
+  readonly contentType: string
   readonly body: string
+}
+
+/** Returns the headers that describe the body of a refusal. */
+export function contentHeaders({ contentType, body }: Refusal): HeaderList {
+  return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
 /** How the responses of a framework are read and written. Middleware for node:http uses `nodeServer`. */
@@ -20,7 +28,11 @@ export interface Server<Res> {
   removeHeader(res: Res, name: string): void
   /** Sets headers, in place of earlier ones of the same names, unless the headers have been sent. */
   setHeaders(res: Res, headers: HeaderList): void
+  /** Adds a header for each of these values, beside those of the same name. */
+  appendHeader(res: Res, name: string, values: string[]): void
   areHeadersSent(res: Res): boolean
+  /** Returns the status of a response, as set so far. */
+  statusOf(res: Res): number
   /**
    * Sends a whole response, with the headers that were set before; or throws an error that the framework
    * answers. `figures` is what the response shows of a decision.
@@ -28,6 +40,16 @@ export interface Server<Res> {
   send(res: Res, refusal: Refusal, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
   /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */
   abort(res: Res): void
+  /**
+   * Calls `listener` right before the headers of a response are sent, when its status is known and headers
+   * can still be set. What it returns may be a promise, which does not reject.
+   */
+  beforeHeaders(res: Res, listener: () => unknown): void
+  /**
+   * Calls `listener` if a response ends before its headers are sent, as when the client hangs up; perhaps at
+   * once, and perhaps also at the end of other responses. Returns what removes the listener.
+   */
+  onceAborted(res: Res, listener: () => void): () => void
   /**
    * Calls `listener` with the status once a whole response has been sent; never if the client hung up. What
    * it returns may be a promise, which does not reject.
@@ -40,25 +62,23 @@ export interface Server<Res> {
   onceClosed(res: Res, listener: () => void): () => void
 }
 
-/** A server whose responses stand for those of node:http. */
-export interface NodeServer<Res> extends Server<Res> {
-  /** Returns the response of node:http. */
-  raw(res: Res): ServerResponse
-}
-
 /** The responses of node:http, and so of Express and Connect. */
-export const nodeServer: NodeServer<ServerResponse> = {
-  raw: (res) => res,
+export const nodeServer: Server<ServerResponse> = {
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
+  appendHeader: (res, name, values) => void res.appendHeader(name, values),
   areHeadersSent: (res) => res.headersSent,
-  send(res, { status, headers, body }) {
-    setAll(res, headers)
-    res.statusCode = status
-    res.end(body)
+  statusOf: (res) => res.statusCode,
+  send(res, refusal) {
+    setAll(res, refusal.headers)
+    setAll(res, contentHeaders(refusal))
+    res.statusCode = refusal.status
+    res.end(refusal.body)
   },
   abort,
+  beforeHeaders,
+  onceAborted: onceClosed,
   onceFinished(res, listener) {
     // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
     res.once('finish', () => res.writableEnded && listener(res.statusCode))
@@ -67,18 +87,18 @@ export const nodeServer: NodeServer<ServerResponse> = {
 }
 
 /** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
-export function serverOver<Res>(
-  raw: (res: Res) => ServerResponse,
-  own: Partial<Server<Res>>,
-): NodeServer<Res> {
+export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<Server<Res>>): Server<Res> {
   return {
-    raw,
     getHeader: (res, name) => nodeServer.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeServer.setHeaders(raw(res), headers),
+    appendHeader: (res, name, values) => nodeServer.appendHeader(raw(res), name, values),
     areHeadersSent: (res) => nodeServer.areHeadersSent(raw(res)),
+    statusOf: (res) => nodeServer.statusOf(raw(res)),
     send: (res, refusal, figures) => nodeServer.send(raw(res), refusal, figures),
     abort: (res) => nodeServer.abort(raw(res)),
+    beforeHeaders: (res, listener) => nodeServer.beforeHeaders(raw(res), listener),
+    onceAborted: (res, listener) => nodeServer.onceAborted(raw(res), listener),
     onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
     onceClosed: (res, listener) => nodeServer.onceClosed(raw(res), listener),
     ...own,

@@ -16,7 +16,8 @@ export interface ByIpOptions extends AddressOptions {
   ipv6Prefix?: number
 }
 
-const DEFAULT_IPV6_PREFIX = 56
+/** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
+export const DEFAULT_IPV6_PREFIX = 56
 
 const OPTIONS = {
   rows: {

@@ -3,8 +3,8 @@ import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { choice } from '../util/validate.js'
 import { BLOCKED, type Decision, denyDisconnected, reportedDecision, UNLIMITED } from './decision.js'
+import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
 
 /** Who is exempt from the limits, and who is blocked. */
@@ -16,26 +16,24 @@ export interface AccessOptions {
   /**
    * `'report'` decides, counts and emits events, but denies nothing: middleware sets no headers, and
    * `limiter.charge` returns an allowed decision, whose `parts` say which limits would have denied. Default
-   * `'enforce'`.
+   * `'enforce'`. Set `limiter.mode` to switch it while the limiter runs.
    */
-  mode?: 'enforce' | 'report'
+  mode?: Mode
 }
 
 /** Before the limits of a limiter: who is exempt, and whether denials only report. */
 export interface Access {
-  /** Returns the decision on a subject that no limit decides on; `undefined` for others. */
-  readonly check: (subject: unknown) => MaybePromise<Decision | undefined>
+  /** Returns the decision on a subject that no limit decides on; `undefined` for others. Absent = no rule. */
+  readonly check: ((subject: unknown) => MaybePromise<Decision | undefined>) | undefined
   /** Returns what a caller is given for a decision of the limits. */
   readonly apply: (decision: Decision) => Decision
-  /** Whether nothing is denied. */
-  readonly isReport: boolean
 }
 
 /** How these options are read. */
 export const ACCESS_ROWS = {
   allow: optional(readAddresses),
   block: optional(readAddresses),
-  mode: withDefault('enforce', choice('enforce', 'report')),
+  mode: withDefault('enforce', checkMode),
 }
 
 /** Returns the decision on a subject that no limit decides on, by its address; `undefined` for others. */
@@ -44,8 +42,9 @@ export type AccessRule = (subject: unknown) => Decision | undefined
 /** Creates the rule of `allow` and `block`; `undefined` where neither is given. */
 export function accessRule(
   owner: string,
-  { allow = [], block = [], mode }: Settings<typeof ACCESS_ROWS>,
+  { allow = [], block = [] }: Settings<typeof ACCESS_ROWS>,
   entries: readonly Entry[],
+  modeSwitch: ModeSwitch,
 ): AccessRule | undefined {
   if (allow.length + block.length === 0) return undefined
   const read = addressReaderAmong(entries)
@@ -54,7 +53,7 @@ export function accessRule(
   return (subject) => {
     try {
       const address = read(subject)
-      if (mode === 'enforce' && isBlocked(address)) return BLOCKED
+      if (!isReport(modeSwitch) && isBlocked(address)) return BLOCKED
       return isAllowed(address) ? UNLIMITED : undefined
     } catch (error) {
       return denyDisconnected(error)
@@ -62,30 +61,32 @@ export function accessRule(
   }
 }
 
-/** Creates what stands before the limits of `createLimiter`; `undefined` where nothing does. */
+/** Creates what stands before the limits of `createLimiter`. */
 export function accessOf(
   owner: string,
   settings: Settings<typeof ACCESS_ROWS> & { readonly entries: readonly Entry[] },
   skip: ((subject: never) => MaybePromise<boolean>) | undefined,
-): Access | undefined {
-  const rule = accessRule(owner, settings, settings.entries)
-  const isReport = settings.mode === 'report'
-  const mayBlock = !isReport && (settings.block ?? []).length > 0
-  if (rule === undefined && skip === undefined && !isReport) return undefined
+  modeSwitch: ModeSwitch,
+): Access {
+  const rule = accessRule(owner, settings, settings.entries, modeSwitch)
+  const apply = (decision: Decision) => {
+    return isReport(modeSwitch) && !decision.allowed ? reportedDecision(decision) : decision
+  }
+  if (rule === undefined && skip === undefined) return { check: undefined, apply }
+  const mayBlock = () => !isReport(modeSwitch) && (settings.block ?? []).length > 0
   /** Where nothing is blocked, the limits decide on a connection that closed before its address was read. */
   function checkAddress(subject: unknown): Decision | undefined {
     const known = rule?.(subject)
-    return known?.source === 'closed' && !mayBlock ? undefined : known
+    return known?.source === 'closed' && !mayBlock() ? undefined : known
   }
   return {
-    isReport,
     check(subject) {
       if (skip === undefined) return checkAddress(subject)
       const skips = skip(subject as never)
       if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
       return thenMaybe(skips, (isSkipped) => (isSkipped ? UNLIMITED : checkAddress(subject)))
     },
-    apply: (decision) => (isReport && !decision.allowed ? reportedDecision(decision) : decision),
+    apply,
   }
 }
 

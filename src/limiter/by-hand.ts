@@ -5,10 +5,9 @@ import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Part, StateChange } from '../stores/store.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import { show, wrongOption } from '../util/validate.js'
-import { adjustDecision, type Decision, type NamedPart } from './decision.js'
+import { adjustDecision, checkDecision, type Decision, type NamedPart } from './decision.js'
 import { requireUpdate, type UnitChanges } from './ledger.js'
-import { checkedCost } from './parse-limits.js'
+import { checkedCost, readNames } from './parse-limits.js'
 
 /** Of several limits, those to change. */
 export interface ByHandOptions {
@@ -82,8 +81,8 @@ export function changesByHand<Subject>(context: Context): ByHand<Subject> {
   const { owner, limitNames, store, fallback } = context
 
   /** Returns the parts of a subject, of all limits or of those that are named. */
-  function partsOf(subject: unknown, names: readonly string[] | undefined): MaybePromise<NamedPart[]> {
-    return context.partsOf(subject, checkedNames(owner, names, limitNames))
+  function partsOf(subject: unknown, options: ByHandOptions | undefined): MaybePromise<NamedPart[]> {
+    return context.partsOf(subject, readNames(owner, options, limitNames))
   }
 
   function updateAll(
@@ -104,46 +103,33 @@ export function changesByHand<Subject>(context: Context): ByHand<Subject> {
   }
 
   return {
-    penalize(subject, units, { limits } = {}) {
+    penalize(subject, units, options) {
       const cost = checkedCost(owner, 'units', units)
       const penalize = (policy: Policy): StateChange => {
         return (state, nowMs) => takeAtMost(policy, state, nowMs, cost).step.next ?? state
       }
-      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(parts, penalize))
+      return thenMaybe(partsOf(subject, options), (parts) => updateAll(parts, penalize))
     },
-    reward(subject, units, { limits } = {}) {
+    reward(subject, units, options) {
       const cost = checkedCost(owner, 'units', units)
       const reward = (policy: Policy): StateChange => {
         return (state, nowMs) => state && policy.reward(state, nowMs, cost)
       }
-      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(parts, reward))
+      return thenMaybe(partsOf(subject, options), (parts) => updateAll(parts, reward))
     },
-    blockFor(subject, duration, { limits } = {}) {
+    blockFor(subject, duration, options) {
       const banMs = durationMs(owner, 'duration', duration)
       const block = (policy: Policy): StateChange => {
         return (state, nowMs) => startBan(policy, state, nowMs, banMs)
       }
-      return thenMaybe(partsOf(subject, limits), (parts) => updateAll(bansAmong(owner, parts, banMs), block))
+      return thenMaybe(partsOf(subject, options), (parts) => updateAll(bansAmong(owner, parts, banMs), block))
     },
-    adjust(decision, actualCost, { limits } = {}) {
-      const names = checkedNames(owner, limits, limitNames)
+    adjust(decision, actualCost, options) {
+      checkDecision(owner, decision)
+      const names = readNames(owner, options, limitNames)
       return adjustDecision(decision, checkedCost(owner, 'actualCost', actualCost), names)
     },
   }
-}
-
-/** Returns names of limits. Throws a `TypeError` for one that no limit has. */
-function checkedNames(
-  owner: string,
-  names: readonly string[] | undefined,
-  known: readonly string[] | undefined,
-): readonly string[] | undefined {
-  if (names === undefined) return undefined
-  if (!Array.isArray(names)) throw wrongOption(owner, 'limits', 'an array of names of limits', names)
-  const unknown = known && names.find((name) => !known.includes(name))
-  if (unknown === undefined) return names
-  const fix = `The limits are ${known?.map((name) => `'${name}'`).join(', ')}.`
-  throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
 }
 
 /** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */

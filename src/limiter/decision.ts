@@ -3,7 +3,7 @@ import { isConcurrency } from '../policies/concurrency.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Part, PartVerdict, Verdict } from '../stores/store.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { type Ledger, ledgerOf, type UnitChanges } from './ledger.js'
 
 /**
@@ -240,6 +240,12 @@ export function deniedDecision(decision: Decision, retryAfterMs: number): Decisi
 export function denyDisconnected(error: unknown): Decision {
   if (isDisconnectedError(error)) return CLOSED
   throw error
+}
+
+/** Throws a `TypeError` for a promise in place of a decision: the call would have no effect. */
+export function checkDecision(owner: string, decision: unknown): void {
+  if (!isPromise(decision)) return
+  throw new TypeError(`${owner}: decision must not be a promise. Await what limiter.charge returns.`)
 }
 
 /** Refunds what a decision took, once; with `limits`, what the limits of these names took. */

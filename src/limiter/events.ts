@@ -2,15 +2,27 @@ import type { EventEmitter } from 'node:events'
 import type { BreakerState } from '../resilience/circuit-breaker.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { Decision } from './decision.js'
+import type { Decision, PartDecision } from './decision.js'
 
 /**
- * The events of a limiter, with their arguments. Those of a charge, `limited` and `storeError`, are emitted
- * in its async context, so that an `AsyncLocalStorage` of the request can be read.
+ * The events of a limiter, with their arguments. Those of a charge (`decision`, `limited`, `nearLimit` and
+ * `storeError`) are emitted in its async context, so that an `AsyncLocalStorage` of the request can be read.
  */
 export interface LimiterEvents<Subject> {
+  /**
+   * A charge was decided, in report mode too: `decision` is what the limits say. Also emitted for a request
+   * that `skip` or `allow` exempts, or whose address is in `block`.
+   */
+  decision: [decision: Decision, subject: Subject]
   /** A charge was denied (in report mode too). */
   limited: [decision: Decision, subject: Subject]
+  /**
+   * A charge was allowed, with which a client has used 80 % of a limit. Emitted once for each client and
+   * window of that limit in this process, at most once an hour where the window is longer or endless.
+   */
+  nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
+  /** The limits of `candidate` decided beside those in force: `tried` is what they say. */
+  candidate: [tried: Decision, enforced: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
   /** The circuit breaker changed its state. `cause` is the store's last error, unless it is closed. */

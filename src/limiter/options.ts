@@ -22,6 +22,14 @@ export interface LimitOptions<Subject> {
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
+/** Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. */
+export interface CandidateOptions<Subject>
+  extends Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> {
+  limit?: number
+  window?: Duration
+  limits?: readonly LimitOptions<Subject>[]
+}
+
 /** The options of a limiter. Give `limit` and `window`, or a `policy`, or `limits`. */
 export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'>, AccessOptions {
   /** Subjects for which it returns true are allowed, unlimited and uncounted. */
@@ -36,6 +44,12 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   policy?: LimitOptions<Subject>['policy']
   /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
+  /**
+   * Limits to try beside those in force. They count as if they stood alone, with keys of their own in the
+   * same store, and deny nobody: `limiter.candidateReport()` and the event `candidate` show what they would
+   * have done. Key functions are called once more for them. `waitFor` and changes by hand leave them out.
+   */
+  candidate?: CandidateOptions<Subject>
   /** Where the states live. Default: the memory of this process. */
   store?: Store
   /**

@@ -69,6 +69,30 @@ export function namesOf(entries: readonly Entry[], limiterName: string | undefin
   return names.includes(undefined) ? undefined : (names as string[])
 }
 
+const NAMES = {
+  rows: {
+    limits: (owner: string, option: string, names: unknown): readonly string[] | undefined => {
+      if (names === undefined || Array.isArray(names)) return names
+      throw wrongOption(owner, option, 'an array of names of limits', names)
+    },
+  },
+}
+
+/** Returns the names of limits in options. Throws a `TypeError` for one that no limit has. */
+export function readNames(
+  owner: string,
+  options: { readonly limits?: readonly string[] } | undefined,
+  known: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (options === undefined) return undefined
+  const { limits: names } = readOptions(owner, options, NAMES)
+  if (names === undefined) return undefined
+  const unknown = known && names.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  const fix = `The limits are ${known?.map((name) => `'${name}'`).join(', ')}.`
+  throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
+}
+
 function readLimit(owner: string, option: string, limit: unknown): number {
   if (typeof limit !== 'function') return wholeNumber(owner, option, limit)
   const fix = 'Give a function as policy, which returns the policy for a request.'

@@ -15,7 +15,9 @@ import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, show, showKind, whole, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, type Access, accessOf } from './access-rules.js'
+import { readCandidate } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
+import type { ModeSwitch } from './mode.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 import type { LimitContext } from './read-limit.js'
@@ -30,6 +32,7 @@ export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
   ...ACCESS_ROWS,
   skip: callback,
+  candidate: optional(readCandidate),
   store: optional(readStore),
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
@@ -67,7 +70,8 @@ export function readLimiterOptions<Subject>(
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
   const read = readOptions(owner, options, LIMITER_TABLE)
-  return { ...limiterSettings(owner, read, 1000), access: accessOf(owner, read, options.skip) }
+  const settings = limiterSettings(owner, read, 1000)
+  return { ...settings, access: accessOf(owner, read, options.skip, settings.modeSwitch) }
 }
 
 /** A limiter's options, read and checked. */
@@ -79,12 +83,14 @@ export function limiterSettings(
   read: Rows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
 ) {
-  const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError } = read
+  const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError, mode, candidate } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   return {
     entries,
     context: { keyHead, name, secret, readAddress, checkKept: keptCheck(read) } satisfies LimitContext,
+    candidate,
+    modeSwitch: { mode } as ModeSwitch,
     timeoutMs,
     share,
     /** 0 = none. */

@@ -1,7 +1,7 @@
 import { peerAddress } from '../keys/connection.js'
 import { callAt } from '../util/call-at.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { onAbort } from '../util/on-abort.js'
+import { onAbort, unlessAborted } from '../util/on-abort.js'
 import type { Access } from './access-rules.js'
 import {
   CLOSED,
@@ -12,6 +12,7 @@ import {
   refundDecision,
 } from './decision.js'
 import { releaseDecision } from './holdings.js'
+import { isReport, type ModeSwitch } from './mode.js'
 import type { ResolveCharge } from './resolve-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
@@ -22,6 +23,7 @@ const MAX_WAITERS = 10_000
 
 interface WaitingOptions {
   readonly access: Access | undefined
+  readonly modeSwitch: ModeSwitch
   readonly resolveCharge: ResolveCharge
   readonly charge: (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision>
   readonly report: Report
@@ -30,18 +32,24 @@ interface WaitingOptions {
 }
 
 /** Creates `waitFor` of a limiter. Each waiter charges in its own async context, when it has its turn. */
-export function createWaiting({ access, resolveCharge, charge, report, onRefundFailed }: WaitingOptions) {
+export function createWaiting({
+  access,
+  modeSwitch,
+  resolveCharge,
+  charge,
+  report,
+  onRefundFailed,
+}: WaitingOptions) {
   const queues = createWaitQueues()
   let arrivals = 0
-  const isReport = access?.isReport === true
   let isClosed = false
 
   async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
     const { cost, ...bounds } = readWaitOptions(options)
     const arrival = arrivals++
     throwIfAborted(bounds)
-    const exempt = access && (await access.check(subject))
-    if (exempt !== undefined) return exempt
+    const exempt = access?.check && (await unlessAborted(access.check(subject), bounds.signal))
+    if (exempt !== undefined) return report(exempt, subject)
     const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
     report(decision, subject)
     return access?.apply(decision) ?? decision
@@ -54,7 +62,7 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   ): Promise<Decision> {
     const given = resolveCharge(subject, cost)
     if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
-    const parts = isPromise(given) ? await given : given
+    const parts = isPromise(given) ? await unlessAborted(given, wait.signal) : given
     return waitInTurn(createWaiter({ subject, parts, ...wait }))
   }
 
@@ -100,11 +108,11 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     queues.startCharge(waiter)
     try {
       for (let pending = later; ; pending = charge(waiter.parts, waiter.subject)) {
-        const before = queues.hurriesOf(waiter)
+        const before = queues.returnsOf(waiter)
         const decision = await pending
         if (waiter.signal?.aborted) await refund(decision)
         throwIfAborted(waiter)
-        const isOutdated = queues.hurriesOf(waiter) > before
+        const isOutdated = queues.returnsOf(waiter) > before
         if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
           return endOrQueue(waiter, decision, isOutdated)
         }
@@ -125,9 +133,12 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
     return undefined
   }
 
+  /** Middleware refuses by itself, so that in report mode its limiter waits as ever. */
+  const onlyReports = () => access !== undefined && isReport(modeSwitch)
+
   /** Returns whether a waiter may wait until a time. */
   function mayWait(waiter: Waiter, untilMs: number): boolean {
-    if (isClosed || isReport || untilMs === Number.POSITIVE_INFINITY) return false
+    if (isClosed || onlyReports() || untilMs === Number.POSITIVE_INFINITY) return false
     return Math.max(untilMs, performance.now()) < waiter.deadlineMs && !isFullFor(waiter)
   }
 
@@ -151,11 +162,11 @@ export function createWaiting({ access, resolveCharge, charge, report, onRefundF
   }
 
   /** Lets those who wait for keys whose units came back try again. */
-  function hurry(keys: readonly { readonly key: string }[]): void {
-    if (!isClosed) queues.hurryKeys(keys)
+  function retry(keys: readonly { readonly key: string }[]): void {
+    if (!isClosed) queues.retryKeys(keys)
   }
 
-  return { waitFor, hurry, close }
+  return { waitFor, retry, close }
 }
 
 function isNeverAllowed({ parts }: Waiter): boolean {

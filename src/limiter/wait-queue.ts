@@ -28,7 +28,7 @@ export interface Waiter extends Wait {
   figures: readonly PartDecision[]
   queue: Queue | undefined
   /** The queues of its other keys, while it charges. */
-  passing: readonly Queue[]
+  otherQueues: readonly Queue[]
   /** Its neighbours in the queue. */
   earlier: Waiter | undefined
   later: Waiter | undefined
@@ -43,9 +43,9 @@ export interface Queue {
   first: Waiter | undefined
   last: Waiter | undefined
   /** How many charge the key who are not in the queue. */
-  passing: number
+  outsiders: number
   /** How many times units came back. */
-  hurries: number
+  returns: number
   /** The figures of the last denial, and when that was. */
   figures: PartDecision | undefined
   knownAtMs: number
@@ -68,7 +68,7 @@ export function createWaiter(wait: Wait): Waiter {
     hasTurn: false,
     figures: [],
     queue: undefined,
-    passing: [],
+    otherQueues: [],
     earlier: undefined,
     later: undefined,
   }
@@ -80,8 +80,8 @@ export function createQueue(key: string): Queue {
     key,
     first: undefined,
     last: undefined,
-    passing: 0,
-    hurries: 0,
+    outsiders: 0,
+    returns: 0,
     figures: undefined,
     knownAtMs: 0,
     turnAtMs: 0,
@@ -103,14 +103,14 @@ export function insert(queue: Queue, waiter: Waiter): void {
   queue.soonestMs = Math.min(queue.soonestMs, waiter.deadlineMs)
 }
 
-/** Removes a waiter from its queue, and lets those behind it go on. */
+/** Removes a waiter from its queue, and gives those behind it their turns. */
 export function remove(queue: Queue, waiter: Waiter): void {
   const { earlier, later, hasTurn } = waiter
   link(queue, earlier, later)
   waiter.queue = waiter.earlier = waiter.later = undefined
   const { first } = queue
   if (first === undefined) stopTimer(queue)
-  else if (hasTurn) goOn(queue, first, waiter)
+  else if (hasTurn) giveTurns(queue, first, waiter)
   // A smaller cost may be allowed earlier.
   else if (earlier === undefined && unitsOf(first, queue) < unitsOf(waiter, queue)) giveTurn(queue, first)
 }
@@ -122,15 +122,15 @@ function link(queue: Queue, earlier: Waiter | undefined, later: Waiter | undefin
   else later.earlier = earlier
 }
 
-/** Lets those in a queue go on whom nobody else will give a turn, since a waiter has charged in passing. */
-export function goOnAfter(queue: Queue, waiter: Waiter): void {
-  const { first, passing, cancelTimer } = queue
-  if (first !== undefined && !first.hasTurn && passing === 0 && cancelTimer === undefined)
-    goOn(queue, first, waiter)
+/** Gives turns to those in a queue whom nobody else will give one, since a waiter from another queue has charged. */
+export function giveTurnsAfter(queue: Queue, waiter: Waiter): void {
+  const { first, outsiders, cancelTimer } = queue
+  if (first !== undefined && !first.hasTurn && outsiders === 0 && cancelTimer === undefined)
+    giveTurns(queue, first, waiter)
 }
 
 /** Gives turns to as many as will be allowed after a waiter's charge, or to the first when it may be. */
-function goOn(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): void {
+function giveTurns(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): void {
   const figures = known[parts.findIndex(({ key }) => key === queue.key)]
   if (figures === undefined || figures.moreAfterMs === Number.POSITIVE_INFINITY) {
     giveTurn(queue, first)
@@ -163,8 +163,8 @@ export function waitFor(queue: Queue, figures: PartDecision, forMs: number): voi
   queue.knownAtMs = performance.now()
   queue.turnAtMs = queue.knownAtMs + forMs
   queue.notBeforeMs = queue.knownAtMs + exactMs(queue.first, queue.key, forMs)
-  queue.cancelTimer = callAt(queue.turnAtMs, () => hurry(queue))
-  if (queue.soonestMs <= queue.notBeforeMs) wakeLate(queue)
+  queue.cancelTimer = callAt(queue.turnAtMs, () => giveFirstTurn(queue))
+  if (queue.soonestMs <= queue.notBeforeMs) wakeExpired(queue)
 }
 
 /** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
@@ -175,7 +175,7 @@ export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number
 }
 
 /** Ends the wait of those whose deadline comes before anybody is allowed. */
-function wakeLate(queue: Queue): void {
+function wakeExpired(queue: Queue): void {
   queue.soonestMs = Number.POSITIVE_INFINITY
   for (let waiter = queue.first; waiter !== undefined; waiter = waiter.later) {
     if (waiter.deadlineMs <= queue.notBeforeMs) waiter.wake()
@@ -185,13 +185,13 @@ function wakeLate(queue: Queue): void {
 
 /** Lets those in a queue try again whose units came back: once the charges of others ahead are over. */
 export function retry(queue: Queue): void {
-  queue.hurries += 1
-  if (queue.passing > 0) stopTimer(queue)
-  else hurry(queue)
+  queue.returns += 1
+  if (queue.outsiders > 0) stopTimer(queue)
+  else giveFirstTurn(queue)
 }
 
 /** Gives the first of a queue its turn now. */
-function hurry(queue: Queue): void {
+function giveFirstTurn(queue: Queue): void {
   if (queue.first !== undefined) giveTurn(queue, queue.first)
 }
 

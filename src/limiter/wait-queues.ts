@@ -1,7 +1,7 @@
 import type { Decision, NamedPart, PartDecision } from './decision.js'
 import {
   createQueue,
-  goOnAfter,
+  giveTurnsAfter,
   insert,
   type Queue,
   remove,
@@ -21,7 +21,7 @@ export function createWaitQueues() {
     for (const { key, cost } of waiter.parts) {
       const queue = cost > 0 ? queues.get(key) : undefined
       if (queue === undefined || queue === waiter.queue) continue
-      if (queue.passing > 0 || (queue.first !== undefined && queue.first.arrival < waiter.arrival))
+      if (queue.outsiders > 0 || (queue.first !== undefined && queue.first.arrival < waiter.arrival))
         return queue
     }
     return undefined
@@ -33,24 +33,24 @@ export function createWaitQueues() {
     return queue
   }
 
-  function closeIfEmpty({ first, passing, key }: Queue): void {
-    if (first === undefined && passing === 0) queues.delete(key)
+  function closeIfEmpty({ first, outsiders, key }: Queue): void {
+    if (first === undefined && outsiders === 0) queues.delete(key)
   }
 
   /** Lets others queue behind a waiter, for all its keys, until its charge is over. */
   function startCharge(waiter: Waiter): void {
     const charged = waiter.parts.filter(({ cost, key }) => cost > 0 && key !== waiter.queue?.key)
-    waiter.passing = charged.map(({ key }) => open(key))
-    for (const queue of waiter.passing) queue.passing += 1
+    waiter.otherQueues = charged.map(({ key }) => open(key))
+    for (const queue of waiter.otherQueues) queue.outsiders += 1
   }
 
   function endCharge(waiter: Waiter): void {
-    for (const queue of waiter.passing) {
-      queue.passing -= 1
-      goOnAfter(queue, waiter)
+    for (const queue of waiter.otherQueues) {
+      queue.outsiders -= 1
+      giveTurnsAfter(queue, waiter)
       closeIfEmpty(queue)
     }
-    waiter.passing = []
+    waiter.otherQueues = []
   }
 
   /** Lets a waiter wait for its turn in a queue. Its turn in another one passes to the next. */
@@ -87,7 +87,7 @@ export function createWaitQueues() {
   }
 
   /** Gives their turn to the first in the queues of keys whose units were refunded or forgotten. */
-  function hurryKeys(keys: readonly { readonly key: string }[]): void {
+  function retryKeys(keys: readonly { readonly key: string }[]): void {
     if (queues.size === 0) return
     for (const { key } of keys) {
       const queue = queues.get(key)
@@ -96,8 +96,8 @@ export function createWaitQueues() {
   }
 
   /** Returns how many times units of a waiter's keys came back. It grows while the waiter charges. */
-  function hurriesOf({ queue, passing }: Waiter): number {
-    return passing.reduce((sum, { hurries }) => sum + hurries, queue?.hurries ?? 0)
+  function returnsOf({ queue, otherQueues }: Waiter): number {
+    return otherQueues.reduce((sum, { returns }) => sum + returns, queue?.returns ?? 0)
   }
 
   /** Ends the wait of all. */
@@ -113,8 +113,8 @@ export function createWaitQueues() {
     move,
     retreat,
     leave,
-    hurryKeys,
-    hurriesOf,
+    retryKeys,
+    returnsOf,
     wakeAll,
     size: () => size,
   }

@@ -1,5 +1,4 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
 import { headerOf } from '../keys/key.js'
 import { type KeyedHash, keyedHash } from '../keys/keyed-hash.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -34,8 +33,8 @@ export interface DeviceCookies<Req> {
    * response cannot wait for them.
    */
   recognize(req: Req, account: string, typed: string): MaybePromise<Browser>
-  /** Makes a browser a known device. Must be called before the headers of the response are sent. */
-  remember(req: Req, res: ServerResponse, browser: Browser): void
+  /** Returns the `Set-Cookie` headers of a response that make a browser a known device; perhaps none. */
+  remember(req: Req, browser: Browser): string[]
 }
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
@@ -91,18 +90,18 @@ export function deviceCookies<Req extends object>(
         return { device: knownDevice(signing) ?? STRANGER, signing }
       })
     },
-    remember(req, res, { device, signing }) {
+    remember(req, { device, signing }) {
       const [hash] = hashes
-      if (signing === undefined || hash === undefined) return
+      if (signing === undefined || hash === undefined) return []
       // Where the form was submitted (W3C Fetch Metadata). A login from another site sets no cookie, one
       // from another origin of the same site removes none.
       const site = headerOf(req, 'sec-fetch-site')
-      if (site === 'cross-site') return
+      if (site === 'cross-site') return []
       const others = site === undefined || site === 'same-origin' ? signing.cookies : new Map()
       const id = device === STRANGER ? randomBytes(12).toString('base64url') : device
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
       const proof = `${id}.${expires}.${signatureOf(hash, signing, id, expires)}`
-      res.appendHeader('Set-Cookie', setDeviceCookies(nameBy(hash, 0, signing), proof, lastsMs, others))
+      return setDeviceCookies(nameBy(hash, 0, signing), proof, lastsMs, others)
     },
   }
 }

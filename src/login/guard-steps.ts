@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { DenialFigures } from '../http/denial-body.js'
 import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
-import type { NodeServer } from '../http/server.js'
+import type { Server } from '../http/server.js'
 import { isKey, valueHash } from '../keys/identity.js'
 import { asRequest } from '../keys/key.js'
 import { claimStore } from '../limiter/claimed-store.js'
@@ -11,7 +11,7 @@ import type { Limiter } from '../limiter/limiter.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
-import { describeLimits, loginLimits } from './limits.js'
+import { describeLimits, inARowNames, loginLimits } from './limits.js'
 import { type LoginOptions, type LoginSettings, pickShared, readLoginOptions } from './options.js'
 import { report } from './outcome.js'
 import { type LoginEvents, securityLog } from './security-events.js'
@@ -51,7 +51,7 @@ export interface LoginControls<Req> {
  */
 export function guardSteps<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
-  server: NodeServer<Res>,
+  server: Server<Res>,
 ): { steps: RequestSteps<Req, Res>; controls: LoginControls<Req> & { readonly limiter: Limiter<Req> } } {
   const login = readLoginOptions(options, server)
   const { name, prefix } = login
@@ -73,13 +73,15 @@ export function guardSteps<Req extends object, Res>(
       return isRead || (options.skip?.(req, res) ?? false)
     },
   }
-  const steps = requestSteps(OWNER, shared, server, {
+  const steps = requestSteps<Req, Res>(OWNER, shared, server, {
     isMalformed: (req) => thenMaybe(attempts.begin(req), (attempt) => attempt.name === null),
     figuresOf: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), server),
   })
+  const { limiter } = steps
+  limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
   const controls = {
-    limiter: { ...steps.limiter, forget: forgetAccount(steps.limiter, attempts) },
+    limiter,
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
       thenMaybe(attempts.name(subject as Req), (account) => (isKey(account) ? hashOf(account) : undefined)),
@@ -109,15 +111,16 @@ function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {
  * browsers know which devices there are: what one of them has failed within a window ends with the window.
  */
 function forgetAccount<Req extends object>(
-  limiter: Limiter<Req>,
+  forget: Limiter<Req>['forget'],
   attempts: Attempts<Req>,
+  inARow: readonly string[],
 ): Limiter<Req>['forget'] {
-  return async function forget(subject, options) {
-    if (chargeOf(subject) !== undefined) return limiter.forget(subject, options)
+  return async function forgetForAll(subject, options) {
+    if (chargeOf(subject) !== undefined) return forget(subject, options)
     const name = await attempts.name(subject as Req)
     const forgetOf = (device: string, of: typeof options) =>
-      attempts.runAs(subject as Req, { name, device }, () => limiter.forget(subject, of))
-    const row = options?.limits?.filter((limit) => limit === 'consecutive') ?? ['consecutive']
-    await Promise.all([forgetOf(STRANGER, options), forgetOf('any known', { limits: row })])
+      attempts.runAs(subject as Req, { name, device }, () => forget(subject, of))
+    const ofKnown = inARow.filter((limit) => options?.limits?.includes(limit) ?? true)
+    await Promise.all([forgetOf(STRANGER, options), forgetOf('any known', { limits: ofKnown })])
   }
 }

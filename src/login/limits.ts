@@ -11,6 +11,11 @@ import type { LoginSettings } from './options.js'
 /** What the limits are called in keys, decisions and `forget`. */
 type LimitName = 'address' | 'account-and-address' | 'account' | 'consecutive'
 
+/** Returns the names of the limits that count failures in a row: one, or none where that is switched off. */
+export function inARowNames(consecutive: number | false): readonly LimitName[] {
+  return consecutive === false ? [] : ['consecutive']
+}
+
 /** A limit of a guard. */
 type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly policy: Policy }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MIDDLEWARE_ROWS, type OnLimited, type RequestOptions } from '../http/options.js'
-import type { NodeServer } from '../http/server.js'
+import type { Server } from '../http/server.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
@@ -136,19 +136,19 @@ const RULES = {
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
 export function readLoginOptions<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
-  { raw }: NodeServer<Res>,
+  server: Server<Res>,
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = 'login' } = read
-  const byStatus = succeededByStatus(read.failureRedirect)
+  const byStatus = succeededByStatus(server, read.failureRedirect)
   return {
     ...read,
     name,
     account: read.reader as AccountReader<Req>,
     address: options.address ?? byIp(),
-    onLockout: read.mode === 'enforce' ? options.onLockout : undefined,
+    onLockout: options.onLockout,
     cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
-    succeeded: options.succeeded ?? ((_req: Req, res: Res) => byStatus(raw(res))),
+    succeeded: options.succeeded ?? ((_req: Req, res: Res) => byStatus(res)),
   }
 }
 

@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http'
-import { isClosed } from '../http/once-closed.js'
+import type { Server } from '../http/server.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import { beforeHeaders } from './before-headers.js'
 
 /**
  * Returns whether a response whose headers are about to be sent means that somebody logged in.
@@ -25,29 +23,27 @@ export interface Ending {
  * when the headers of the response are about to be sent. Where the connection ends before, that is a
  * failure, so that hanging up avoids no limit.
  */
-export function onOutcome(
-  res: ServerResponse,
+export function onOutcome<Res>(
+  server: Server<Res>,
+  res: Res,
   readOutcome: () => Outcome,
-  settle: (outcome: Outcome) => void,
+  settle: (outcome: Outcome) => unknown,
 ): Ending {
-  const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: res.headersSent }
+  const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: server.areHeadersSent(res) }
 
-  function endClosed(): void {
+  const stopListening = server.onceAborted(res, () => {
     if (ending.isSettled) return
     ending.isSettled = true
-    ending.areHeadersSent = res.headersSent
+    ending.areHeadersSent = server.areHeadersSent(res)
     settle(ending.reported ?? 'failure')
-  }
-
-  if (isClosed(res)) endClosed() // while the store decided
-  beforeHeaders(res, () => {
-    if (!ending.isSettled) {
-      ending.isSettled = true
-      settle(ending.reported ?? readOutcome())
-    }
-    ending.areHeadersSent = true
   })
-  res.on('close', endClosed)
+  server.beforeHeaders(res, () => {
+    stopListening()
+    ending.areHeadersSent = true
+    if (ending.isSettled) return undefined
+    ending.isSettled = true
+    return settle(ending.reported ?? readOutcome())
+  })
   return ending
 }
 
@@ -55,7 +51,9 @@ export function onOutcome(
 export function report(ending: Ending | undefined, outcome: 'success' | 'failure'): void {
   if (ending === undefined) return
   if (ending.areHeadersSent)
-    throw new Error('loginGuard: the headers were sent before the report. Report before res.send.')
+    throw new Error(
+      'loginGuard: the headers were sent before the report. Report the outcome before the response.',
+    )
   ending.reported = outcome
 }
 

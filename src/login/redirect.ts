@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import { posix } from 'node:path'
+import type { Server } from '../http/server.js'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
@@ -7,10 +7,14 @@ import { warnOnce } from '../util/warn-once.js'
 export type RedirectTest = (location: unknown) => boolean
 
 /** Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. */
-export function succeededByStatus(isSuccess: RedirectTest = failRedirect): (res: ServerResponse) => boolean {
+export function succeededByStatus<Res>(
+  { statusOf, getHeader }: Server<Res>,
+  isSuccess: RedirectTest = failRedirect,
+): (res: Res) => boolean {
   return (res) => {
-    const isRedirect = res.statusCode >= 300 && res.statusCode < 400
-    return isRedirect ? isSuccess(res.getHeader('location')) : res.statusCode < 300
+    const status = statusOf(res)
+    const isRedirect = status >= 300 && status < 400
+    return isRedirect ? isSuccess(getHeader(res, 'location')) : status < 300
   }
 }
 

@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { OnAllowed } from '../http/refund-uncounted.js'
-import type { NodeServer } from '../http/server.js'
+import type { Server } from '../http/server.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { Limiter } from '../limiter/limiter.js'
@@ -8,15 +7,16 @@ import { messageOf } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
+import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
 import type { LogEvent } from './security-events.js'
 
 /** An attempt that was charged and allowed. */
-interface Allowed<Req> {
+interface Allowed<Req, Res> {
   readonly limiter: Limiter<Req>
   readonly req: Req
-  readonly res: ServerResponse
+  readonly res: Res
   readonly decision: Decision
   readonly attempt: Attempt
   /** How many failures of the account are charged, without attempts in progress. */
@@ -30,27 +30,35 @@ interface Allowed<Req> {
  * and must not lead to a lock that only support can end.
  */
 export function settleAttempts<Req extends object, Res>(
-  { succeeded, onLockout, cookies }: LoginSettings<Req, Res>,
+  { succeeded, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
-  { raw }: NodeServer<Res>,
+  server: Server<Res>,
 ): OnAllowed<Req, Res> {
   const countRunning = counter()
+  const inARow = inARowNames(consecutive)
+  const ofAccount = [...OF_ACCOUNT, ...inARow]
 
-  function settle(allowed: Allowed<Req>, outcome: Outcome): MaybePromise<unknown> {
+  function settle(allowed: Allowed<Req, Res>, outcome: Outcome): MaybePromise<unknown> {
     const { limiter, req, res, decision, attempt, failures } = allowed
     if (outcome === 'success') {
-      if (!res.headersSent) cookies?.remember(req, res, attempt)
+      if (!server.areHeadersSent(res)) remember(allowed)
       if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
-      return clear(limiter, decision)
+      return clear(limiter, decision, ofAccount)
     }
     const isLastInRow = logExhausted(allowed, log)
-    if (outcome === 'error') return limiter.refund(decision, IN_A_ROW)
+    if (outcome === 'error') return limiter.refund(decision, { limits: inARow })
     return isLastInRow ? lockOut(allowed) : undefined
   }
 
-  async function lockOut({ req, attempt: { name } }: Allowed<Req>): Promise<void> {
+  function remember({ req, res, attempt }: Allowed<Req, Res>): void {
+    const headers = cookies?.remember(req, attempt) ?? []
+    if (headers.length > 0) server.appendHeader(res, 'Set-Cookie', headers)
+  }
+
+  async function lockOut({ limiter, req, attempt: { name } }: Allowed<Req, Res>): Promise<void> {
     log(req, name, 'authn_login_lock', 'maxretries')
+    if (limiter.mode === 'report') return
     try {
       await onLockout?.(String(name), req)
     } catch (error) {
@@ -63,31 +71,31 @@ export function settleAttempts<Req extends object, Res>(
     const attempt = attempts.get(req)
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
-    const response = raw(res)
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
     const failures = failuresOf(decision) - running
-    const allowed = { limiter, req, res: response, decision, attempt, failures }
+    const allowed = { limiter, req, res, decision, attempt, failures }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => decision.allowed && countRunning(name, -1)
 
     function readOutcome(): Outcome {
       try {
-        return outcomeOf(succeeded(req, res), response.statusCode)
+        return outcomeOf(succeeded(req, res), server.statusOf(res))
       } catch (error) {
         emitError(error)
         return 'failure'
       }
     }
 
-    attempt.ending = onOutcome(response, readOutcome, (outcome) => {
+    attempt.ending = onOutcome(server, res, readOutcome, (outcome) => {
       try {
         const settled = settle(allowed, outcome)
-        if (isPromise(settled)) settled.then(undefined, emitError).then(end)
-        else end()
+        if (isPromise(settled)) return settled.then(undefined, emitError).then(end)
+        end()
       } catch (error) {
         emitError(error)
         end()
       }
+      return undefined
     })
   }
 }
@@ -96,7 +104,7 @@ export function settleAttempts<Req extends object, Res>(
  * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
  * Returns whether it was the last one in a row that is allowed.
  */
-function logExhausted<Req>({ req, attempt, decision }: Allowed<Req>, log: LogEvent<Req>): boolean {
+function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, log: LogEvent<Req>): boolean {
   const { allowed, parts, source } = decision
   if (!allowed) return false // in report mode
   const exhausted = parts.filter(({ remaining }) => remaining === 0)
@@ -125,17 +133,20 @@ function counter(): (name: unknown, change: 1 | -1) => number {
   }
 }
 
-const IN_A_ROW = { limits: ['consecutive'] }
-const OF_ACCOUNT = { limits: ['account-and-address', 'account', 'consecutive'] }
-const OF_ADDRESS = { limits: ['address'] }
+const OF_ACCOUNT = ['account-and-address', 'account']
+const OF_ADDRESS = ['address']
 
 /**
  * Forgets the failures of the account at once, so that those that come after the response are counted. Only
  * the address is refunded, and only this attempt: a slow refund of a limit that is forgotten would take back
  * a later failure.
  */
-function clear<Req>(limiter: Limiter<Req>, decision: Decision): MaybePromise<unknown> {
-  const forget = () => limiter.forget(decision, OF_ACCOUNT)
-  const refund = () => limiter.refund(decision, OF_ADDRESS)
+function clear<Req>(
+  limiter: Limiter<Req>,
+  decision: Decision,
+  ofAccount: readonly string[],
+): MaybePromise<unknown> {
+  const forget = () => limiter.forget(decision, { limits: ofAccount })
+  const refund = () => limiter.refund(decision, { limits: OF_ADDRESS })
   return readAll<() => MaybePromise<void>, void>([forget, refund], (step) => step())
 }

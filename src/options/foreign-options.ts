@@ -98,7 +98,7 @@ export const MIDDLEWARE_OPTIONS: readonly string[] = [
 /** The options that stand beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = [
   ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'lease', 'timeoutMs'],
-  ...['skip', 'allow', 'block', 'mode'],
+  ...['skip', 'allow', 'block', 'mode', 'candidate'],
   ...MIDDLEWARE_OPTIONS,
 ]
 

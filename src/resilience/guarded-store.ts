@@ -1,3 +1,4 @@
+import { publishToStoreChannel, type StoreOperation, storeChannel } from '../stores/shared/store-channel.js'
 import { type Submit, submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
@@ -46,6 +47,7 @@ const PENDING = Symbol('pending')
 
 /** What the guard does with the store. */
 interface Operation<Item, Result> {
+  readonly name: StoreOperation
   /** Returns the answer if it is known at once; else `PENDING`, and calls `settle` with it later. */
   readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
   /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
@@ -60,6 +62,8 @@ interface Update {
 
 /** How a store is guarded. */
 export interface GuardOptions {
+  /** The name of the limiter, for the channel `headgate:store`. */
+  readonly limiter?: string | undefined
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
   /** Called with each verdict that had to be awaited; `sentAtMs` is by `performance.now()`. */
@@ -76,13 +80,17 @@ export interface GuardOptions {
  * since they are not retried.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
-  const { timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
-  const breaker = circuitBreaker(onChange)
+  const { limiter, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
+  const breaker = circuitBreaker((state, cause) => {
+    publishToStoreChannel({ type: 'state', limiter, store: store.name, state, cause })
+    onChange(state, cause)
+  })
   const deadlines = new Deadlines(timeoutMs)
   const submit = submitOf(store)
   const validate = submit ? validateVerdict : onlyVerdict
 
   const charging: Operation<Charge, Verdict> = {
+    name: 'charge',
     send: submit ? pending(submit) : callbackOf((charge) => store.charge([charge])),
     read(charge, answer, sentAtMs) {
       const verdict = validate(store, charge, answer)
@@ -91,20 +99,24 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     },
   }
   const renewing: Operation<Refund, number> = {
+    name: 'renew',
     send: callbackOf((units) => store.renew?.(units)),
     read: (_units, answer) => validateTime(store, answer),
   }
   const readNothing = () => true as const
   const refunding = {
+    name: 'refund' as const,
     send: callbackOf((refunds: readonly Refund[]) => store.refund(refunds)),
     read: readNothing,
   }
   const forgetting = {
+    name: 'forget' as const,
     send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)),
     read: readNothing,
   }
 
   const updating = {
+    name: 'update' as const,
     send: callbackOf(({ keyed, change }: Update) => (store as Required<Store>).update(keyed, change)),
     read: readNothing,
   }
@@ -137,7 +149,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     let answer: unknown
     let caller: Settle<Result> | undefined = settle // released once settled: it refers to a request
     const settleOnce: Settle<Result> = (outcome) => {
-      caller?.(outcome)
+      if (caller === undefined) return
+      if (storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+      caller(outcome)
       caller = undefined
     }
     try {
@@ -145,9 +159,13 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
         if (deadlines.stop(deadline)) settleOnce(outcomeOf(operation, item, generation, later, sentAtMs))
       })
     } catch (cause) {
-      return recordFailure(cause, generation)
+      answer = asStoreError(store.name, cause)
     }
-    if (answer !== PENDING) return outcomeOf(operation, item, generation, answer)
+    if (answer !== PENDING) {
+      const outcome = outcomeOf(operation, item, generation, answer)
+      if (storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+      return outcome
+    }
     const expire = () => settleOnce(recordFailure(new TimeoutError(timeoutMs), generation))
     const deadline = deadlines.start(expire, sentAtMs)
     return undefined
@@ -169,6 +187,17 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
     const known = generation ? send(operation, item, settleInTime, generation) : circuitOpen()
     if (known !== undefined) settleInTime(known)
+  }
+
+  function publishCall(operation: StoreOperation, sentAtMs: number, outcome: unknown): void {
+    publishToStoreChannel({
+      type: 'call',
+      limiter,
+      store: store.name,
+      operation,
+      durationMs: performance.now() - sentAtMs,
+      ...(outcome instanceof StoreError && { error: outcome }),
+    })
   }
 
   /** Returns the result read from an answer, or the error that it is; records which. */

@@ -1,3 +1,5 @@
+import { isPromise, type MaybePromise } from './maybe-promise.js'
+
 const callbacksOf = new WeakMap<object, Set<() => void>>()
 
 /**
@@ -11,6 +13,20 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => {
     callbacks.delete(callback)
     if (callbacks.size === 0) signal.removeEventListener('abort', callAll)
+  }
+}
+
+/** Resolves with a value; rejects with the reason of the signal if that aborts first. */
+export async function unlessAborted<T>(value: MaybePromise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined || !isPromise(value)) return value
+  let cancel: (() => void) | undefined
+  const aborted = new Promise<never>((_, reject) => {
+    cancel = onAbort(signal, () => reject(signal.reason))
+  })
+  try {
+    return await Promise.race([value, aborted])
+  } finally {
+    cancel?.()
   }
 }
 

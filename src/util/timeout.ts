@@ -1,5 +1,7 @@
 /** The rejection of work that has not ended in time. */
 export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`)
   }

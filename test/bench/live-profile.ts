@@ -1,4 +1,5 @@
-import type { LiveLimiterName } from './contenders/live-limiters.js'
+import { LIVE_LISTENERS, type LiveLimiterName } from './contenders/live-limiters.js'
+import { medianOf } from './harness/intervals.js'
 import type { Bar } from './harness/plot.js'
 import type { Self } from './harness/profile.js'
 import { median } from './harness/rounds.js'
@@ -26,6 +27,9 @@ const PLOTTED = ', legacy'
 const PROCESSES = 3
 const REQUESTS = 10_000
 const MOST_ROWS = 20
+const LISTENER_PROCESSES = 9
+const LISTENER_FILES =
+  'dist/esm/|node:diagnostics_channel|live-limiters|node_modules/prom-client/|node_modules/@opentelemetry/'
 
 /**
  * Where a limiter spends its time in a live Express server, and what it allocates. A sample belongs to a
@@ -55,6 +59,32 @@ export async function benchLiveProfile(): Promise<void> {
     printSelf(`headgate, legacy, ${scenario}`, profiles.get('headgate, legacy') ?? [])
   }
   await keepProfilePlots(bars)
+}
+
+/** What listening costs, sampled likewise: in headgate, in the listener, and in the library that it calls. */
+export async function benchListenersProfile(): Promise<void> {
+  const names = Object.keys(LIVE_LISTENERS) as (keyof typeof LIVE_LISTENERS)[]
+  const profiles = new Map<string, Profiled[]>(names.map((name) => [name, []]))
+  for (let i = 0; i < LISTENER_PROCESSES; i++) {
+    for (const setup of limiterSetups('allowed, 1 client', names)) {
+      const server = await startLiveServer(setup)
+      profiles.get(setup.name)?.push(await server.profile(REQUESTS, LISTENER_FILES))
+      await server.end()
+    }
+  }
+  const rows = Array.from(profiles, ([name, all]) => {
+    const us = all.map(({ cpuUs }) => sum(cpuUs) / REQUESTS)
+    const interval = medianOf(us)
+    const bytes = whole(median(all.map((profile) => sum(profile.bytes) / REQUESTS)))
+    return [
+      name,
+      interval.median.toFixed(1),
+      `${interval.low.toFixed(1)} to ${interval.high.toFixed(1)}`,
+      bytes,
+    ]
+  })
+  const title = `Live, listeners, allowed: sampled, ${LISTENER_PROCESSES} processes each, medians`
+  printTable(title, ['contender', 'µs a request', '95 %', 'bytes a request'], rows)
 }
 
 function sum(self: Self): number {

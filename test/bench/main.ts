@@ -12,7 +12,7 @@ import { benchHostileHeaders } from './hostile-headers.js'
 import { benchImport } from './import.js'
 import { benchLease } from './lease.js'
 import { benchLive, benchLiveLogin } from './live.js'
-import { benchLiveProfile } from './live-profile.js'
+import { benchListenersProfile, benchLiveProfile } from './live-profile.js'
 import { benchLiveRedis } from './live-redis.js'
 import { benchLogin } from './login.js'
 import { benchMemcached } from './memcached.js'
@@ -25,6 +25,7 @@ import { benchMysql } from './mysql.js'
 import { benchPostgres } from './postgres.js'
 import { benchRedis } from './redis.js'
 import { benchRedisBytes } from './redis-bytes.js'
+import { benchReplay } from './replay.js'
 import { benchScale } from './scale.js'
 import { benchSqlPurge } from './sql-purge.js'
 
@@ -46,6 +47,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   frameworks: benchFrameworks,
   live: benchLive,
   'live-login': benchLiveLogin,
+  'live-listeners': benchListenersProfile,
   'live-profile': benchLiveProfile,
   'live-redis': benchLiveRedis,
   memcached: benchMemcached,
@@ -55,6 +57,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   mysql: benchMysql,
   postgres: benchPostgres,
   'sql-purge': benchSqlPurge,
+  replay: benchReplay,
 }
 
 /**

@@ -28,7 +28,7 @@ describe('the first view', () => {
       .locator('[data-lane=sliding-window].is-empty [data-next]', { hasText: /^retry in \d/ })
       .waitFor()
     expect(await textOf(page, '[data-lane=sliding-window] [data-allowed]')).toBe('10')
-    expect(await page.locator('[data-lane=sliding-window] path.denied').getAttribute('d')).toMatch(/^M/)
+    await page.locator('[data-lane=sliding-window] path.denied[d^=M]').waitFor({ state: 'attached' })
     expect(troubles).toEqual([])
   })
 
@@ -76,8 +76,10 @@ describe('the first view', () => {
   })
 })
 
-test('each copy button copies the code that the server runs', async () => {
+test('each copy button copies a program, with the code that the server runs', async () => {
   const { page, url } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const snippets = (await (await fetch(`${url}code`)).json()) as Record<string, string>
+  const programs = Object.values(snippets)
   async function copied(figure: string): Promise<string> {
     await page.locator(`${figure} code`, { hasNotText: 'Loading…' }).waitFor()
     await page.locator(`${figure} button`).click()
@@ -90,11 +92,13 @@ test('each copy button copies the code that the server runs', async () => {
     ['#outage-code', 'outage.ts', "onStoreError: 'local'"],
   ] as const) {
     const code = await copied(figure)
-    expect(code).toContain(call)
     expect(code).toMatch(/^import .*\b\w+ } from 'headgate'$/m)
+    expect(programs).toContain(code) // demo-code.test.ts runs each of them
     const source = await readFile(join(__dirname, '../../examples/demo', file), 'utf8')
-    const [, body = ''] = code.split('\n\n', 2)
-    expect(source).toContain(body.replaceAll(/^(?=.)/gm, '  '))
+    const [, body = ''] = /^const app = express\(\)\n(.+)^app\.listen\(/ms.exec(code) ?? []
+    expect(body).toContain(call)
+    const shown = source.replaceAll(/^.*\/\/ demo only\b.*\n/gm, '')
+    expect(shown).toContain(body.replaceAll(/^(?=.)/gm, '  '))
   }
   expect(await copied('#terminal .code')).toBe(
     `curl -s -o /dev/null -w '%{http_code}\\n' '${url}api/time?[1-25]'`,

@@ -15,11 +15,11 @@ export const RATE_LIMITER_FLEXIBLE = declaredIn(
 /** What express-slow-down 3 adds to express-rate-limit's options. */
 export const EXPRESS_SLOW_DOWN = ['delayAfter', 'delayMs', 'maxDelayMs']
 
-/** The options of @nestjs/throttler 6, which is not installed here. */
-export const NEST_THROTTLER = [
-  ...['throttlers', 'ttl', 'limit', 'name', 'blockDuration', 'ignoreUserAgents', 'skipIf', 'getTracker'],
-  ...['generateKey', 'setHeaders', 'errorMessage', 'storage', 'ipv6SubnetPrefix'],
-]
+/** The options of @nestjs/throttler 6, as its types declare them. */
+export const NEST_THROTTLER = declaredIn(
+  '@nestjs/throttler/dist/throttler-module-options.interface.d.ts',
+  /(?:interface ThrottlerOptions|type ThrottlerModuleOptions = Array<ThrottlerOptions> \|) \{(.*?)\n\}/gs,
+)
 
 /** Options of earlier versions of express-slow-down and express-rate-limit. */
 export const FORMER = ['trustProxy', 'onLimitReached']

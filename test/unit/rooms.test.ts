@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /** The rooms of `src`, from the top down: a room imports from itself and from the rooms below it. */
 const ROOMS = [
-  ['adapters', 'testing'],
+  ['cli'],
+  ['adapters', 'testing', 'metrics'],
   ['login'],
   ['http'],
   ['limiter'],
@@ -31,11 +32,12 @@ const imports = files.flatMap((from): Import[] => {
 const roomOf = (path: string) => path.slice(0, Math.max(0, path.indexOf('/')))
 const levelOf = (room: string) => ROOMS.findIndex((level) => level.includes(room))
 
-test('every file lies in a room, or is an entry of the package', () => {
-  const { exports } = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8'))
+test('every file lies in a room, or is an entry of the package or its command', () => {
+  const { exports, bin } = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8'))
   const names = Object.keys(exports).filter((name) => name !== './package.json')
   const entries = names.map((name) => (name === '.' ? 'index.ts' : `${name.slice(2)}.ts`))
-  expect(files.filter((path) => roomOf(path) === '').sort()).toEqual(entries.sort())
+  const commands = Object.values<string>(bin).map((path) => basename(path).replace('.js', '.ts'))
+  expect(files.filter((path) => roomOf(path) === '').sort()).toEqual([...entries, ...commands].sort())
   expect(files.filter((path) => roomOf(path) !== '' && levelOf(roomOf(path)) < 0)).toEqual([])
 })
 

@@ -5,7 +5,7 @@ import { sendForJson } from './http.js'
 const snippets = sendForJson('/code')
 
 const TOKEN =
-  /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|return)\b)|(?<call>\b\w+(?=\())/g
+  /(?<comment>\/\/.*)|(?<string>'[^']*'|`[^`]*`)|(?<keyword>\b(?:import|from|const|new|of|return|for(?= \())\b)|(?<call>\b\w+(?=\())/g
 
 /** Creates the view of a piece of code in a figure, with a button that copies it. */
 export function createCode(figure) {

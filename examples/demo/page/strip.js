@@ -1,7 +1,7 @@
 import { shape } from './dom.js'
 
 const WIDE = { spanMs: 30_000, pitch: 7, rows: 7, levelHeight: 24 }
-const NARROW = { spanMs: 20_000, pitch: 5, rows: 4, levelHeight: 8 }
+const NARROW = { spanMs: 20_000, pitch: 5, rows: 4, levelHeight: 6 }
 const phone = matchMedia('(max-width: 47.99rem)')
 const GAP = 4
 

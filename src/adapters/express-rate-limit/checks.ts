@@ -6,13 +6,18 @@ import type { CheckName, EnabledValidations, Logger, Store } from './types.js'
 
 /** A mistake in how a limiter is used, by the code that express-rate-limit gives it. */
 export class ValidationError extends Error {
-  override readonly name = 'ValidationError'
+  override readonly name: string = 'ValidationError'
   constructor(
     readonly code: string,
     message: string,
   ) {
     super(message)
   }
+}
+
+/** Options that older versions of express-rate-limit read in another way. */
+class ChangeWarning extends ValidationError {
+  override readonly name = 'ChangeWarning'
 }
 
 /** What a check finds: a code and a message. Codes that begin with `WRN_` are warnings. */
@@ -151,9 +156,11 @@ const CHECKS = {
         'Use ipKeyGenerator(req.ip).',
     ]
   },
-  /** A wrong window is a `TypeError` here, whatever `validate` says. */
-  windowMs(): Finding {
-    return undefined
+  /** Other wrong windows are a `TypeError`, whatever `validate` says. */
+  windowMs(windowMs: unknown): Finding {
+    if (typeof windowMs === 'number') return
+    const fix = `Did you mean windowMs: ${windowMs}?`
+    return ['ERR_ERL_WINDOW_MS', `windowMs must be a number of milliseconds, got ${show(windowMs)}. ${fix}`]
   },
 } satisfies Record<CheckName, (...input: never[]) => Finding>
 
@@ -183,15 +190,15 @@ export function checksFor(validate: boolean | EnabledValidations, logger: Logger
     const find = CHECKS[name] as (...input: unknown[]) => Finding
     try {
       const finding = find(...input)
-      if (finding !== undefined) log(new ValidationError(...finding))
+      if (finding !== undefined) log(...finding)
     } catch (error) {
       logger.error(error) // a request or a store that lacks what the check reads
     }
   }
 
-  function log(error: ValidationError): void {
-    if (error.code.startsWith('WRN_')) logger.warn(error)
-    else logger.error(error)
+  function log(code: string, message: string): void {
+    if (code.startsWith('WRN_')) logger.warn(new ChangeWarning(code, message))
+    else logger.error(new ValidationError(code, message))
   }
 
   return { enabled, check }

@@ -1,6 +1,7 @@
 import { markIdentities, valueHash } from '../../keys/identity.js'
+import { limiterFrom } from '../../limiter/create-limiter.js'
 import { chargeOf, type Decision } from '../../limiter/decision.js'
-import { type Limiter, limiterFrom } from '../../limiter/limiter.js'
+import type { Limiter } from '../../limiter/limiter.js'
 import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/parse-options.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
@@ -26,13 +27,23 @@ export interface Hit extends IncrementResponse {
 export class HitCounter implements Store {
   /** Names keep the limiters of one store apart. */
   readonly localKeys = true
-  readonly #store: HeadgateStore
-  readonly #limiter: Limiter<string>
+  readonly #windowMs: number
+  readonly #name: string | undefined
+  #store: HeadgateStore
+  #limiter: Limiter<string>
 
-  /** Throws a `TypeError` if the store already serves a limiter of this name. */
+  /** Without a name, throws a `TypeError` if the store already serves a limiter that has none. */
   constructor(store: HeadgateStore, windowMs: number, name?: string) {
+    this.#windowMs = windowMs
+    this.#name = name
     this.#store = store
     this.#limiter = countingLimiter(store, windowMs, name)
+  }
+
+  /** Counts in another store from now on. Refunds of earlier hits go to the store that counted them. */
+  protected countIn(store: HeadgateStore): void {
+    this.#store = store
+    this.#limiter = countingLimiter(store, this.#windowMs, this.#name)
   }
 
   increment(key: string): MaybePromise<Hit> {
@@ -64,9 +75,26 @@ export class HitCounter implements Store {
   }
 }
 
-/** Creates a counter in memory, by the clock that mocks of `Date` set. */
-export function memoryCounter(windowMs: number): HitCounter {
-  return new HitCounter(memoryStore({ clock: () => Date.now() }), windowMs)
+/** Counts in memory of its own, which no other limiter shares. */
+export class MemoryCounter extends HitCounter {
+  constructor(windowMs: number) {
+    super(ownMemory(), windowMs)
+  }
+
+  /** Forgets all keys. */
+  async resetAll(): Promise<void> {
+    this.countIn(ownMemory())
+  }
+
+  /** Forgets all keys. */
+  override async shutdown(): Promise<void> {
+    return this.resetAll()
+  }
+}
+
+/** Creates a store in memory, by the clock that mocks of `Date` set. */
+function ownMemory(): HeadgateStore {
+  return memoryStore({ clock: () => Date.now() })
 }
 
 function hitOf(decision: Decision): Hit {
@@ -85,7 +113,7 @@ function countingLimiter(store: HeadgateStore, windowMs: number, name: string | 
     onStoreError: rethrow,
     ...(name && { name }),
   } as const
-  const limiter = limiterFrom<string>('rateLimit', settingsOf(options))
+  const { limiter } = limiterFrom<string>('rateLimit', settingsOf(options))
   limiter.events.on('storeError', () => {}) // each charge rejects with its error
   return limiter
 }

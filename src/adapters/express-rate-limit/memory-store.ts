@@ -1,7 +1,7 @@
-import { type HitCounter, memoryCounter } from './hit-counter.js'
+import { MemoryCounter } from './hit-counter.js'
+import { readWindow } from './numbers.js'
 import type { ClientRateLimitInfo, Options, Store } from './types.js'
 import { MINUTE } from './units.js'
-import { readWindow } from './window.js'
 
 /**
  * Counts hits in the memory of this process, each object its own. It has no timer, and keeps at most
@@ -11,12 +11,12 @@ export class MemoryStore implements Store {
   readonly localKeys = true
   /** The length of the window, a minute until `init` sets it. */
   windowMs = MINUTE
-  #counter: HitCounter = memoryCounter(MINUTE)
+  #counter = new MemoryCounter(MINUTE)
 
   /** Sets the length of the window. Throws a `TypeError` for a wrong one. */
   init({ windowMs }: Pick<Options, 'windowMs'>): void {
     if (windowMs === this.windowMs) return
-    this.#counter = memoryCounter(readWindow(windowMs))
+    this.#counter = new MemoryCounter(readWindow(windowMs))
     this.windowMs = windowMs
   }
 
@@ -44,6 +44,6 @@ export class MemoryStore implements Store {
 
   /** Forgets all clients. */
   shutdown(): void {
-    this.#counter = memoryCounter(readWindow(this.windowMs))
+    void this.#counter.resetAll()
   }
 }

@@ -7,8 +7,9 @@ import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
 import { draftHeaders, legacyHeaders, type Quota, resetSeconds } from './headers.js'
 import { type Hit, HitCounter } from './hit-counter.js'
+import { checkLimit } from './numbers.js'
 import { type Refundable, refundSkipped } from './refunds.js'
-import { checkLimit, readSettings, type Settings } from './settings.js'
+import { readSettings, type Settings } from './settings.js'
 import type {
   GivenOptions,
   IncrementResponse,
@@ -103,7 +104,7 @@ async function limitRequest(
   next()
 }
 
-/** A hit as it was counted: stores may change what they returned. */
+/** A hit as it was counted: stores may change what they returned. Its `resetTime` may be of any type. */
 class CountedHit implements Refundable {
   readonly #store: Store
   readonly #counted: IncrementResponse
@@ -118,7 +119,7 @@ class CountedHit implements Refundable {
     this.key = key
     this.totalHits = counted.totalHits
     this.resetTime = counted.resetTime
-    this.endsAtMs = counted.resetTime?.getTime()
+    this.endsAtMs = counted.resetTime instanceof Date ? counted.resetTime.getTime() : undefined
   }
 
   refund(): MaybePromise<void> {
@@ -156,7 +157,7 @@ function setHeaders(
 ): void {
   if (res.headersSent) return
   if (sendsLegacy) setAll(res, legacyHeaders(quota.info))
-  if (!standardHeaders) return
+  if (!standardHeaders || !Object.hasOwn(draftHeaders, standardHeaders)) return
   if (standardHeaders !== 'draft-6') check('headersResetTime', quota.info.resetTime)
   const headers = draftHeaders[standardHeaders](quota)
   if (standardHeaders === 'draft-8') appendAll(res, headers)

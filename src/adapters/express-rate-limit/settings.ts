@@ -5,15 +5,16 @@ import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
 import { type Check, checksFor } from './checks.js'
 import { DRAFTS } from './headers.js'
-import { HitCounter, memoryCounter } from './hit-counter.js'
+import { HitCounter, MemoryCounter } from './hit-counter.js'
 import { ipKeyGenerator } from './ip-key-generator.js'
+import { checkLimit, numberOf, readWindow } from './numbers.js'
 import { readStore } from './store.js'
 import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
 import { DAY, HOUR, MINUTE, SECOND } from './units.js'
-import { readWindow } from './window.js'
 
 /** The options, with their defaults. */
 export interface Settings extends Options {
+  /** A draft that does not exist sends no header but `Retry-After`. */
   standardHeaders: false | DraftHeadersVersion
   store: Store
 }
@@ -45,11 +46,14 @@ const CONSOLE: Logger = {
 export function readSettings(options: GivenOptions | null): { settings: Settings; check: Check } {
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
   const given: GivenOptions = Object.fromEntries(entries)
-  const { limit = given.max ?? DEFAULTS.limit, windowMs = DEFAULTS.windowMs } = given
+  const { limit = given.max ?? DEFAULTS.limit, windowMs: givenMs = DEFAULTS.windowMs } = given
+  const windowMs = numberOf(givenMs) as number
+  const countedMs = readWindow(givenMs)
   const logger = checkLogger(given.logger ?? CONSOLE)
   if (typeof limit !== 'function') checkLimit(limit)
   const { enabled, check } = checksFor(given.validate ?? true, logger)
-  checkOptions(check, given)
+  checkOptions(check, given, options ?? {})
+  if (isMissing(given.store)) check('windowMs', givenMs)
   const settings: Settings = {
     ...DEFAULTS,
     legacyHeaders: given.headers ?? DEFAULTS.legacyHeaders,
@@ -58,42 +62,35 @@ export function readSettings(options: GivenOptions | null): { settings: Settings
     handler: (request, response) => sendMessage(request, response, settings),
     ...given,
     limit,
+    windowMs,
     standardHeaders: draftOf(given.standardHeaders, check),
-    store: storeOf(given, readWindow(windowMs)),
+    store: storeOf(given, countedMs),
     validate: enabled,
     logger,
   }
   return { settings, check }
 }
 
-/** Returns the draft of the headers; `false`, which the check reports, for one that does not exist. */
+/** Returns the draft of the headers. The check reports one that does not exist. */
 function draftOf(given: unknown, check: Check): Settings['standardHeaders'] {
   if (!given) return false
   const version = given === true ? 'draft-6' : given
-  const draft = DRAFTS.find((each) => each === version)
-  if (draft === undefined) check('headersDraftVersion', version)
-  return draft ?? false
+  if (!DRAFTS.some((draft) => draft === version)) check('headersDraftVersion', version)
+  return version as DraftHeadersVersion
 }
 
 function checkLogger(logger: Logger): Logger {
-  if (typeof logger.error === 'function' && typeof logger.warn === 'function') return logger
+  if (typeof logger === 'object' && typeof logger.error === 'function' && typeof logger.warn === 'function')
+    return logger
   throw wrongOption('rateLimit', 'logger', 'an object with the methods error and warn', logger)
 }
 
-/**
- * Throws a `TypeError` for a limit that is not a number, which would let everybody in. Digits are one, too:
- * environment variables are strings.
- */
-export function checkLimit(limit: unknown): void {
-  if (limit !== null && !Number.isNaN(Number(limit))) return
-  throw wrongOption('rateLimit', 'limit', 'a number, or a function that returns one', limit)
-}
-
-function checkOptions(check: Check, given: GivenOptions): void {
+/** Runs the checks of options. Those that are `undefined` are passed, and not given. */
+function checkOptions(check: Check, given: GivenOptions, passed: object): void {
   const { ipv6Subnet, keyGenerator, validate } = given
   const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = given as Record<string, unknown>
   check('validationsConfig', typeof validate === 'object' ? (validate ?? {}) : {})
-  check('knownOptions', given)
+  check('knownOptions', passed)
   check('draftPolliHeaders', draftPolli)
   check('onLimitReached', onLimitReached)
   if (ipv6Subnet !== undefined && typeof ipv6Subnet !== 'function') check('ipv6Subnet', ipv6Subnet)
@@ -103,9 +100,13 @@ function checkOptions(check: Check, given: GivenOptions): void {
 
 /** Returns the store to count in. A headgate store counts under the name that a string `identifier` gives. */
 function storeOf({ store, identifier }: GivenOptions, windowMs: number): Store {
-  if (store === undefined || store === null) return memoryCounter(windowMs)
+  if (isMissing(store)) return new MemoryCounter(windowMs)
   if (!isStore(store)) return readStore(store)
   return new HitCounter(store, windowMs, typeof identifier === 'string' ? identifier : undefined)
+}
+
+function isMissing(store: unknown): store is undefined | null {
+  return store === undefined || store === null
 }
 
 /** Returns what a limiter attached to a request. */

@@ -1,9 +1,9 @@
 import { showKind } from '../../util/validate.js'
-import type { LegacyStore, Store } from './types.js'
+import type { IncrementResponse, LegacyStore, Store } from './types.js'
 
 /** Returns a store of express-rate-limit, with promises where it has callbacks. Throws a `TypeError`. */
 export function readStore(given: unknown): Store {
-  const store = isLegacy(given) ? withPromises(given) : given
+  const store = isLegacy(given) ? new PromisifiedStore(given) : given
   if (isExpressRateLimitStore(store)) return store
   throw new TypeError(
     `rateLimit: store must be a store of express-rate-limit or of headgate, got ${showKind(given)}. ` +
@@ -23,17 +23,32 @@ function isLegacy(value: unknown): value is LegacyStore {
   return typeof incr === 'function' && typeof increment !== 'function'
 }
 
-function withPromises(store: LegacyStore): Store {
-  return {
-    increment: (key) =>
-      new Promise((resolve, reject) => {
-        store.incr(key, (error, totalHits, resetTime) => {
-          if (error) reject(error)
-          else resolve({ totalHits, resetTime })
-        })
-      }),
-    decrement: async (key) => store.decrement(key),
-    resetKey: async (key) => store.resetKey(key),
-    resetAll: async () => store.resetAll?.(),
+/** A class of its own, so that the check for double counts takes it for no other store. */
+class PromisifiedStore implements Store {
+  readonly #store: LegacyStore
+
+  constructor(store: LegacyStore) {
+    this.#store = store
+  }
+
+  increment(key: string): Promise<IncrementResponse> {
+    return new Promise((resolve, reject) => {
+      this.#store.incr(key, (error, totalHits, resetTime) => {
+        if (error) reject(error)
+        else resolve({ totalHits, resetTime })
+      })
+    })
+  }
+
+  async decrement(key: string): Promise<void> {
+    return this.#store.decrement(key)
+  }
+
+  async resetKey(key: string): Promise<void> {
+    return this.#store.resetKey(key)
+  }
+
+  async resetAll(): Promise<void> {
+    return this.#store.resetAll?.()
   }
 }

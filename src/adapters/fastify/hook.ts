@@ -1,11 +1,11 @@
 import type { Http2Server } from 'node:http2'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
 import type { RequestOptions } from '../../http/options.js'
-import { asError } from '../../http/rate-limit.js'
+import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
 
 /** Answers a limited request of Fastify, by `reply.send` or by what it returns; it sets the status, too. */
@@ -52,19 +52,8 @@ export function hookOf(
   onLimited: OnLimited | undefined,
 ): RateLimitHook {
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-    let passes: MaybePromise<boolean>
-    try {
-      passes = run(request, reply, onLimited && ((decision) => answer(request, reply, decision)))
-    } catch (error) {
-      done(asError(owner, error))
-      return
-    }
-    if (isPromise(passes)) {
-      passes.then(
-        (pass) => pass && done(),
-        (thrown) => done(asError(owner, thrown)),
-      )
-    } else if (passes) done()
+    const onDenial = onLimited && ((decision: Decision) => answer(request, reply, decision))
+    runSteps(owner, run, request, reply, onDenial, done)
   }
 
   function answer(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { RouteOptions } from 'fastify'
 import { limiterName } from '../../http/limiter-name.js'
 import { inheritOptions } from '../../http/options.js'
@@ -31,7 +32,8 @@ export function ownOptions(
 }
 
 /** Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own. */
-function nameOf({ method, url }: Route, prefix: string | undefined): string {
+function nameOf({ method, url, constraints }: Route, prefix: string | undefined): string {
   const route = `${prefix === undefined ? '' : `${prefix}.`}${[method].flat().join('-')}${url}`
-  return limiterName(route, /^[\w.-]+(\/[A-Za-z\d-]*)+$/)
+  const whole = constraints === undefined ? route : `${route} ${inspect(constraints, { sorted: true })}`
+  return limiterName(whole, /^[\w.-]+(\/|(\/[A-Za-z\d-]+)+)$/)
 }

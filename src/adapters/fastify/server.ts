@@ -2,17 +2,17 @@ import type { FastifyReply } from 'fastify'
 import { serverOver } from '../../http/server.js'
 
 /**
- * The replies of Fastify. Headers and denials go through the reply, so that `onSend` hooks see them; Fastify
- * itself computes `Content-Length`, as such hooks may change the body.
+ * The replies of Fastify. Headers and denials go through the reply, so that `onSend` hooks see them. Fastify
+ * itself computes `Content-Length`, since such hooks may change the body.
  */
 export const fastifyServer = serverOver<FastifyReply>((reply) => reply.raw, {
   getHeader: (reply, name) => reply.getHeader(name),
   removeHeader: (reply, name) => void reply.removeHeader(name),
   setHeaders,
-  send(reply, { status, headers, body }) {
+  send(reply, { status, headers, contentType, body }) {
     setHeaders(reply, headers)
-    reply.removeHeader('Content-Length').code(status)
-    reply.serializer(String).send(body) // without a serializer Fastify adds a charset to problem+json
+    // Without a serializer Fastify adds a charset to problem+json.
+    reply.code(status).header('Content-Type', contentType).serializer(String).send(body)
   },
 })
 

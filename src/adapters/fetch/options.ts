@@ -51,5 +51,8 @@ export interface RateLimitOptions<Info = FetchInfo>
    * Returns the response to a denied request. headgate adds quota headers and `Retry-After` if it has none.
    * Default: text or problem+json, as `Accept` says.
    */
-  onLimited?: (subject: FetchSubject<Info>, decision: Decision) => MaybePromise<Response>
+  onLimited?: OnLimited<Info>
 }
+
+/** Returns the response to a denied request. */
+export type OnLimited<Info> = (subject: FetchSubject<Info>, decision: Decision) => MaybePromise<Response>

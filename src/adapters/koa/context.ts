@@ -59,7 +59,7 @@ export function prepareContext(ctx: ExtendableContext & { [PASSAGE]?: unknown })
 export const koaServer = serverOver<Response>(({ res }) => res, {
   send(response, refusal) {
     if (response.ctx.respond === false) return nodeServer.send(response.res, refusal) // Koa would send nothing
-    setAll(response.res, refusal.headers)
+    setAll(response.res, [...refusal.headers, 'Content-Type', refusal.contentType])
     response.status = refusal.status
     response.body = refusal.body
   },

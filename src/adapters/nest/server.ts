@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type HeaderList, type NodeServer, nodeServer, type Server, serverOver } from '../../http/server.js'
+import { type HeaderList, nodeServer, type Refusal, type Server, serverOver } from '../../http/server.js'
 import { RateLimitException } from './exception.js'
 
 /** A reply of Fastify, through which headers and bodies go, so that its `onSend` hooks see them. */
@@ -27,14 +27,12 @@ export function asResponse(value: unknown): NestResponse {
 }
 
 /** The responses of both platforms. A refusal is thrown, so that it passes through the exception filters. */
-export const platformServer: NodeServer<PlatformResponse> = serverOver(rawOf, {
+export const platformServer: Server<PlatformResponse> = serverOver(rawOf, {
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => void res.removeHeader(name),
   setHeaders,
   send(res, refusal, figures) {
-    const { headers } = refusal
-    const ofBody = headers.findIndex((name, i) => i % 2 === 0 && name === 'Content-Type')
-    setHeaders(res, headers.slice(0, ofBody))
+    setHeaders(res, refusal.headers)
     throw new RateLimitException(refusal, figures)
   },
 })
@@ -44,12 +42,16 @@ export const nestServer: Server<NestResponse> = {
   getHeader: (res, name) => res && platformServer.getHeader(res, name),
   removeHeader: (res, name) => res && platformServer.removeHeader(res, name),
   setHeaders: (res, headers) => res && platformServer.setHeaders(res, headers),
+  appendHeader: (res, name, values) => res && platformServer.appendHeader(res, name, values),
   areHeadersSent: (res) => res !== undefined && platformServer.areHeadersSent(res),
+  statusOf: (res) => (res === undefined ? 200 : platformServer.statusOf(res)),
   send(res, refusal, figures) {
     if (res === undefined) throw new RateLimitException(refusal, figures)
     platformServer.send(res, refusal, figures)
   },
   abort: (res) => res && platformServer.abort(res),
+  beforeHeaders: (res, listener) => res && platformServer.beforeHeaders(res, listener),
+  onceAborted: (res, listener) => (res ? platformServer.onceAborted(res, listener) : () => {}),
   onceFinished: (res, listener) => res && platformServer.onceFinished(res, listener),
   onceClosed(res, listener) {
     if (res !== undefined) return platformServer.onceClosed(res, listener)
@@ -61,14 +63,13 @@ export const nestServer: Server<NestResponse> = {
 /** Answers a request with the refusal of an exception, unless it has been answered. */
 export function sendRefusal(res: PlatformResponse, { refusal }: RateLimitException): void {
   if (platformServer.areHeadersSent(res)) return
-  if (!isReply(res)) {
-    nodeServer.send(res, refusal)
-    return
-  }
-  setHeaders(res, refusal.headers)
-  res.removeHeader('Content-Length') // Fastify sets it, after hooks that may change the body
-  // Without a serializer Fastify adds a charset to problem+json.
-  res.code(refusal.status).serializer(String).send(refusal.body)
+  if (isReply(res)) sendReply(res, refusal)
+  else nodeServer.send(res, refusal)
+}
+
+function sendReply(reply: Reply, { status, headers, contentType, body }: Refusal): void {
+  setHeaders(reply, [...headers, 'Content-Type', contentType])
+  reply.code(status).serializer(String).send(body) // without a serializer Fastify adds a charset to problem+json
 }
 
 function setHeaders(res: PlatformResponse, headers: HeaderList): void {

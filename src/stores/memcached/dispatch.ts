@@ -33,7 +33,12 @@ export function dispatcher(transport: Transport) {
       const byKey = groupBy(charges.entries(), ([, [part]]) => itemKey((part as Part).key))
       await Promise.all(Array.from(byKey, decideTogether))
     },
-    { maxWeight: MAX_CHARGES, maxInFlight: MAX_IN_FLIGHT, stallTimeoutMs: STALL_TIMEOUT_MS },
+    {
+      store: 'memcached',
+      maxWeight: MAX_CHARGES,
+      maxInFlight: MAX_IN_FLIGHT,
+      stallTimeoutMs: STALL_TIMEOUT_MS,
+    },
   )
 
   return {

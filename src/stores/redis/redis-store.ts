@@ -48,6 +48,7 @@ export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
   const shards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
     ...BATCHES,
+    store: 'redis',
     weigh: ({ length }: Charge) => length,
   })
   const refunder = batcher(scriptRunner(transport, refundCall), BATCHES)

@@ -1,7 +1,10 @@
 import { batchPicker } from './batch-picker.js'
+import { publishToStoreChannel, storeChannel } from './store-channel.js'
 
 /** Options of `batcher`. */
 export interface BatcherOptions<Item> {
+  /** The name of the store that publishes its batches to the channel `headgate:store`. Default: none does. */
+  readonly store?: string
   /** The largest weight of a batch. An item that weighs more goes alone. */
   readonly maxWeight: number
   /** Returns the weight of an item. Default: every item weighs 1. */
@@ -64,6 +67,7 @@ const MIN_SPLIT = 16
 export function batcher<Item, Answer>(
   send: Send<Item, Answer>,
   {
+    store,
     maxWeight,
     maxInFlight,
     weigh = () => 1,
@@ -141,6 +145,10 @@ export function batcher<Item, Answer>(
       )
     } catch (reason) {
       for (const { settle } of batch) settle(reason as Error)
+    }
+    if (store !== undefined && storeChannel.hasSubscribers) {
+      const durationMs = performance.now() - flight.sentAtMs
+      publishToStoreChannel({ type: 'batch', store, size: batch.length, durationMs })
     }
     release(batch)
     markAnswered()

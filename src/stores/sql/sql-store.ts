@@ -77,6 +77,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
       }
     },
     {
+      store: dialect.name,
       maxWeight: MAX_ROWS,
       maxInFlight: MAX_IN_FLIGHT,
       maxUnanswered: MAX_UNANSWERED,

@@ -1,5 +1,11 @@
 import express, { type Express, type RequestHandler } from 'express'
-import { LIVE_LIMITERS, LIVE_REDIS_LIMITERS, type LiveLimiterName, type Setting } from './live-limiters.js'
+import {
+  LIVE_LIMITERS,
+  LIVE_LISTENERS,
+  LIVE_REDIS_LIMITERS,
+  type LiveLimiterName,
+  type Setting,
+} from './live-limiters.js'
 
 /** How many clients take turns where there are many. */
 const MANY_CLIENTS = 10_000
@@ -34,7 +40,7 @@ export type ScenarioName = keyof typeof SCENARIOS
 
 /** Creates the application of a contender in a scenario: one route that says hello behind its limiters. */
 export function liveApp(contender: LiveLimiterName, scenario: ScenarioName, redisUrl?: string): Express {
-  const makers = { ...LIVE_LIMITERS, ...LIVE_REDIS_LIMITERS }
+  const makers = { ...LIVE_LIMITERS, ...LIVE_REDIS_LIMITERS, ...LIVE_LISTENERS }
   const make: (setting: Setting) => RequestHandler = makers[contender]
   const { limit, limiters, requests } = SCENARIOS[scenario]
   const app = express()

@@ -1,9 +1,13 @@
+import { subscribe } from 'node:diagnostics_channel'
+import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
 import { rateLimit } from 'headgate'
 import { rateLimit as adaptedRateLimit } from 'headgate/express-rate-limit'
+import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
+import client from 'prom-client'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import {
   type RateLimiterAbstract,
@@ -125,6 +129,30 @@ export const LIVE_REDIS_LIMITERS = {
   'headgate on redis 6, legacy': headgate('legacy', connectNodeRedis),
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
 
+/** headgate with somebody who listens: to events or a channel, or by metrics, or with a candidate. */
+function observed(observe: (limiter: ReturnType<typeof rateLimit>['limiter']) => void, options = {}) {
+  return ({ limit }: Setting): RequestHandler => {
+    const middleware = rateLimit({ limit, window: '24h', name: `limiter-${made++}`, ...options })
+    observe(middleware.limiter)
+    return middleware
+  }
+}
+
+let seen = 0
+const count = () => void seen++
+
+/** Makers of middleware by what listens to it. */
+export const LIVE_LISTENERS = {
+  'no listener': observed(() => {}),
+  'events decision and nearLimit': observed(({ events }) =>
+    events.on('decision', count).on('nearLimit', count),
+  ),
+  'channel headgate:decision': observed(() => subscribe('headgate:decision', count)),
+  prometheusMetrics: observed(() => prometheusMetrics(client)),
+  openTelemetryMetrics: observed(() => openTelemetryMetrics(new MeterProvider().getMeter('bench'))),
+  'a candidate': observed(() => {}, { candidate: { limit: 1000, window: '1m' } }),
+} as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
+
 /** Makers of middleware by name. Each limits every client to `limit` in 24 hours. */
 export const LIVE_LIMITERS = {
   nothing: () => (_req: Request, _res: Response, next: () => void) => next(),
@@ -142,4 +170,7 @@ export const LIVE_LIMITERS = {
   'a Map by hand, legacy': byHand,
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
 
-export type LiveLimiterName = keyof typeof LIVE_LIMITERS | keyof typeof LIVE_REDIS_LIMITERS
+export type LiveLimiterName =
+  | keyof typeof LIVE_LIMITERS
+  | keyof typeof LIVE_REDIS_LIMITERS
+  | keyof typeof LIVE_LISTENERS

@@ -5,12 +5,16 @@ import {
   type Decision,
   type FetchInfo,
   type FetchSubject,
+  type LoginGuardOptions,
+  loginGuard,
+  type RateLimit,
   type RateLimitOptions,
   rateLimit,
 } from 'headgate/fetch'
 import { type Context, Hono } from 'hono'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
+import { loginCases } from './login-cases.js'
 
 function onLimited(_subject: FetchSubject, decision: Decision): Response {
   const { status, text } = limitedAnswer(decision)
@@ -26,16 +30,13 @@ function start(): Promise<Running> {
     return { ip: getConnInfo(c).remote.address, user: application.userOf(c.req.raw), body }
   }
 
-  for (const [name, scenario] of application.scenarios) {
-    const limiters = limitersOf(scenario, (options) =>
-      rateLimit({ ...(options as RateLimitOptions), ...(scenario.isAnsweredByApp && { onLimited }) }),
-    )
+  function use(name: string, limiters: readonly RateLimit[]): void {
     for (const limit of limiters)
       app.use(`/${name}`, async (c, next) => {
-        const response = await limit.handle(c.req.raw, await infoOf(c), async () => {
-          await next()
-          return c.res
-        })
+        const refused = await limit(c.req.raw, await infoOf(c))
+        if (refused) return refused
+        await next()
+        const response = limit.finish(c.req.raw, c.res)
         if (response !== c.res) c.res = response
       })
     app.all(`/${name}`, async (c) => {
@@ -44,7 +45,16 @@ function start(): Promise<Running> {
       return new Response(text, { status })
     })
   }
+
+  for (const [name, scenario] of application.scenarios) {
+    const limiters = limitersOf(scenario, (options) =>
+      rateLimit({ ...(options as RateLimitOptions), ...(scenario.isAnsweredByApp && { onLimited }) }),
+    )
+    use(name, limiters)
+  }
+  for (const [name, options] of application.guards) use(name, [loginGuard(options as LoginGuardOptions)])
   return application.listen(createAdaptorServer({ fetch: app.fetch }) as Server)
 }
 
 adapterCases({ name: 'Hono', start })
+loginCases({ name: 'Hono', start })

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { mustRun, ROOT } from '../package/run.js'
 
 /** What blocks and cells may import beside packages, and what runs them: modules of their folder. */
-const BESIDE = ['fixtures.ts', 'row-scope.ts', 'block-runner.ts']
+const BESIDE = ['fixtures.ts', 'row-scope.ts', 'nest-scope.ts', 'block-runner.ts']
 
-/** Prepares a folder for blocks: a project with `fixtures`, `row-scope` and `block-runner`. */
+/** Prepares a folder for blocks: a project with the modules beside them. */
 export function writeProject(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const name of BESIDE) cpSync(join(__dirname, name), join(folder, name))

@@ -28,6 +28,13 @@ const KINDS: Readonly<Record<string, Complete>> = {
   'rate-limiter-flexible calls': (cell) =>
     'const limiter = new RateLimiterMemory({ points: 5, duration: 60 }); ' +
     `const id = 'ada'; const result = await limiter.consume(id); ${cell}`,
+  'RateLimitModule options': (cell) => `await serve([RateLimitModule.forRoot({ ${withLimit(cell)} })])`,
+  '@nestjs/throttler options': (cell) => `await throttle({ ${cell} })`,
+  'ThrottlerGuard methods': (cell) =>
+    `class Guard extends ThrottlerGuard { ${cell} }; await throttle({ limit: 1 }, Guard)`,
+  'Nest modules': (cell) => `await serve([${cell}])`,
+  'Nest decorators': (cell) => serveBoth(`@All() ${cell} hello() { return 'hello' }`),
+  'Nest parameters': (cell) => serveBoth(`constructor(${cell}) {} @All() hello() { return 'hello' }`),
 }
 
 /** Where the names come from that cells may use, beside `app`. */
@@ -37,6 +44,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['byField', 'byHeader', 'byIp', 'byRoute', 'byUser'],
     ...['createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
   ],
+  'headgate/nest': ['RateLimit', 'RateLimiters', 'RateLimitModule', 'SkipRateLimit'],
   'headgate/memcached': ['memcachedStore'],
   'headgate/mysql': ['mysqlStore'],
   'headgate/postgres': ['postgresStore'],
@@ -44,8 +52,15 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'express-rate-limit': ['ipKeyGenerator', 'MemoryStore', 'MINUTE'],
   'express-slow-down': ['slowDown'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
+  '@nestjs/common': ['All', 'Controller', 'type ExecutionContext', 'HttpException', 'Inject'],
+  '@nestjs/throttler': [
+    ...['InjectThrottlerStorage', 'minutes', 'SkipThrottle', 'Throttle', 'ThrottlerGuard', 'ThrottlerModule'],
+    'type ThrottlerStorage',
+  ],
+  express: ['type Request'],
+  './nest-scope.js': ['LIMIT', 'LimitModule', 'redisStorage', 'serve', 'throttle'],
   './row-scope.js': [
-    ...['clients', 'free', 'isPro', 'isStaff', 'log', 'minute', 'pro'],
+    ...['by56', 'by64', 'clients', 'free', 'isPro', 'isStaff', 'log', 'minute', 'pro'],
     ...['constructAll', 'expressRateLimit', 'type Limited'],
   ],
 }
@@ -60,6 +75,13 @@ export function isKind(kind: string): boolean {
 /** A route behind `api`. */
 function handlerOf(code: string): string {
   return `app.get('/', api, async (request, res) => { ${code}; res.end() })`
+}
+
+/** A controller with these members, in an application with both packages. */
+function serveBoth(members: string): string {
+  const theirs = 'ThrottlerModule.forRoot([{ ttl: 60_000, limit: 1 }])'
+  const ours = `RateLimitModule.forRoot({ ${FIVE_A_MINUTE} })`
+  return `@Controller() class AppController { ${members} }; await serve([${theirs}, ${ours}], AppController)`
 }
 
 /** The module of a cell, with the imports of the names that it uses. */

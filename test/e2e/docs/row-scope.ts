@@ -1,7 +1,7 @@
 /** What the cells of tables may name, beside what packages export: see `row-kinds.ts`. */
 import type { Request } from 'express'
 import { type RateLimitInfo, rateLimit } from 'express-rate-limit'
-import { fixedWindow, tokenBucket } from 'headgate'
+import { byIp, fixedWindow, tokenBucket } from 'headgate'
 import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { createPool } from 'mysql2/promise'
@@ -11,6 +11,8 @@ import * as flexible from 'rate-limiter-flexible'
 export const free = tokenBucket({ capacity: 20, refill: 100, every: '1m' })
 export const pro = tokenBucket({ capacity: 200, refill: 1000, every: '1m' })
 export const minute = fixedWindow({ limit: 1_000_000, window: '1m', startsAt: 'first-request' })
+export const by56 = byIp()
+export const by64 = byIp({ ipv6Prefix: 64 })
 export const isPro = (req: Request): boolean => req.get('x-plan') === 'pro'
 export const isStaff = (id: string): boolean => id === 'grace'
 export const log = (...args: unknown[]): void => console.log(...args)

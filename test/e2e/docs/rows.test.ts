@@ -59,6 +59,22 @@ test('good cells pass; wrong options of either package and failing requests are 
     '| theirs | headgate |',
     '|---|---|',
     '| `await limiter.consume(id, 9)` | `await limiter.charge(id, { cost: -1 })` |',
+    '',
+    '<!-- rows: @nestjs/throttler options, RateLimitModule options -->',
+    '| theirs | headgate |',
+    '|---|---|',
+    '| `ttls: 5` | `limitt: 5` |',
+    "| `getTracker: () => { throw new Error('late') }` | `exception: () => { throw new Error('late') }` |",
+    '',
+    '<!-- rows: ThrottlerGuard methods, Nest parameters -->',
+    '| theirs | headgate |',
+    '|---|---|',
+    "| `override throwThrottlingException(): never { throw new Error('late') }` | `@Inject('x') limiters: object` |",
+    '',
+    '<!-- rows: Nest modules, Nest decorators -->',
+    '| theirs | headgate |',
+    '|---|---|',
+    "| `RateLimitModule.forRoot({ window: '1x' })` | `@RateLimit({ limit: '3', window: '1m' })` |",
   )
   const outcomes = await tryBlocks(cellsOf(tables))
   const reported = outcomes.map(({ typeErrors, runErrors }) => [typeErrors.join('\n'), runErrors.join('\n')])
@@ -77,5 +93,13 @@ test('good cells pass; wrong options of either package and failing requests are 
     ['', expect.stringContaining('limit must be')],
     ['', expect.anything()],
     ['', expect.stringContaining('cost must be')],
+    [expect.stringContaining("'ttls' does not exist"), ''],
+    [expect.stringContaining("'limitt' does not exist"), expect.stringContaining('Did you mean limit?')],
+    ['', expect.stringContaining('GET / was answered 500')],
+    ['', expect.stringContaining('POST / was answered 500')],
+    ['', expect.stringContaining('POST / was answered 500')],
+    ['', expect.stringContaining('dependencies')],
+    ['', expect.stringContaining('window must be')],
+    [expect.stringContaining('string'), expect.stringContaining('limit must be')],
   ])
 }, 60_000)

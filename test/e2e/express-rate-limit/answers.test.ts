@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { Store } from 'headgate/express-rate-limit'
 import { closeServers, type Sent, times } from '../../support/http.js'
 import { both, type MakeOptions, type Transcript } from './side-by-side.js'
 
@@ -66,6 +67,12 @@ const CASES: readonly Case[] = [
     () => ({ limit: 2, standardHeaders: 'draft-5' as 'draft-6' }),
     FOUR,
     '200 200 429 429',
+  ],
+  [
+    'a draft that does not exist, alone',
+    () => ({ limit: 1, legacyHeaders: false, standardHeaders: 'draft-9' as 'draft-8' }),
+    FOUR,
+    '200 429 429 429',
   ],
   [
     'an identifier',
@@ -137,6 +144,20 @@ const CASES: readonly Case[] = [
     FOUR,
     '200 500 500 500',
   ],
+  ...(['resetAll', 'shutdown'] as const).map(
+    (method): Case => [
+      `a handler that calls ${method} of the default store`,
+      () => ({
+        limit: 1,
+        handler: async (_req, res, _next, { store }) => {
+          await (store as Store)[method]?.()
+          res.status(429).end()
+        },
+      }),
+      FOUR,
+      '200 429 200 429',
+    ],
+  ),
   ['retryAfter', () => ({ limit: 1, retryAfter: 17 }), FOUR, '200 429 429 429'],
   ['retryAfter by request', () => ({ limit: 1, retryAfter: async () => 0 }), FOUR, '200 429 429 429'],
   [
@@ -208,6 +229,14 @@ const CASES: readonly Case[] = [
     [from('2001:db8:1:2ff::1'), from('2001:db8:1:200::2'), from('2001:db8:1:200::3')],
     '200 200 429',
   ],
+  ...['64', '064', '0'].map(
+    (ipv6Subnet): Case => [
+      `ipv6Subnet as text, ${ipv6Subnet}`,
+      () => ({ limit: 1, ipv6Subnet: ipv6Subnet as unknown as number }),
+      [from('2001:db8:1:2ff::1'), from('2001:db8:1:200::2'), from('2001:db8:1:200::3')],
+      ipv6Subnet === '0' ? '200 429 429' : '200 200 429',
+    ],
+  ),
   [
     'ipv6Subnet: false',
     () => ({ limit: 1, ipv6Subnet: false }),

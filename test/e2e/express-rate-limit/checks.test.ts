@@ -1,7 +1,7 @@
 import type { Express, Request } from 'express'
-import { rateLimit } from 'headgate/express-rate-limit'
+import { type LegacyStore, type Logger, rateLimit } from 'headgate/express-rate-limit'
 import { closeServers, type Sent, times } from '../../support/http.js'
-import { answerAll, type BuildApp, bothWith } from './side-by-side.js'
+import { answerAll, type BuildApp, bothWith, ORIGINAL, OURS } from './side-by-side.js'
 
 afterEach(closeServers)
 
@@ -26,6 +26,13 @@ const storeWith = (increment: object) => ({
   decrement() {},
   resetKey() {},
 })
+
+/** A store with a callback. */
+const LEGACY: LegacyStore = {
+  incr: (_key, callback) => callback(undefined, 1, new Date(Date.now() + 60_000)),
+  decrement() {},
+  resetKey() {},
+}
 
 const CASES: readonly Case[] = [
   { log: [], build: withOptions({}) },
@@ -58,6 +65,11 @@ const CASES: readonly Case[] = [
     },
   },
   { log: ['error ERR_ERL_UNKNOWN_OPTION'], build: unknown({ windo: 60_000 }) },
+  { log: ['error ERR_ERL_UNKNOWN_OPTION'], build: unknown({ windo: undefined }) },
+  {
+    log: ['error ERR_ERL_UNKNOWN_OPTION', 'error ERR_ERL_IPV6_SUBNET'],
+    build: unknown({ windo: undefined, ipv6Subnet: '64' }),
+  },
   { log: [], build: unknown({ delayAfter: 1, delayMs: 1, maxDelayMs: 1 }) },
   { log: ['error ERR_ERL_UNKNOWN_VALIDATION'], build: unknown({ validate: { ips: true } }) },
   { log: [], build: unknown({ validate: false, windo: 60_000 }) },
@@ -114,6 +126,15 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    log: [],
+    build: (limit, app) =>
+      answerAll(app.use(limit({ store: LEGACY }), limit({ store: storeWith({ totalHits: 1 }) }))),
+  },
+  {
+    log: ['error ERR_ERL_DOUBLE_COUNT'],
+    build: (limit, app) => answerAll(app.use(limit({ store: LEGACY }), limit({ store: LEGACY }))),
+  },
+  {
     log: ['error ERR_ERL_CREATED_IN_REQUEST_HANDLER', 'error ERR_ERL_CREATED_IN_REQUEST_HANDLER'],
     build: (limit, app) => answerAll(app.use((req, res, next) => limit({})(req, res, next))),
   },
@@ -137,4 +158,24 @@ test('an unknown option is logged with the one that it may be, if any is near', 
   }
   expect(messageFor({ windowMS: 60_000 })).toContain('There is no option "windowMS". Did you mean windowMs?')
   expect(messageFor({ somethingElse: 1 })).toMatch(/There is no option "somethingElse"\.(?! Did)/)
+})
+
+describe.each([
+  ['express-rate-limit', ORIGINAL],
+  ['headgate/express-rate-limit', OURS],
+])('%s', (_name, { rateLimit }) => {
+  test('logs what is wrong as ValidationError, and what will be wrong as ChangeWarning', () => {
+    const named: string[] = []
+    const log = (problem: unknown) => void named.push((problem as Error).name)
+    const options = { windo: 1, onLimitReached() {}, logger: { error: log, warn: log } }
+    rateLimit(options as object)
+    expect(named).toEqual(['ValidationError', 'ChangeWarning'])
+  })
+
+  test.each([5, 'console', { error() {} }, Object.assign(() => {}, { error() {}, warn() {} })])(
+    'takes no %p for a logger',
+    (logger) => {
+      expect(() => rateLimit({ logger: logger as unknown as Logger })).toThrow(TypeError)
+    },
+  )
 })

@@ -29,10 +29,19 @@ test.each([
   expect(statusesOf(ours.answers)).toEqual([200, 200, 429])
 })
 
-test('they share a network in express-rate-limit, where the translator has one', async () => {
-  const sent = [from('64:ff9b::203.0.113.7'), from('64:ff9b::203.0.113.8')]
-  const { original } = await both(() => ({ limit: 1 }), sent)
+test.each([
+  ['NAT64', '64:ff9b::203.0.113.7', '64:ff9b::203.0.113.8'],
+  ['Teredo', '2001:0:4136:e378:8000:63bf:34ff:8ef8', '2001:0:4136:e378:8000:63bf:34ff:8ef7'],
+])('they share the network of %s in express-rate-limit', async (_name, first, second) => {
+  const { original } = await both(() => ({ limit: 1 }), [first, second].map(from))
   expect(statusesOf(original.answers)).toEqual([200, 429])
+})
+
+test('one client behind 6to4 is many clients in express-rate-limit', async () => {
+  const sent = ['2002:cb00:7107::1', '2002:cb00:7107:100::1', '2002:cb00:7107:200::1'].map(from)
+  const { original, ours } = await both(() => ({ limit: 1 }), sent)
+  expect(statusesOf(original.answers)).toEqual([200, 200, 200])
+  expect(statusesOf(ours.answers)).toEqual([200, 429, 429])
 })
 
 test('a number that would let everybody in is an error here', () => {
@@ -51,6 +60,17 @@ test.each([0, -1, Number.NaN, '15m', Number.POSITIVE_INFINITY])(
     )
   },
 )
+
+test('windowMs as text is logged by both packages, and counts here', async () => {
+  const make = () => ({ limit: 1, windowMs: '60000' as unknown as number })
+  const { original, ours } = await both(make, times(2))
+  expect(original.log).toEqual(['error ERR_ERL_WINDOW_MS'])
+  expect(ours.log).toEqual(original.log)
+  const headersOf = (answers: readonly object[]) => (answers[1] as { headers: object }).headers
+  expect(headersOf(original.answers)).toMatchObject({ 'retry-after': 'NaN', 'x-ratelimit-reset': 'NaN' })
+  expect(headersOf(ours.answers)).toMatchObject({ 'retry-after': '<reset>', 'x-ratelimit-reset': '<reset>' })
+  expect(statusesOf(ours.answers)).toEqual([200, 429])
+})
 
 test('a window of more than 24.8 days works here', async () => {
   const windowMs = 40 * 24 * 3600 * 1000

@@ -27,10 +27,15 @@ export type MakeOptions = (exports: Package) => Options
 export type BuildApp = (limit: (options: Options) => ReturnType<Package['rateLimit']>, app: Express) => void
 
 /** Serves an application with each package in turn, and sends both the same requests. */
-export async function bothWith(build: BuildApp, requests: readonly Sent[], windowMs = 60_000) {
+export async function bothWith(
+  build: BuildApp,
+  requests: readonly Sent[],
+  windowMs = 60_000,
+  createApp: () => Express = express,
+) {
   return {
-    original: await transcribe(ORIGINAL, build, requests, windowMs),
-    ours: await transcribe(OURS, build, requests, windowMs),
+    original: await transcribe(ORIGINAL, build, requests, windowMs, createApp),
+    ours: await transcribe(OURS, build, requests, windowMs, createApp),
   }
 }
 
@@ -62,13 +67,14 @@ async function transcribe(
   build: BuildApp,
   requests: readonly Sent[],
   windowMs = 60_000,
+  createApp: () => Express = express,
 ): Promise<Transcript> {
   const log: string[] = []
   const logger = {
     error: (error: unknown) => void log.push(`error ${nameOf(error)}`),
     warn: (error: unknown) => void log.push(`warn ${nameOf(error)}`),
   }
-  const app = express()
+  const app = createApp()
   build((options) => exports.rateLimit({ logger, ...options }), app)
   app.use((error: Error, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
     res.status(500).send(`failed: ${error.message}`)

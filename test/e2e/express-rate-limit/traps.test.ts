@@ -173,10 +173,13 @@ describe.each(PACKAGES)('%s', (_name, { rateLimit, MemoryStore }) => {
   })
 })
 
-test.each([-1, 1.5, 129])('neither package makes a network of %p bits', (bits) => {
-  for (const { ipKeyGenerator } of [ORIGINAL, OURS] as Package[])
-    expect(() => ipKeyGenerator('2001:db8::1', bits)).toThrow()
-})
+test.each([-1, 1.5, 129, 'all', '-1', '1.5', '129', '0x40', ' 64'])(
+  'neither package makes a network of %p bits',
+  (bits) => {
+    for (const { ipKeyGenerator } of [ORIGINAL, OURS] as Package[])
+      expect(() => ipKeyGenerator('2001:db8::1', bits as number)).toThrow()
+  },
+)
 
 test('a function that returns no number as limit is an error here', async () => {
   const { ours } = await bothWith(

@@ -49,6 +49,7 @@ test('the tarball holds the build, its documents and nothing else', async () => 
   const built = bundles.flatMap((name) => [`${name}.js`, `${name}.d.ts`])
   const expected = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-LICENSES.txt'],
+    'dist/esm/cli.js',
     ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
   ]
   expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort())
@@ -71,6 +72,12 @@ test.each(ENTRIES)(
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },
 )
+
+test('npx headgate runs the command', async () => {
+  const { code, output } = await outputOf(join(project, 'node_modules/.bin/headgate'), ['replay', '--help'])
+  expect(output).toMatch(/^Usage: headgate replay/)
+  expect(code).toBe(0)
+})
 
 test("require('headgate/express-rate-limit') returns the function, with the other exports on it", async () => {
   const load =

@@ -45,10 +45,13 @@ export async function expectKeptApart(
   )
 }
 
+export const SAMPLES = [...LONG_POLICIES, ...SHORT_KINDS]
+
 /**
- * Checks every figure of every policy: states are kept to the last bit, of single charges and of batches.
+ * Checks every figure of these policies, by default of all: states are kept to the last bit, of single
+ * charges and of batches.
  */
-export async function expectWholeFigures(store: Store): Promise<void> {
+export async function expectWholeFigures(store: Store, samples = SAMPLES): Promise<void> {
   const inBatches: Store = {
     ...store,
     async charge(charges) {
@@ -58,7 +61,7 @@ export async function expectWholeFigures(store: Store): Promise<void> {
     },
   }
   for (const one of [store, inBatches]) {
-    for (const [, policyOf] of [...LONG_POLICIES, ...SHORT_KINDS]) {
+    for (const [, policyOf] of samples) {
       const policy = policyOf(7)
       await store.forget(keyedPolicies(policy, 'key'))
       await expectFigures(one, policy, [0, 2, 1, 8, 0, 4, 1, 0])

@@ -4,7 +4,7 @@ import { types } from 'pg'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 import type { Kind, PoolOptions } from './database-kind.js'
-import { expectKeptApart, expectWholeFigures } from './kept-apart.js'
+import { expectKeptApart, expectWholeFigures, SAMPLES } from './kept-apart.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
 import { DATABASES, type DatabaseSetup, setUpDatabase } from './set-up-database.js'
@@ -96,16 +96,17 @@ const SETUPS: Readonly<Record<Kind['name'], DatabaseSetup>> = {
 }
 
 /**
- * Every fifth of the awkward keys, beginning with another one for each case, so that the cases cover them
- * all.
+ * Every fifth of the awkward keys and of the policies, beginning with another one for each case, so that the
+ * cases cover them all.
  */
 async function expectUsual(database: DatabaseSetup, options: PoolOptions = {}, i = 0): Promise<void> {
   const { store, pool, table } = await database.makeStore({ ...options, size: 3 })
   const others = database.open({ size: 3 })
   try {
-    const keys = AWKWARD_KEYS.filter((_key, at) => at % 5 === i % 5)
+    const isDue = (_each: unknown, at: number) => at % 5 === i % 5
+    const keys = AWKWARD_KEYS.filter(isDue)
     await expectKeptApart(store, others.makeStore({ table }), keys)
-    await expectWholeFigures(store)
+    await expectWholeFigures(store, SAMPLES.filter(isDue))
   } finally {
     await pool.end()
     await others.end()

@@ -219,7 +219,7 @@ describe('the option exception', () => {
 test('an exception of another copy of the package is one for filters', async () => {
   await jest.isolateModulesAsync(async () => {
     const copy = await import('../../../src/adapters/nest/exception.js')
-    const exception = new copy.RateLimitException({ status: 429, headers: [], body: '' })
+    const exception = new copy.RateLimitException({ status: 429, headers: [], contentType: '', body: '' })
     expect(copy.RateLimitException).not.toBe(RateLimitException)
     expect(exception).toBeInstanceOf(RateLimitException)
   })
@@ -227,7 +227,7 @@ test('an exception of another copy of the package is one for filters', async () 
 })
 
 test('an exception has a name for clients, and no time to wait where waiting does not help', () => {
-  const refusal = { status: 403, headers: [], body: 'Forbidden.\n' }
+  const refusal = { status: 403, headers: [], contentType: 'text/plain', body: 'Forbidden.\n' }
   const { extensions, message } = new RateLimitException(refusal, {
     retryAfterMs: Number.POSITIVE_INFINITY,
     parts: [],

@@ -269,11 +269,37 @@ test('throws a TypeError for the name of no limit', async () => {
   expect(() => limiter.reward(decision, 1, misspelt)).toThrow(message)
   expect(() => limiter.blockFor(ada, '1m', misspelt)).toThrow(message)
   expect(() => limiter.adjust(decision, 5, misspelt)).toThrow(message)
+  expect(() => limiter.refund(decision, misspelt)).toThrow(message)
+  expect(() => limiter.forget(ada, misspelt)).toThrow(message)
   expect(() => limiter.penalize(ada, 1, { limits: 'tokens' as never })).toThrow(
     'createLimiter: limits must be an array of names of limits, got "tokens".',
   )
   const single = createLimiter({ policy: hourly, key, store: memoryStore() })
   expect(() => single.penalize(ada, 1, misspelt)).toThrow("The limits are '10-in-1h'.")
+})
+
+test('throws a TypeError for a misspelt option', async () => {
+  const limiter = createLimiter({ policy: hourly, key, store: memoryStore() })
+  const decision = await limiter.charge(ada)
+  const misspelt = { limit: ['10-in-1h'] } as never
+  const message = 'createLimiter: there is no option "limit". Did you mean limits?'
+  expect(() => limiter.penalize(ada, 1, misspelt)).toThrow(message)
+  expect(() => limiter.adjust(decision, 5, misspelt)).toThrow(message)
+  expect(() => limiter.refund(decision, misspelt)).toThrow(message)
+  expect(() => limiter.forget(ada, misspelt)).toThrow(message)
+  expect(() => limiter.forget(ada, null as never)).toThrow(
+    'createLimiter: options must be an object, got null.',
+  )
+  expect((await limiter.peek(ada)).remaining).toBe(9)
+})
+
+test('throws a TypeError for a promise of a decision, which has nothing to change', async () => {
+  const limiter = createLimiter({ policy: hourly, key, store: memoryStore() })
+  const promise = Promise.resolve(await limiter.charge(ada)) as never
+  const message = 'createLimiter: decision must not be a promise. Await what limiter.charge returns.'
+  expect(() => limiter.refund(promise)).toThrow(message)
+  expect(() => limiter.adjust(promise, 2)).toThrow(message)
+  expect(() => limiter.release(promise)).toThrow(message)
 })
 
 test('a limit whose policy depends on the request is named by that policy', async () => {

@@ -1,37 +1,27 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { createLimiter, fixedWindow } from 'headgate'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 
 const MAX_WAITERS = 10_000
-const MAX_BYTES = 20_000
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
-/** Returns the bytes of heap in use. */
-function heapBytes(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
+const MAX_BYTES_PER_WAITER = 8192
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 test.each([
   [10_000, 'in memory', undefined],
   [1000, 'with a store that answers later', promisingStore()],
-])('%d wait for one key %s: in order, none lost, one timer, bounded memory', async (count, _how, store) => {
+])('%d wait for one key %s: in order, none lost, one timer', async (count, _how, store) => {
   const policy = fixedWindow({ limit: count, window: '1h', startsAt: 'first-request' })
   const limiter = createLimiter({ policy, key: (id: string) => id, ...(store && { store }) })
   await limiter.charge('a', { cost: count })
   const order: number[] = []
-  const before = { bytes: heapBytes(), timers: timers() }
+  const before = timers()
   const waits = Array.from({ length: count }, () => limiter.waitFor('a'))
   for (const [i, wait] of waits.entries()) wait.then(() => order.push(i))
   await nextTurn()
-  expect((heapBytes() - before.bytes) / count).toBeLessThan(MAX_BYTES)
-  expect(timers() - before.timers).toBe(1)
+  expect(timers() - before).toBeLessThanOrEqual(1) // those of earlier test files end meanwhile
   expect(store?.charges.length ?? 2).toBe(2)
 
   if (count === MAX_WAITERS) {
@@ -45,6 +35,27 @@ test.each([
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(count)
   expect(order).toEqual(order.map((_, i) => i))
   expect(await limiter.peek('a')).toMatchObject({ remaining: 0 })
+})
+
+test('10000 who wait take a bounded memory', async () => {
+  // In a process of its own: what earlier test files leave in a worker, an AsyncLocalStorage for one, adds to
+  // every promise.
+  const program = `
+    import { createLimiter, fixedWindow } from 'headgate'
+    const policy = fixedWindow({ limit: 1, window: '1h' })
+    const limiter = createLimiter({ policy, key: (id) => id })
+    await limiter.charge('a')
+    const heapBytes = () => (gc(), process.memoryUsage().heapUsed)
+    const before = heapBytes()
+    const waits = Array.from({ length: ${MAX_WAITERS} }, () => limiter.waitFor('a'))
+    await new Promise(setImmediate)
+    console.log((heapBytes() - before) / ${MAX_WAITERS})
+    await limiter.close()
+    await Promise.all(waits)`
+  const args = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  expect(Number(stdout)).toBeGreaterThan(0)
+  expect(Number(stdout)).toBeLessThan(MAX_BYTES_PER_WAITER)
 })
 
 test('one more is denied, and overtakes nobody, also before the store has answered', async () => {

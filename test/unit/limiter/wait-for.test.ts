@@ -304,6 +304,15 @@ describe('an abort', () => {
     expect(await limiter.peek('a')).toMatchObject({ remaining: 1 })
   })
 
+  test.each(['key', 'skip'] as const)('ends the wait for an async %s', async (option) => {
+    const never = () => new Promise<never>(() => {})
+    const limiter = createLimiter({ policy: hourly(1), key: () => 'a', [option]: never })
+    const controller = new AbortController()
+    const wait = limiter.waitFor('a', { signal: controller.signal })
+    controller.abort(new Error('too late'))
+    await expect(wait).rejects.toThrow('too late')
+  })
+
   test('ends a wait at any place of the queue, and leaves the order of the others', async () => {
     const limiter = createLimiter({ policy: hourly(1), key })
     await limiter.charge('a')

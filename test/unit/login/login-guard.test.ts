@@ -105,6 +105,33 @@ test('a success clears the failures of its account, and none of its address', as
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
+test('a guard without a count in a row applies each outcome to the limits that it has', async () => {
+  const guard = loginGuard({ field: 'username', consecutive: false })
+  const problems: unknown[] = []
+  guard.limiter.events.on('refundFailed', (error) => problems.push(error))
+  const app = express().post(
+    '/login',
+    express.json(),
+    guard,
+    (req, res) => void res.sendStatus(req.body.status),
+  )
+  const ada = { username: 'ada' }
+  const remaining = async () => {
+    const { parts } = await guard.limiter.peek({ body: ada, ip: '127.0.0.1' } as Request)
+    return Object.fromEntries(parts.map((part) => [part.name, part.remaining]))
+  }
+  for (const status of [503, 401])
+    await supertest(app)
+      .post('/login')
+      .send({ ...ada, status })
+  expect(await remaining()).toMatchObject({ 'account-and-address': 3 })
+  await supertest(app)
+    .post('/login')
+    .send({ ...ada, status: 200 })
+  expect(await remaining()).toMatchObject({ 'account-and-address': 5 })
+  expect(problems).toEqual([])
+})
+
 test('a login with an account of one’s own grants no guesses at another', async () => {
   const login = guardedLogin()
   const statuses: number[] = []

@@ -81,7 +81,9 @@ describe.each<[Outcome, boolean]>([
           thrown.push((error as Error).message)
         }
       })
-      expect(thrown).toEqual(['loginGuard: the headers were sent before the report. Report before res.send.'])
+      expect(thrown).toEqual([
+        'loginGuard: the headers were sent before the report. Report the outcome before the response.',
+      ])
       expect(await attemptsLeft(guard)).toBe(left)
     }
   })

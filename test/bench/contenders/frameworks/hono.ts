@@ -11,10 +11,11 @@ export const HONO: FrameworkContenders = {
   headgate({ limit, windowMs: window }) {
     const limiter = rateLimit({ limit, window })
     return serve(async (c, next) => {
-      c.res = await limiter.handle(c.req.raw, { ip: getConnInfo(c).remote.address }, async () => {
-        await next()
-        return c.res
-      })
+      const refused = await limiter(c.req.raw, { ip: getConnInfo(c).remote.address })
+      if (refused !== undefined) return refused
+      await next()
+      const response = limiter.finish(c.req.raw, c.res)
+      if (response !== c.res) c.res = response
     })
   },
   usual: ({ limit, windowMs }) =>

@@ -210,6 +210,19 @@ test('in a shared store, limiters of routes are named after them', async () => {
   expect((await names('api')).slice(0, 2)).toEqual(['api.POST.', 'api.POST.login'])
 })
 
+test('in a shared store, routes that only their constraints tell apart have limiters of their own', async () => {
+  const store = promisingStore()
+  const { get } = await start(async (app) => {
+    await app.register(rateLimit, { ...TWO, store })
+    for (const version of ['1.0.0', '2.0.0'])
+      app.get('/', { constraints: { version }, config: { rateLimit: ONE } }, () => version)
+  })
+  for (const version of ['1.0.0', '2.0.0']) await get({ path: '/', headers: { 'accept-version': version } })
+  const names = store.charges.map(([part]) => part?.key.replace(/^[^:]*:1:|:.*$/g, ''))
+  expect(names).toEqual([expect.stringMatching(/^GET\./), expect.stringMatching(/^GET\./)])
+  expect(names[0]).not.toBe(names[1])
+})
+
 describe('keys', () => {
   test('the address is the one that trustProxy of Fastify gives', async () => {
     const { statuses } = await start(

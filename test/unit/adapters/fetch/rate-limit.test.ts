@@ -55,6 +55,13 @@ describe('a limiter', () => {
     expect(await limit(request(), BOB)).toBeUndefined()
   })
 
+  test('refuses a request again that it has refused, and charges it once', async () => {
+    const limit = limiterOf({ limit: 1 })
+    const [allowed, refused] = [request(), request()]
+    expect([await limit(allowed, ADA), await limit(allowed, ADA)]).toEqual([undefined, undefined])
+    for (let i = 0; i < 2; i++) expect(await limit(refused, ADA)).toMatchObject({ status: 429 })
+  })
+
   test('gives its decision on a request', async () => {
     const [one, other] = [limiterOf(), limiterOf({ limit: 9 })]
     const seen = request()
@@ -360,4 +367,56 @@ describe('refunds by outcome', () => {
     await limiterOf().handle(request(), { ...ADA, waitUntil }, hello)
     expect(waiting).toHaveLength(1)
   })
+})
+
+const SHARED = new Response(null, { status: 429 })
+
+describe('the response of onLimited', () => {
+  test.each([
+    ['immutable', () => Response.redirect('http://localhost/slow', 302)],
+    ['shared', () => SHARED],
+  ])('that is %s gets the headers of its own request', async (_what, onLimited) => {
+    let nowMs = 0
+    const store = memoryStore({ clock: () => nowMs })
+    const limit = rateLimit({ policy: fixedWindow({ limit: 1, window: '1m' }), onLimited, store })
+    await limit(request(), ADA)
+    const retries: unknown[] = []
+    for (; nowMs < 3000; nowMs += 1000)
+      retries.push((await limit(request(), ADA))?.headers.get('retry-after'))
+    expect(retries).toEqual(['60', '59', '58'])
+  })
+})
+
+test('a limiter that is given less than an earlier one erases nothing', async () => {
+  const [byAddress, byName] = [limiterOf(), limiterOf({ key: byUser() })]
+  const req = request()
+  await byAddress(req, ADA)
+  await byName(req, { ip: undefined, user: { id: 7 } })
+  const again = limiterOf({ limit: 1 })
+  expect(await again(req, {})).toBeUndefined()
+  expect(await again(request(), BOB)).toBeUndefined()
+})
+
+test.each<[string, (limit: ReturnType<typeof limiterOf>) => unknown, string]>([
+  [
+    'no request',
+    (limit) => limit(undefined as never, ADA),
+    'rateLimit: request must be a Request, got undefined.',
+  ],
+  ['a context', (limit) => limit({ req: request() } as never, ADA), 'In Hono it is c.req.raw'],
+  ['no info', (limit) => limit(request(), null as never), 'rateLimit: info must be an object, got null.'],
+  [
+    'a method',
+    (limit) => limit(request(), { method: 'GET' } as never),
+    'rateLimit: info has method, which is read',
+  ],
+])('%s is a TypeError', async (_what, call, message) => {
+  await expect(call(limiterOf())).rejects.toThrow(TypeError)
+  await expect(call(limiterOf())).rejects.toThrow(message)
+})
+
+test('finish throws a TypeError for what is no response', () => {
+  expect(() => limiterOf().finish(request(), undefined as never)).toThrow(
+    'rateLimit: response must be a Response, got undefined.',
+  )
 })

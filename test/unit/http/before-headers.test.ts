@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeHeaders } from '../../../src/login/before-headers.js'
+import { beforeHeaders } from '../../../src/http/before-headers.js'
 
 interface Heard {
   readonly status: number

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
  * those that were passed to `writeHead`, and more can be set. (The package on-headers does the same, but
  * cannot be bundled for ES modules.)
  */
-export function beforeHeaders(res: ServerResponse, listener: () => void): void {
+export function beforeHeaders(res: ServerResponse, listener: () => unknown): void {
   const writeHead = res.writeHead as (...args: unknown[]) => ServerResponse
   let isDue = true
 

@@ -1,0 +1,143 @@
+import { decisionFor } from '../../http/passage.js'
+import type { RequestSteps } from '../../http/request-steps.js'
+import type { Decision } from '../../limiter/decision.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { wrongKind } from '../../util/validate.js'
+import { type Exchange, exchangeOf, openExchange } from './exchange.js'
+import { failExchange, finishExchange } from './finish.js'
+import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
+
+/** Of a response that nobody reads, since the client hung up while its request was delayed. */
+const CLIENT_GONE = 499
+
+/** A limiter for servers that answer a `Request` with a `Response`. */
+export interface RateLimit<Info extends FetchInfo = FetchInfo> {
+  /**
+   * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
+   * pass your own response to `finish` then. Rejects with what a function among the options threw.
+   */
+  (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
+  /**
+   * Returns the response with the quota headers of all limiters that charged the request, and refunds the
+   * request if `count` does not count it. Replaces no header. If the headers are immutable, as in the
+   * response of `Response.redirect()` or `fetch()`, returns a copy; the body is not read.
+   */
+  finish(request: Request, response: Response): Response
+  /**
+   * Resolves to the denial of a request, or to what `next` returns, passed to `finish`. A `Response` that
+   * `next` throws is passed to `finish` and thrown again. After any other error the request stays charged.
+   */
+  handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
+  /** Returns this limiter's decision on a request; `undefined` where it has made none. */
+  decisionOf(request: Request): Decision | undefined
+  readonly limiter: Limiter<FetchSubject<Info>>
+}
+
+/** Creates a limiter that takes these steps; `owner` is the function that errors name. */
+export function limitOf<Info extends FetchInfo>(
+  owner: string,
+  { limiter, run }: RequestSteps<FetchSubject<Info>, Exchange>,
+  onLimited: OnLimited<Info> | undefined,
+): RateLimit<Info> {
+  async function limit(request: Request, info: Info & FetchInfo): Promise<Response | undefined> {
+    checkRequest(owner, request)
+    const exchange = openExchange(request, readInfo(owner, info))
+    const subject = exchange.subject as FetchSubject<Info>
+    const answer =
+      onLimited &&
+      (async (decision: Decision) => {
+        exchange.response = checkResponse(
+          owner,
+          'the result of onLimited',
+          await onLimited(subject, decision),
+        )
+      })
+    const passes = catchMaybe(
+      () => run(subject, exchange, answer),
+      (error) => {
+        failExchange(exchange)
+        throw error
+      },
+    )
+    if (isPromise(passes) ? await passes : passes) return undefined
+    return finishExchange(exchange, exchange.response ?? new Response(null, { status: CLIENT_GONE }))
+  }
+
+  function finish(request: Request, response: Response): Response {
+    checkRequest(owner, request)
+    checkResponse(owner, 'response', response)
+    const exchange = exchangeOf(request)
+    return exchange === undefined ? response : finishExchange(exchange, response)
+  }
+
+  async function handle(
+    request: Request,
+    info: Info & FetchInfo,
+    next: () => MaybePromise<Response>,
+  ): Promise<Response> {
+    const refused = await limit(request, info)
+    if (refused !== undefined) return refused
+    try {
+      return finish(request, await next())
+    } catch (thrown) {
+      if (thrown instanceof Response) throw finish(request, thrown)
+      const exchange = exchangeOf(request)
+      if (exchange !== undefined) failExchange(exchange)
+      throw thrown
+    }
+  }
+
+  function decisionOf(request: Request): Decision | undefined {
+    const exchange = exchangeOf(request)
+    return exchange && decisionFor(exchange.subject, limiter)
+  }
+
+  return Object.assign(limit, { finish, handle, decisionOf, limiter })
+}
+
+function checkResponse(owner: string, what: string, value: unknown): Response {
+  if (value instanceof Response) return value
+  throw wrongKind(owner, what, 'a Response', value)
+}
+
+/** Checks a request, which may be of another realm or of a framework. */
+function checkRequest(owner: string, request: Request): void {
+  if (request instanceof Request) return // its headers cost much on some servers, and are read late
+  const { method, headers } = Object(request) as Partial<Request>
+  if (typeof method === 'string' && typeof headers?.get === 'function') return
+  throw wrongKind(
+    owner,
+    'request',
+    'a Request',
+    request,
+    'In Hono it is c.req.raw, in SvelteKit event.request.',
+  )
+}
+
+/** Properties that keys read from the request itself. */
+const OF_REQUEST = ['method', 'headers', 'socket', 'baseUrl'] as const
+
+function readInfo<Info extends FetchInfo>(owner: string, info: Info): Info {
+  if (typeof info !== 'object' || info === null)
+    throw wrongKind(owner, 'info', 'an object', info, 'Pass what the platform knows, such as { ip }.')
+  const own = OF_REQUEST.find((name) => info[name] !== undefined)
+  if (own === undefined) return info
+  throw new TypeError(`${owner}: info has ${own}, which is read from the request. Leave it out.`)
+}
+
+/**
+ * Returns the options with `skip` called by the subject alone, and the callback of this name by the response
+ * of the exchange.
+ */
+export function takeResponse(options: object, name: 'count' | 'succeeded'): object {
+  type Callback = (subject: unknown, response?: Response) => unknown
+  const { skip, [name]: test } = (options ?? {}) as Record<string, Callback>
+  return {
+    ...options,
+    ...(typeof skip === 'function' && { skip: (subject: unknown) => skip(subject) }),
+    ...(typeof test === 'function' && {
+      [name]: (subject: unknown, { response }: Exchange) => test(subject, response),
+    }),
+  }
+}

@@ -1,0 +1,59 @@
+import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import type { LoginOptions } from '../../login/options.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { type Exchange, exchangeOf } from './exchange.js'
+import { limitOf, type RateLimit, takeResponse } from './limit.js'
+import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
+import { fetchServer } from './server.js'
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export interface LoginGuardOptions<Info = FetchInfo>
+  extends Omit<LoginOptions<FetchSubject<Info>, Response>, 'skip'> {
+  /** Requests for which it returns true pass unlimited and uncounted. */
+  skip?: (subject: FetchSubject<Info>) => MaybePromise<boolean>
+  /**
+   * Returns the response to a denied attempt. headgate adds `Retry-After` if it has none. Default: text or
+   * problem+json, as `Accept` says.
+   */
+  onLimited?: OnLimited<Info>
+}
+
+type Controls<Info> = LoginControls<FetchSubject<Info>>
+
+/** A guard of a login. Several routes behind one guard share its limits. */
+export interface LoginGuard<Info extends FetchInfo = FetchInfo>
+  extends RateLimit<Info>,
+    Pick<Controls<Info>, 'events' | 'accountId' | 'describe'> {
+  /**
+   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
+   * before `finish`, and so within the `next` of `handle`, else it throws an `Error`; the last report takes
+   * effect. Has no effect on a request that this guard has not allowed as an attempt, such as a clone, or
+   * whose client has hung up.
+   */
+  reportSuccess(request: Request): void
+  /** Like `reportSuccess`, for a failure. It counts as a failure in a row even if the status is a 5xx. */
+  reportFailure(request: Request): void
+}
+
+/**
+ * Creates a guard that stops password guessing and lets real users in, as `loginGuard` of `headgate` does.
+ * It reads the account from `info.body`. A status below 300 is a success, unless `succeeded`,
+ * `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to `finish` stays
+ * charged as a failure.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function loginGuard<Info extends FetchInfo = FetchInfo>(
+  options: LoginGuardOptions<Info>,
+): LoginGuard<Info> {
+  const own = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
+  const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(own, fetchServer)
+  const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
+    const exchange = exchangeOf(request)
+    if (exchange !== undefined) report(exchange.subject as FetchSubject<Info>)
+  }
+  return Object.assign(limitOf(OWNER, steps, options.onLimited), controls, {
+    reportSuccess: reporter(controls.reportSuccess),
+    reportFailure: reporter(controls.reportFailure),
+  })
+}

@@ -1,0 +1,70 @@
+import { contentHeaders, type HeaderList, type Server } from '../../http/server.js'
+import { type Exchange, markQuotaHeaders } from './exchange.js'
+
+/** Collects headers for a response that the application has yet to make. */
+export const fetchServer: Server<Exchange> = {
+  getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
+  removeHeader: ({ headers }, name) => headers.delete(name),
+  setHeaders: ({ headers }, list) => setAll(headers, list),
+  appendHeader: ({ cookies }, _name, values) => void cookies.push(...values), // the only one that is appended
+  areHeadersSent: () => false,
+  statusOf: ({ response }) => response?.status ?? 200,
+  send(exchange, refusal) {
+    const { status, body } = refusal
+    setAll(exchange.headers, refusal.headers)
+    const own = new Map(exchange.headers)
+    setAll(own, contentHeaders(refusal))
+    // From a plain object @hono/node-server makes the response without an object for its headers.
+    const response = new Response(body, { status, headers: Object.fromEntries(own) })
+    exchange.response = exchange.complete = markQuotaHeaders(response)
+  },
+  abort() {},
+  beforeHeaders(exchange, listener) {
+    exchange.headerListeners.push(listener)
+  },
+  onceAborted(exchange, listener) {
+    exchange.signal ??= exchange.subject.request.signal
+    const { signal } = exchange
+    if (signal.aborted) listener()
+    else signal.addEventListener('abort', listener, { once: true })
+    return () => signal.removeEventListener('abort', listener)
+  },
+  onceFinished(exchange, listener) {
+    exchange.signal ??= exchange.subject.request.signal
+    exchange.listeners.push(listener)
+  },
+  onceClosed(exchange, listener) {
+    const { closeListeners } = exchange
+    exchange.signal ??= exchange.subject.request.signal
+    closeListeners.push(listener)
+    abandoned?.register(exchange, closeListeners)
+    if (exchange.signal.aborted) callAll(closeListeners)
+    else exchange.signal.addEventListener('abort', () => callAll(closeListeners), { once: true })
+    return () => {
+      const index = closeListeners.indexOf(listener)
+      if (index >= 0) closeListeners.splice(index, 1)
+    }
+  },
+}
+
+function setAll(headers: Map<string, string>, list: HeaderList): void {
+  for (let i = 0; i < list.length; i += 2) headers.set(list[i] as string, list[i + 1] as string)
+}
+
+type CloseListeners = Exchange['closeListeners']
+
+/**
+ * Ends exchanges that nothing else ends: there was no response, or it was discarded unread, as frameworks do
+ * with what a later handler replaces. Some edge runtimes have no `FinalizationRegistry`.
+ */
+const abandoned =
+  typeof FinalizationRegistry === 'undefined' ? undefined : new FinalizationRegistry<CloseListeners>(callAll)
+
+function callAll(closeListeners: CloseListeners): void {
+  for (const listener of closeListeners.splice(0)) listener()
+}
+
+/** Calls those who wait for the end of an exchange, once. */
+export function closeExchange({ closeListeners }: Exchange): void {
+  callAll(closeListeners)
+}

@@ -1,0 +1,26 @@
+import { BESIDE_LIMITS, FOREIGN_OPTIONS, POLICY_OPTIONS, placementFixes } from '../options/foreign-options.js'
+import { readOptions } from '../options/option-table.js'
+import { isConcurrency } from '../policies/concurrency.js'
+import type { Policy } from '../policies/policy.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+
+const TABLE = {
+  rows: LIMIT_ROWS,
+  rules: { entries: ENTRIES_RULE },
+  fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS, ...placementFixes(BESIDE_LIMITS, 'beside candidate') },
+}
+
+/** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */
+export function readCandidate(owner: string, option: string, candidate: unknown): readonly Entry[] {
+  const entryOwner = `${owner}: ${option}`
+  const { entries } = readOptions(entryOwner, candidate as object, TABLE)
+  for (const { owner, policy } of entries) if (typeof policy === 'object') checkTried(owner, policy)
+  return entries
+}
+
+/** Throws a `TypeError` for a policy that cannot be tried. */
+export function checkTried(owner: string, policy: Policy): void {
+  if (!isConcurrency(policy)) return
+  const problem = 'a candidate cannot try concurrency: it denies nobody, and so holds no units'
+  throw new TypeError(`${owner}: ${problem}. Try it with a limiter of its own, in report mode.`)
+}

@@ -1,0 +1,223 @@
+import { EventEmitter } from 'node:events'
+import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
+import { protectStore } from '../resilience/protect-store.js'
+import type { KeyedPolicy, StateChange } from '../stores/store.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { changesByHand } from './by-hand.js'
+import { type Candidate, createCandidate } from './candidate.js'
+import { checkTried } from './candidate-options.js'
+import { chargeDecider } from './decide-charge.js'
+import {
+  ChargeDecision,
+  CLOSED,
+  chargeOf,
+  checkDecision,
+  type Decision,
+  denyDisconnected,
+  type NamedPart,
+  type Report,
+  refundDecision,
+} from './decision.js'
+import { decisionReporter } from './decision-report.js'
+import { directDecider } from './direct-decision.js'
+import { emit, emitFailure, type LimiterEvents } from './events.js'
+import { healthOf } from './health.js'
+import { holdingsOf, type Keeper, releaseDecision } from './holdings.js'
+import type { Limiter } from './limiter.js'
+import { logIfDebugged } from './log-events.js'
+import { checkMode } from './mode.js'
+import type { LimiterOptions } from './options.js'
+import { checkedCost, namesOf, readNames } from './parse-limits.js'
+import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
+import { politeCharge } from './polite-charge.js'
+import { chargeResolver } from './resolve-charge.js'
+import { createWaiting } from './wait-for.js'
+
+/** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
+export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
+  return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
+}
+
+/** A limiter, and how decisions that it did not make are reported as its own. */
+export interface ReportingLimiter<Subject> {
+  readonly limiter: Limiter<Subject>
+  readonly report: Report
+}
+
+/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
+export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): ReportingLimiter<Subject> {
+  const { entries, context, share, lease, healthKey, onStoreError, access, modeSwitch } = settings
+  const resolveCharge = chargeResolver(entries, context)
+  const limitNames = namesOf(entries, context.name)
+  const events = new EventEmitter<LimiterEvents<Subject>>()
+  const report = decisionReporter(context.name, modeSwitch, events)
+  const fallback = fallbackStoreOf(settings.store)
+  const scaled = scalerOf(share)
+  const store = protectStore(settings.store, {
+    ...settings,
+    limiter: context.name,
+    lease: lease && {
+      ...lease,
+      onReturnFailed: (error) => emitFailure(events, 'refundFailed', error, CLOSED),
+    },
+    onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
+  })
+  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error))
+  const units = unitsOf(store)
+  const { decideTogether, decideParts, decideWithout } = chargeDecider({
+    resolveCharge,
+    store,
+    units,
+    fallback,
+    fallbackUnits: unitsOf(fallback),
+    scaled,
+    hold: holdings.hold,
+    onStoreError,
+    events,
+  })
+  const decideOn = directDecider(settings, { units, hold: holdings.hold, decideWithout }) ?? decideTogether
+  const waiting = createWaiting({
+    access,
+    modeSwitch,
+    resolveCharge,
+    charge: politeCharge((parts, subject) => decideParts(parts, subject, (decision) => decision)),
+    report,
+    onRefundFailed: (error, decision) => emitFailure(events, 'refundFailed', error, decision),
+  })
+  const candidate =
+    settings.candidate &&
+    createCandidate({
+      entries: settings.candidate,
+      context: { ...context, checkKept: checkTried },
+      store,
+      events,
+    })
+  const chargeLimits = candidate === undefined ? decideByLimits : chargeBeside(candidate)
+  const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
+
+  function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
+    const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
+    return decideFor(subject, cost, report, chargeLimits)
+  }
+
+  function decideFor(
+    subject: Subject,
+    cost: number | undefined,
+    report: Report,
+    decide: typeof decideByLimits,
+  ): MaybePromise<Decision> {
+    if (access === undefined) return decide(subject, cost, report)
+    const { check, apply } = access
+    if (check === undefined) return thenMaybe(decide(subject, cost, report), apply)
+    return thenMaybe(check(subject), (known) => {
+      return known ? report(known, subject) : thenMaybe(decide(subject, cost, report), apply)
+    })
+  }
+
+  /** Returns a function that charges a candidate, too, in the same tick: both go into one batch. */
+  function chargeBeside({ charge, compare }: Candidate): typeof decideByLimits {
+    return (subject, cost, report) => {
+      const tried = charge(subject, cost)
+      return decideByLimits(subject, cost, (decision) => {
+        compare(decision, tried, subject)
+        return report(decision, subject)
+      })
+    }
+  }
+
+  function decideByLimits(
+    subject: Subject,
+    cost: number | undefined,
+    report: Report,
+  ): MaybePromise<Decision> {
+    try {
+      return decideOn(subject, cost, report)
+    } catch (error) {
+      return report(denyDisconnected(error), subject)
+    }
+  }
+
+  /** Returns units whose changes let those who wait for them try again. */
+  function unitsOf({ refund, update, renew }: Keeper): Keeper {
+    return {
+      refund: (refunds) => thenMaybe(refund(refunds), () => waiting.retry(refunds)),
+      update: update && ((keyed, change) => thenMaybe(update(keyed, change), () => waiting.retry([keyed]))),
+      renew,
+    }
+  }
+
+  function updateLocally(keyed: KeyedPolicy, change: StateChange): void {
+    fallback.update(keyed, change)
+    waiting.retry([keyed])
+  }
+
+  /** Returns the parts of a subject, or those that a decision charged. */
+  function partsOf(subject: unknown, names: readonly string[] | undefined): MaybePromise<NamedPart[]> {
+    const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+    return charged ?? resolveCharge(subject, 0, names)
+  }
+
+  const forget: Limiter<Subject>['forget'] = (subject, options) => {
+    const names = readNames(owner, options, limitNames)
+    const forgotten = thenMaybe(partsOf(subject, names), forgetParts)
+    return names === undefined ? thenMaybe(forgotten, () => candidate?.forget(subject)) : forgotten
+  }
+
+  function forgetParts(parts: readonly NamedPart[]): MaybePromise<void> {
+    if (parts.length === 0) return
+    if (fallback.size > 0) {
+      fallback.forget(parts)
+      waiting.retry(parts)
+    }
+    return thenMaybe(store.forget(parts), () => waiting.retry(parts))
+  }
+
+  const byHand = changesByHand<Subject>({
+    owner,
+    limitNames,
+    store: units,
+    partsOf,
+    fallback:
+      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: updateLocally, scaled },
+  })
+  const limiter: Limiter<Subject> = {
+    charge,
+    waitFor: waiting.waitFor,
+    peek: (subject) => decideFor(subject, 0, ChargeDecision.peeked, decideByLimits),
+    refund(decision, options) {
+      checkDecision(owner, decision)
+      const names = readNames(owner, options, limitNames)
+      const refunded = refundDecision(decision, names)
+      return names === undefined ? thenMaybe(refunded, () => candidate?.refund(decision)) : refunded
+    },
+    release(decision) {
+      checkDecision(owner, decision)
+      return releaseDecision(decision)
+    },
+    forget,
+    ...byHand,
+    adjust(decision, actualCost, options) {
+      const adjusted = byHand.adjust(decision, actualCost, options)
+      const isAll = options?.limits === undefined
+      return isAll ? thenMaybe(adjusted, () => candidate?.adjust(decision, actualCost)) : adjusted
+    },
+    candidateReport: () => candidate?.report(),
+    health: () => healthOf(store, healthKey),
+    async close() {
+      unsubscribe?.()
+      waiting.close()
+      await holdings.releaseAll().catch((error) => emitFailure(events, 'refundFailed', error, CLOSED))
+      await store.close()
+    },
+    get mode() {
+      return modeSwitch.mode
+    },
+    set mode(mode) {
+      modeSwitch.mode = checkMode(owner, 'mode', mode)
+    },
+    events,
+    name: context.name,
+  }
+  logIfDebugged(limiter)
+  return { limiter, report }
+}

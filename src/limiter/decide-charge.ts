@@ -1,0 +1,113 @@
+import type { EventEmitter } from 'node:events'
+import { peerAddress } from '../keys/connection.js'
+import { CircuitOpenError, type GuardedStore } from '../resilience/guarded-store.js'
+import type { MemoryStore } from '../stores/memory/contract.js'
+import type { Verdict } from '../stores/store.js'
+import type { StoreError } from '../stores/store-error.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import {
+  type ChargeSource,
+  CLOSED,
+  type Decision,
+  decisionOf,
+  denyDisconnected,
+  type NamedPart,
+  OPEN,
+  type Report,
+  UNLIMITED,
+} from './decision.js'
+import { emitFailure, type LimiterEvents } from './events.js'
+import type { holdingsOf, Keeper } from './holdings.js'
+import type { LimiterSettings } from './parse-options.js'
+import type { ResolveCharge } from './resolve-charge.js'
+
+/** What charges are decided with. */
+interface DeciderOptions<Subject> extends Pick<LimiterSettings, 'onStoreError'> {
+  readonly resolveCharge: ResolveCharge
+  readonly store: GuardedStore
+  readonly units: Keeper
+  readonly fallback: MemoryStore
+  readonly fallbackUnits: Keeper
+  /** Gives parts the share of their limits that the fallback grants. */
+  readonly scaled: (parts: readonly NamedPart[]) => readonly NamedPart[]
+  readonly hold: ReturnType<typeof holdingsOf>['hold']
+  readonly events: EventEmitter<LimiterEvents<Subject>>
+}
+
+/** Creates the functions that decide charges by a limiter's store, and without it when it fails. */
+export function chargeDecider<Subject>({
+  resolveCharge,
+  store,
+  units,
+  fallback,
+  fallbackUnits,
+  scaled,
+  hold,
+  onStoreError,
+  events,
+}: DeciderOptions<Subject>) {
+  function decideTogether(
+    subject: unknown,
+    cost: number | undefined,
+    report: Report,
+  ): MaybePromise<Decision> {
+    const parts = resolveCharge(subject, cost)
+    if (!isPromise(parts)) return decideParts(parts, subject, report)
+    peerAddress(subject) // Node.js remembers it now
+    return parts.then(
+      (resolved) => decideParts(resolved, subject, report),
+      (error) => report(denyDisconnected(error), subject),
+    )
+  }
+
+  function decideParts(
+    parts: readonly NamedPart[],
+    subject: unknown,
+    report: Report,
+  ): MaybePromise<Decision> {
+    if (parts.length === 0) return report(UNLIMITED, subject)
+    let settle: (outcome: Verdict | StoreError) => void
+    const known = store.charge(parts, (outcome) => settle(outcome))
+    if (known !== undefined) return decisionBy(known, parts, subject, report)
+    const later = new Promise<Verdict | StoreError>((resolve) => {
+      settle = resolve
+    })
+    // Listeners and `onStoreError` run in the caller's async context, and not in that of the batch.
+    return later.then((outcome) => decisionBy(outcome, parts, subject, report))
+  }
+
+  function decisionBy(
+    outcome: Verdict | StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+    report: Report,
+  ): MaybePromise<Decision> {
+    if (outcome instanceof Error)
+      return thenMaybe(decideWithout(outcome, parts, subject), (decision) => report(decision, subject))
+    return report(decideBy(outcome.source ?? 'store', parts, outcome, units), subject)
+  }
+
+  /** Returns the decision on a charge, which holds what it has taken of concurrency limits. */
+  function decideBy(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict, keeper: Keeper) {
+    const { refund, update } = keeper
+    const decision = decisionOf(source, { charge, verdict, refund, update })
+    return hold(decision, charge, verdict, keeper)
+  }
+
+  function decideWithout(
+    error: StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+  ): MaybePromise<Decision> {
+    if (!(error instanceof CircuitOpenError)) emitFailure(events, 'storeError', error) // its cause was
+    const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
+    return thenMaybe(choice, (chosen) => {
+      if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
+      const shares = scaled(parts)
+      const [verdict] = fallback.charge([shares]) as [Verdict]
+      return decideBy('local', shares, verdict, fallbackUnits)
+    })
+  }
+
+  return { decideTogether, decideParts, decideWithout }
+}

@@ -1,0 +1,43 @@
+import { channel } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
+import type { Decision, Report } from './decision.js'
+import { emit, type LimiterEvents } from './events.js'
+import type { Mode, ModeSwitch } from './mode.js'
+import { nearLimitDetector } from './near-limit.js'
+
+/** What is published to the channel `headgate:decision`. */
+export interface DecisionMessage {
+  /** The name of the limiter. */
+  readonly limiter: string | undefined
+  /** With `'report'`, nothing was denied, whatever the decision says. */
+  readonly mode: Mode
+  readonly decision: Decision
+  /** What was charged: the request, or the subject of a limiter without HTTP. */
+  readonly subject: unknown
+}
+
+const decisions = channel('headgate:decision')
+
+/**
+ * Creates the function that reports the decisions of a limiter to its listeners and to the channel
+ * `headgate:decision`. Where nobody listens, it builds nothing.
+ */
+export function decisionReporter<Subject>(
+  limiter: string | undefined,
+  modeSwitch: ModeSwitch,
+  events: EventEmitter<LimiterEvents<Subject>>,
+): Report {
+  const nearLimits = nearLimitDetector()
+  return function reportDecision(decision, subject) {
+    if (!decision.allowed && decision.source !== 'blocked')
+      emit(events, 'limited', [decision, subject as Subject])
+    if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject as Subject])
+    if (events.listenerCount('nearLimit') > 0)
+      for (const part of nearLimits(decision)) emit(events, 'nearLimit', [part, decision, subject as Subject])
+    if (decisions.hasSubscribers) {
+      const { mode } = modeSwitch
+      decisions.publish({ limiter, mode, decision, subject } satisfies DecisionMessage)
+    }
+    return decision
+  }
+}

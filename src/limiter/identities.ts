@@ -1,0 +1,17 @@
+import { chargeOf, type Decision } from './decision.js'
+
+/** Whom a limit charged. */
+export interface ChargedIdentity {
+  /** The name of the limit. */
+  readonly limit: string
+  /** The identity as stores keep it: an address or a route in clear, unless there is a `secret`; others hashed. */
+  readonly identity: string
+}
+
+/**
+ * Returns whom each limit of a decision charged, in the order of its `parts`. Empty where nothing was
+ * charged, and for a copy of a decision.
+ */
+export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {
+  return (chargeOf(decision) ?? []).map(({ name, identity }) => ({ limit: name, identity }))
+}

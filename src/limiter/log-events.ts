@@ -1,0 +1,92 @@
+import type { EventEmitter } from 'node:events'
+import type { Decision } from './decision.js'
+import { identitiesOf } from './identities.js'
+import type { Limiter } from './limiter.js'
+
+/** Writes an entry of a log: its fields, and what it says. */
+export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+/** A logger: pino, `console`, or another one with these methods. */
+export interface Logger {
+  readonly debug: WriteEntry
+  readonly info: WriteEntry
+  readonly warn: WriteEntry
+}
+
+/** Limiters that log to `console` because of `DEBUG`. */
+const debugged = new WeakMap<object, () => void>()
+
+/**
+ * Logs the events of a limiter. Failures of the store and lost limits are warnings; denials and clients near
+ * a limit are info; with `DEBUG=headgate` in the environment, each decision is a debug entry. Fields are
+ * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with its identities as
+ * stores keep them. Returns a function that stops it.
+ *
+ * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
+ */
+export function logEvents<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void {
+  debugged.get(limiter)?.()
+  debugged.delete(limiter)
+  return attach(limiter, logger)
+}
+
+/** Logs the events of a limiter to standard error if `DEBUG` names headgate. */
+export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
+  if (!isDebugged()) return
+  const write: WriteEntry = (fields, message) => console.error('%s %o', message, fields)
+  debugged.set(limiter, attach(limiter, { debug: write, info: write, warn: write }))
+}
+
+function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void {
+  const { name } = limiter
+  const events = limiter.events as EventEmitter
+  const title = name === undefined ? 'headgate' : `headgate: ${name}`
+  const stops: (() => void)[] = []
+
+  function on(event: string, listener: Parameters<EventEmitter['on']>[1]): void {
+    events.on(event, listener)
+    stops.push(() => events.off(event, listener))
+  }
+
+  function onFailure(event: string, problem: string): void {
+    on(event, (err: unknown) => logger.warn({ limiter: name, event, err }, `${title}: ${problem}`))
+  }
+
+  on('limited', (decision: Decision) => {
+    const fields = { limiter: name, event: 'limited', ...figuresOf(decision) }
+    logger.info(fields, `${title}: denied by ${decision.policy || decision.source}`)
+  })
+  on('nearLimit', ({ name: policy, limit, remaining }, decision: Decision) => {
+    const fields = { limiter: name, event: 'nearLimit', ...figuresOf(decision) }
+    logger.info(fields, `${title}: ${remaining} of ${limit} left of ${policy}`)
+  })
+  on('storeState', (state: string, err: unknown) => {
+    const fields = { limiter: name, event: 'storeState', state, ...(err !== undefined && { err }) }
+    const level = state === 'open' ? 'warn' : 'info'
+    logger[level](fields, `${title}: the circuit breaker is ${state}`)
+  })
+  onFailure('storeError', 'the store could not decide')
+  onFailure('limitsLost', 'the store lost limits')
+  onFailure('refundFailed', 'units could not be refunded')
+  onFailure('renewalFailed', 'units could not be renewed')
+  if (isDebugged())
+    on('decision', (decision: Decision) => {
+      const outcome = decision.allowed ? 'allowed' : 'denied'
+      const fields = { limiter: name, event: 'decision', ...figuresOf(decision) }
+      logger.debug(fields, `${title}: ${outcome} by ${decision.policy || decision.source}`)
+    })
+  return () => {
+    for (const stop of stops.splice(0)) stop()
+  }
+}
+
+function figuresOf(decision: Decision): Readonly<Record<string, unknown>> {
+  const { policy, source, limit, remaining, retryAfterMs } = decision
+  return { policy, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
+}
+
+/** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
+function isDebugged(): boolean {
+  const names = globalThis.process?.env?.DEBUG?.split(/[\s,]+/) ?? []
+  return names.some((name) => name === 'headgate' || name === 'headgate:*' || name === '*')
+}

@@ -1,0 +1,125 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { CandidateMessage } from '../limiter/candidate.js'
+import type { Decision } from '../limiter/decision.js'
+import type { DecisionMessage } from '../limiter/decision-report.js'
+import { isNearLimit } from '../limiter/near-limit.js'
+import type { MemoryStore } from '../stores/memory/contract.js'
+import type { StoreCall, StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
+import {
+  type Attributes,
+  BATCH_SIZE,
+  BREAKER_STATE,
+  CANDIDATE_DECISIONS,
+  DECISIONS,
+  type Gauge,
+  type Instrument,
+  NEAR_LIMIT,
+  OPERATION_DURATION,
+  STORE_KEYS,
+} from './instruments.js'
+
+/** Options of metrics. */
+export interface MetricsOptions {
+  /** Memory stores whose number of keys is a metric, each by the name that its label has. */
+  readonly stores?: Readonly<Record<string, Pick<MemoryStore, 'size'>>>
+}
+
+/** Takes one measurement. */
+export type Measure = (instrument: Instrument, value: number, attributes: Attributes) => void
+
+/** What a gauge reads: each value with its labels. */
+export type Reading = readonly (readonly [value: number, attributes: Attributes])[]
+
+/** Measures what all limiters of this process do, until it is stopped. */
+export interface Collection {
+  /** Returns what a gauge has now. */
+  read(gauge: Gauge): Reading
+  stop(): void
+}
+
+const UNNAMED = '_default'
+const STATES: readonly StoreStateChange['state'][] = ['closed', 'half-open', 'open']
+
+/** Starts to measure by the diagnostics channels of headgate. */
+export function collect(measure: Measure, { stores = {} }: MetricsOptions): Collection {
+  const breakers = new Map<string, Pick<StoreStateChange, 'limiter' | 'store' | 'state'>>()
+
+  function countDecision(message: unknown): void {
+    const { limiter, mode, decision } = message as DecisionMessage
+    const labels = { 'headgate.limiter.name': limiter ?? UNNAMED, 'headgate.limit.name': decision.policy }
+    measure(DECISIONS, 1, {
+      ...labels,
+      'headgate.decision.outcome': outcomeOf(decision),
+      'headgate.decision.source': decision.source,
+      'headgate.limiter.mode': mode,
+    })
+    if (decision.allowed && decision.parts.length > 0 && isNearLimit(decision)) measure(NEAR_LIMIT, 1, labels)
+  }
+
+  function countCandidate(message: unknown): void {
+    const { limiter, tried, enforced } = message as CandidateMessage
+    measure(CANDIDATE_DECISIONS, 1, {
+      'headgate.limiter.name': limiter ?? UNNAMED,
+      'headgate.limit.name': tried.policy,
+      'headgate.decision.outcome': outcomeOf(tried),
+      'headgate.enforced.outcome': outcomeOf(enforced),
+    })
+  }
+
+  function measureStore(message: unknown): void {
+    const event = message as StoreMessage
+    if (event.type === 'batch') {
+      measure(BATCH_SIZE, event.size, { 'headgate.store.name': event.store })
+      return
+    }
+    const { limiter = UNNAMED, store } = event
+    const breaker = `${limiter}\n${store}`
+    if (event.type === 'state') {
+      breakers.set(breaker, { limiter, store, state: event.state })
+      return
+    }
+    if (!breakers.has(breaker)) breakers.set(breaker, { limiter, store, state: 'closed' })
+    measure(OPERATION_DURATION, event.durationMs / 1000, {
+      'headgate.limiter.name': limiter,
+      'headgate.store.name': store,
+      'headgate.store.operation': event.operation,
+      ...errorType(event),
+    })
+  }
+
+  const listeners = [
+    ['headgate:decision', countDecision],
+    ['headgate:candidate', countCandidate],
+    ['headgate:store', measureStore],
+  ] as const
+  for (const [channel, listener] of listeners) subscribe(channel, listener)
+
+  return {
+    read(gauge) {
+      if (gauge === STORE_KEYS)
+        return Object.entries(stores).map(([name, { size }]) => [size, { 'headgate.store.name': name }])
+      if (gauge !== BREAKER_STATE) return []
+      return Array.from(breakers.values()).flatMap(({ limiter = UNNAMED, store, state: current }) =>
+        STATES.map((state) => {
+          const labels = { 'headgate.limiter.name': limiter, 'headgate.store.name': store }
+          return [Number(state === current), { ...labels, 'headgate.circuit_breaker.state': state }] as const
+        }),
+      )
+    },
+    stop() {
+      for (const [channel, listener] of listeners) unsubscribe(channel, listener)
+    },
+  }
+}
+
+function outcomeOf({ allowed }: Decision): string {
+  return allowed ? 'allowed' : 'denied'
+}
+
+/** Returns the label of a failed call: the code of what caused it, such as `ECONNREFUSED`, or its name. */
+function errorType({ error }: StoreCall): Attributes {
+  if (error === undefined) return {}
+  const { code, name } = (error.cause ?? error) as { code?: unknown; name?: unknown }
+  const type = [code, name].find((each) => typeof each === 'string') ?? '_OTHER'
+  return { 'error.type': String(type) }
+}

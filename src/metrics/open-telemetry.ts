@@ -1,0 +1,67 @@
+import { wrongKind } from '../util/validate.js'
+import { collect, type MetricsOptions } from './collect.js'
+import { type Attributes, GAUGES, INSTRUMENTS } from './instruments.js'
+
+/** What a meter calls when metrics are collected. */
+export type Observe = (result: { observe(value: number, attributes?: Attributes): void }) => void
+
+/** What a meter takes beside the name of an instrument. */
+export interface MeterOptions {
+  description?: string
+  unit?: string
+  advice?: { explicitBucketBoundaries?: number[] }
+}
+
+/** A `Meter` of `@opentelemetry/api` 1.3 or newer: https://opentelemetry.io/docs/specs/otel/metrics/api */
+export interface OpenTelemetryMeter {
+  createCounter(name: string, options?: MeterOptions): { add(value: number, attributes?: Attributes): void }
+  createHistogram(
+    name: string,
+    options?: MeterOptions,
+  ): { record(value: number, attributes?: Attributes): void }
+  createObservableGauge(
+    name: string,
+    options?: MeterOptions,
+  ): { addCallback(observe: Observe): void; removeCallback(observe: Observe): void }
+}
+
+/**
+ * Records what all limiters of this process do as metrics of OpenTelemetry: decisions, those near a limit and
+ * those of candidates; the duration of store operations in seconds, and the size of batches; the states of
+ * circuit breakers, and the keys of the memory stores in `stores`. No attribute is an identity. Returns a
+ * function that stops it. Throws a `TypeError` for what is not a meter.
+ */
+export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: MetricsOptions = {}): () => void {
+  if (typeof meter?.createObservableGauge !== 'function') {
+    const fix = "Use metrics.getMeter('headgate') of @opentelemetry/api."
+    throw wrongKind('openTelemetryMetrics', 'meter', 'a meter', meter, fix)
+  }
+  const records = new Map(
+    INSTRUMENTS.map((instrument) => {
+      const { kind, name, description, unit, boundaries } = instrument
+      if (kind === 'counter') {
+        const counter = meter.createCounter(name, { description, unit })
+        return [instrument, (value: number, attributes: Attributes) => counter.add(value, attributes)]
+      }
+      const advice = { explicitBucketBoundaries: [...(boundaries ?? [])] }
+      const histogram = meter.createHistogram(name, { description, unit, advice })
+      return [instrument, (value: number, attributes: Attributes) => histogram.record(value, attributes)]
+    }),
+  )
+  const collection = collect((instrument, value, attributes) => {
+    records.get(instrument)?.(value, attributes)
+  }, options)
+  const stops = GAUGES.map((definition) => {
+    const { name, description, unit } = definition
+    const gauge = meter.createObservableGauge(name, { description, unit })
+    const observe: Observe = (result) => {
+      for (const [value, attributes] of collection.read(definition)) result.observe(value, attributes)
+    }
+    gauge.addCallback(observe)
+    return () => gauge.removeCallback(observe)
+  })
+  return () => {
+    collection.stop()
+    for (const stop of stops) stop()
+  }
+}

@@ -1,0 +1,101 @@
+import { wrongKind } from '../util/validate.js'
+import { collect, type MetricsOptions } from './collect.js'
+import { type Attributes, GAUGES, type Gauge, INSTRUMENTS, type Instrument } from './instruments.js'
+
+/** The labels of a measurement, with their values. */
+export type Labels = Record<string, string>
+
+/** What `prom-client` takes for a metric. */
+export interface MetricConfiguration<Registry> {
+  name: string
+  help: string
+  labelNames: string[]
+  registers: Registry[]
+}
+
+/** The parts of `prom-client` 14 or newer that are used: https://github.com/siimon/prom-client */
+export interface PromClient<Registry = unknown> {
+  readonly register: Registry
+  readonly Counter: new (
+    configuration: MetricConfiguration<Registry>,
+  ) => { inc(labels: Labels, value?: number): void }
+  readonly Histogram: new (
+    configuration: MetricConfiguration<Registry> & { buckets?: number[] },
+  ) => { observe(labels: Labels, value: number): void }
+  readonly Gauge: new (
+    configuration: MetricConfiguration<Registry> & { collect?: () => void },
+  ) => { set(labels: Labels, value: number): void; reset(): void }
+}
+
+/** Options of `prometheusMetrics`. */
+export interface PrometheusOptions<Registry> extends MetricsOptions {
+  /** The registry that has the metrics. Default: the `register` of `prom-client`. */
+  readonly register?: Registry & { removeSingleMetric(name: string): void }
+}
+
+/**
+ * Records what all limiters of this process do as metrics of Prometheus: as `openTelemetryMetrics` does, under
+ * names such as `headgate_decisions_total`. Takes the module `prom-client`. Returns a function that stops it,
+ * and removes the metrics. Throws a `TypeError` for another module.
+ */
+export function prometheusMetrics<Registry extends { removeSingleMetric(name: string): void }>(
+  client: PromClient<Registry>,
+  { register = client?.register, ...options }: PrometheusOptions<Registry> = {},
+): () => void {
+  if (typeof client?.Counter !== 'function' || typeof client.Gauge !== 'function') {
+    const fix = "Write import client from 'prom-client', and pass client."
+    throw wrongKind('prometheusMetrics', 'client', 'the module prom-client', client, fix)
+  }
+  const configure = (definition: Instrument | Gauge): MetricConfiguration<Registry> => ({
+    name: promName(definition),
+    help: definition.description,
+    labelNames: definition.attributes.map(promLabel),
+    registers: [register],
+  })
+  const records = new Map(
+    INSTRUMENTS.map((instrument) => {
+      if (instrument.kind === 'counter') {
+        const counter = new client.Counter(configure(instrument))
+        return [instrument, (value: number, labels: Labels) => counter.inc(labels, value)]
+      }
+      const buckets = [...(instrument.boundaries ?? [])]
+      const histogram = new client.Histogram({ ...configure(instrument), buckets })
+      return [instrument, (value: number, labels: Labels) => histogram.observe(labels, value)]
+    }),
+  )
+  const collection = collect((instrument, value, attributes) => {
+    records.get(instrument)?.(value, promLabels(attributes))
+  }, options)
+  for (const definition of GAUGES) {
+    const gauge = new client.Gauge({
+      ...configure(definition),
+      collect() {
+        gauge.reset()
+        for (const [value, attributes] of collection.read(definition))
+          gauge.set(promLabels(attributes), value)
+      },
+    })
+  }
+  return () => {
+    collection.stop()
+    for (const definition of [...INSTRUMENTS, ...GAUGES]) register.removeSingleMetric(promName(definition))
+  }
+}
+
+const UNITS: Readonly<Record<string, string>> = { s: '_seconds' }
+const ENDINGS = { counter: '_total', histogram: '', gauge: '' } as const
+
+/** Returns a name as Prometheus spells it, with the unit and `_total`. */
+function promName({ kind, name, unit }: Instrument | Gauge): string {
+  return name.replaceAll('.', '_') + (UNITS[unit] ?? '') + ENDINGS[kind]
+}
+
+/** Returns a label as Prometheus spells it: `headgate.limiter.name` is `limiter`. */
+function promLabel(attribute: string): string {
+  const [, own = ''] = /^(?:headgate\.)?(.*?)(?:\.name)?$/.exec(attribute) ?? []
+  return own.replace(/^(?:decision|limiter|store|circuit_breaker)\./, '').replaceAll('.', '_')
+}
+
+function promLabels(attributes: Attributes): Labels {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [promLabel(name), value]))
+}

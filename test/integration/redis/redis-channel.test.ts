@@ -1,0 +1,103 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createLimiter, type StoreBatch, type StoreCall, StoreError, type StoreMessage } from 'headgate'
+import { redisStore } from 'headgate/redis'
+import { connect } from './connect.js'
+import { useRedis } from './use-redis.js'
+
+const redis = useRedis()
+
+const messages: StoreMessage[] = []
+const receive = (message: unknown) => void messages.push(message as StoreMessage)
+
+beforeEach(() => {
+  messages.length = 0
+  subscribe('headgate:store', receive)
+})
+afterEach(() => void unsubscribe('headgate:store', receive))
+
+const calls = () => messages.filter((message): message is StoreCall => message.type === 'call')
+const batches = () => messages.filter((message): message is StoreBatch => message.type === 'batch')
+const key = (id: number) => id
+
+test('publishes each call with its duration, and concurrent charges as one batch', async () => {
+  const limiter = createLimiter({
+    name: 'api',
+    limit: 100,
+    window: '1m',
+    key,
+    store: redisStore(redis.client),
+  })
+  await Promise.all(Array.from({ length: 10 }, (_, id) => limiter.charge(id)))
+  expect(calls()).toHaveLength(10)
+  for (const { durationMs, ...call } of calls()) {
+    expect(call).toEqual({ type: 'call', limiter: 'api', store: 'redis', operation: 'charge' })
+    expect(durationMs).toBeGreaterThan(0)
+  }
+  await new Promise(setImmediate) // a batch ends after its last charge
+  expect(batches()).toEqual([{ type: 'batch', store: 'redis', size: 10, durationMs: expect.any(Number) }])
+})
+
+test('names the operations', async () => {
+  const limiter = createLimiter({
+    limit: 100,
+    window: '1m',
+    key,
+    store: redisStore(redis.client),
+    prefix: 'op',
+  })
+  const decision = await limiter.charge(1)
+  await limiter.peek(1)
+  await limiter.refund(decision)
+  await limiter.penalize(1, 1)
+  await limiter.forget(1)
+  expect(calls().map(({ operation }) => operation)).toEqual([
+    'charge',
+    'charge',
+    'refund',
+    'update',
+    'forget',
+  ])
+})
+
+test('the charge of a candidate goes into the batch of the limits in force', async () => {
+  const limiter = createLimiter({
+    name: 'tried',
+    limit: 100,
+    window: '1m',
+    key,
+    store: redisStore(redis.client),
+    candidate: { limit: 1, window: '1m', key },
+  })
+  await limiter.charge(1)
+  await limiter.charge(1)
+  await new Promise(setImmediate) // a batch ends after its last charge
+  expect(batches().map(({ size }) => size)).toEqual([2, 2])
+  expect(limiter.candidateReport()).toMatchObject({ requests: 2, denied: 1, newlyDenied: 1 })
+})
+
+test('publishes errors and time-outs, and the states of the circuit breaker', async () => {
+  const own = await connect(redis.server.url)
+  const limiter = createLimiter({
+    name: 'own',
+    limit: 100,
+    window: '1m',
+    key,
+    store: redisStore(own),
+    timeoutMs: 50,
+  })
+  limiter.events.on('storeError', () => {})
+  await limiter.charge(1)
+  own.disconnect()
+  for (let i = 0; i < 30; i++) await limiter.charge(i)
+  const failed = calls().filter(({ error }) => error !== undefined)
+  expect(failed.length).toBeGreaterThan(0)
+  for (const { error } of failed) expect(error).toBeInstanceOf(StoreError)
+  expect(messages).toContainEqual({
+    type: 'state',
+    limiter: 'own',
+    store: 'redis',
+    state: 'open',
+    cause: expect.any(StoreError),
+  })
+  expect(calls().length).toBeLessThan(31) // an open circuit breaker calls nothing
+})

@@ -1,0 +1,78 @@
+import { createLimiter, fixedWindow, type Logger, logEvents } from 'headgate'
+import pino from 'pino'
+import { brokenStore } from '../../support/fault-stores.js'
+
+const policy = fixedWindow({ limit: 5, window: '1h' })
+const key = (id: string) => id
+
+type Entry = [level: string, fields: Readonly<Record<string, unknown>>, message: string]
+
+function recordingLogger() {
+  const entries: Entry[] = []
+  const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    void entries.push([level, fields, message])
+  const logger: Logger = { debug: write('debug'), info: write('info'), warn: write('warn') }
+  return { logger, entries }
+}
+
+const original = process.env.DEBUG
+afterEach(() => {
+  if (original === undefined) delete process.env.DEBUG
+  else process.env.DEBUG = original
+})
+
+test('denials and clients near a limit are info, failures of the store are warnings', async () => {
+  const { logger, entries } = recordingLogger()
+  const limiter = createLimiter({ policy, key, name: 'api' })
+  logEvents(limiter, logger)
+  for (let i = 0; i < 6; i++) await limiter.charge('ada')
+  const failing = createLimiter({ policy, key, store: brokenStore() })
+  logEvents(failing, logger)
+  await failing.charge('ada')
+  expect(entries.map(([level, { event }, message]) => [level, event, message])).toEqual([
+    ['info', 'nearLimit', 'headgate: api: 1 of 5 left of api'],
+    ['info', 'limited', 'headgate: api: denied by api'],
+    ['warn', 'storeError', 'headgate: the store could not decide'],
+  ])
+  expect(entries[1]?.[1]).toMatchObject({ limiter: 'api', policy: 'api', source: 'store', remaining: 0 })
+  expect(entries[2]?.[1]).toMatchObject({ err: expect.any(Error) })
+})
+
+test('DEBUG=headgate adds each decision, and the returned function stops it all', async () => {
+  process.env.DEBUG = 'express:*,headgate'
+  const error = jest.spyOn(console, 'error').mockReturnValue()
+  const { logger, entries } = recordingLogger()
+  const limiter = createLimiter({ policy, key })
+  await limiter.charge('ada')
+  expect(error).toHaveBeenCalledTimes(1) // without a logger, to standard error
+  const stop = logEvents(limiter, logger)
+  await limiter.charge('ada')
+  expect(error).toHaveBeenCalledTimes(1)
+  expect(entries.map(([level, , message]) => [level, message])).toEqual([
+    ['debug', 'headgate: allowed by 5-in-1h'],
+  ])
+  stop()
+  await limiter.charge('ada')
+  expect(entries).toHaveLength(1)
+})
+
+test('without DEBUG, no decision is logged', async () => {
+  delete process.env.DEBUG
+  const { logger, entries } = recordingLogger()
+  const limiter = createLimiter({ policy, key })
+  logEvents(limiter, logger)
+  await limiter.charge('ada')
+  expect(entries).toEqual([])
+})
+
+test('pino writes the entries as JSON lines', async () => {
+  const lines: string[] = []
+  const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) })
+  const limiter = createLimiter({ policy, key: () => 'grace', name: 'api' })
+  logEvents(limiter, logger)
+  for (let i = 0; i < 6; i++) await limiter.charge({})
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 30, limiter: 'api', event: 'nearLimit' },
+    { level: 30, limiter: 'api', event: 'limited', msg: 'headgate: api: denied by api', limit: 5 },
+  ])
+})

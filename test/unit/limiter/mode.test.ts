@@ -1,0 +1,58 @@
+import express from 'express'
+import { createLimiter, loginGuard, rateLimit } from 'headgate'
+import supertest from 'supertest'
+
+const key = () => 'a'
+
+test('the mode of middleware can be switched while it runs', async () => {
+  const limit = rateLimit({ limit: 1, window: '1m', mode: 'report', block: ['192.0.2.1'] })
+  const app = express().set('trust proxy', 1).use(limit)
+  app.use((_req, res) => void res.end())
+  const statusOf = async (ip: string) => (await supertest(app).get('/').set('X-Forwarded-For', ip)).status
+  expect(limit.limiter.mode).toBe('report')
+  expect([await statusOf('203.0.113.5'), await statusOf('203.0.113.5')]).toEqual([200, 200])
+  expect(await statusOf('192.0.2.1')).toBe(200)
+  limit.limiter.mode = 'enforce'
+  expect([await statusOf('203.0.113.5'), await statusOf('192.0.2.1')]).toEqual([429, 403])
+  limit.limiter.mode = 'report'
+  expect([await statusOf('203.0.113.5'), await statusOf('192.0.2.1')]).toEqual([200, 200])
+})
+
+test('the mode of a limiter without HTTP can be switched, and nobody waits in report mode', async () => {
+  const limiter = createLimiter({ limit: 1, window: '1h', key })
+  const outcomes = async () => [
+    (await limiter.charge({})).allowed,
+    (await limiter.waitFor({}, { maxWaitMs: 1 })).allowed,
+  ]
+  await limiter.charge({})
+  expect(await outcomes()).toEqual([false, false])
+  limiter.mode = 'report'
+  expect(await outcomes()).toEqual([true, true])
+  limiter.mode = 'enforce'
+  expect(await outcomes()).toEqual([false, false])
+})
+
+test('the mode of a login guard can be switched', async () => {
+  const locked: string[] = []
+  const guard = loginGuard({
+    field: 'username',
+    consecutive: 1,
+    mode: 'report',
+    accountInEvents: 'clear',
+    onLockout: (account) => void locked.push(account),
+  })
+  const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(401))
+  const fail = async (username: string) => (await supertest(app).post('/login').send({ username })).status
+  expect([await fail('ada'), await fail('ada'), locked]).toEqual([401, 401, []])
+  guard.limiter.mode = 'enforce'
+  expect([await fail('ada'), locked]).toEqual([429, []])
+  expect([await fail('grace'), locked]).toEqual([401, ['grace']])
+})
+
+test('another mode is a TypeError, and changes nothing', () => {
+  const limiter = createLimiter({ limit: 1, window: '1m', key })
+  expect(() => {
+    limiter.mode = 'off' as never
+  }).toThrow(`createLimiter: mode must be one of 'enforce', 'report', got "off".`)
+  expect(limiter.mode).toBe('enforce')
+})

@@ -1,0 +1,153 @@
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
+import client from 'prom-client'
+import { promisingStore, storeThat } from '../../support/fault-stores.js'
+
+const policy = fixedWindow({ limit: 5, window: '1h' })
+const key = (id: string) => id
+
+/** Lets limiters decide in each way that has a metric of its own. */
+async function decideInManyWays(): Promise<void> {
+  const api = createLimiter({ name: 'api', policy, key, store: memoryStore() })
+  for (let i = 0; i < 6; i++) await api.charge('<b>ada</b>')
+  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }), key }
+  const tried = createLimiter({ name: 'tried', policy, key, store: memoryStore(), candidate, mode: 'report' })
+  for (let i = 0; i < 2; i++) await tried.charge('ada')
+  const remote = createLimiter({ policy, key, store: promisingStore() })
+  await remote.charge('ada')
+  const refuse = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+  const broken = createLimiter({ name: 'broken', policy, key, store: storeThat(refuse) })
+  broken.events.on('storeError', () => {})
+  for (let i = 0; i < 30; i++) await broken.charge('ada')
+}
+
+describe('prometheusMetrics', () => {
+  let register: client.Registry
+  let stop: () => void
+
+  beforeEach(() => {
+    register = new client.Registry()
+    const store = memoryStore()
+    store.charge([[{ key: 'a', policy, cost: 1 }]])
+    stop = prometheusMetrics(client, { register, stores: { sessions: store } })
+  })
+  afterEach(() => stop())
+
+  test('counts decisions by limiter, limit, outcome, source and mode', async () => {
+    await decideInManyWays()
+    const text = await register.metrics()
+    const lines = text
+      .split('\n')
+      .filter((line) => /^headgate_(decisions|near|candidate|store_keys)/.test(line))
+    expect(lines).toEqual([
+      'headgate_decisions_total{limiter="api",limit="api",outcome="allowed",source="store",mode="enforce"} 5',
+      'headgate_decisions_total{limiter="api",limit="api",outcome="denied",source="store",mode="enforce"} 1',
+      'headgate_decisions_total{limiter="tried",limit="tried",outcome="allowed",source="store",mode="report"} 2',
+      'headgate_decisions_total{limiter="_default",limit="5-in-1h",outcome="allowed",source="store",mode="enforce"} 1',
+      'headgate_decisions_total{limiter="broken",limit="",outcome="allowed",source="open",mode="enforce"} 30',
+      'headgate_near_limit_decisions_total{limiter="api",limit="api"} 2',
+      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="allowed",enforced_outcome="allowed"} 1',
+      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="denied",enforced_outcome="allowed"} 1',
+      'headgate_store_keys{store="sessions"} 1',
+    ])
+    expect(text).not.toContain('ada')
+  })
+
+  test('measures operations of remote stores, and the states of circuit breakers', async () => {
+    await decideInManyWays()
+    const text = await register.metrics()
+    const operations = 'headgate_store_operation_duration_seconds_count'
+    expect(text).toContain(`${operations}{limiter="_default",store="promising",operation="charge"} 1`)
+    expect(text).toMatch(
+      new RegExp(
+        `${operations}\\{limiter="broken",store="\\w+",operation="charge",error_type="ECONNREFUSED"\\} \\d`,
+      ),
+    )
+    const states = [
+      ...text.matchAll(/^headgate_circuit_breaker_state\{limiter="(\w+)",.*state="(.+)"\} (\d)$/gm),
+    ]
+    expect(states.map(([, limiter, state, value]) => [limiter, state, value])).toEqual([
+      ['_default', 'closed', '1'],
+      ['_default', 'half-open', '0'],
+      ['_default', 'open', '0'],
+      ['broken', 'closed', '0'],
+      ['broken', 'half-open', '0'],
+      ['broken', 'open', '1'],
+    ])
+  })
+
+  test('stops, and removes its metrics', async () => {
+    stop()
+    await decideInManyWays()
+    expect(await register.metrics()).not.toContain('headgate')
+    stop = prometheusMetrics(client, { register }) // the names are free again
+  })
+
+  test('uses the registry of prom-client by default', async () => {
+    const stopDefault = prometheusMetrics(client)
+    await createLimiter({ policy, key }).charge('ada')
+    expect(await client.register.metrics()).toContain('headgate_decisions_total{')
+    stopDefault()
+  })
+})
+
+test('openTelemetryMetrics records the same with attributes', async () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+  const provider = new MeterProvider({ readers: [reader] })
+  const stop = openTelemetryMetrics(provider.getMeter('headgate'))
+  await decideInManyWays()
+  await provider.forceFlush()
+  const metrics = exporter.getMetrics().at(-1)?.scopeMetrics[0]?.metrics ?? []
+  const byName = new Map(metrics.map((metric) => [metric.descriptor.name, metric]))
+  expect([...byName.keys()].sort()).toEqual([
+    'headgate.candidate.decisions',
+    'headgate.circuit_breaker.state',
+    'headgate.decisions',
+    'headgate.near_limit.decisions',
+    'headgate.store.operation.duration',
+  ])
+  expect(byName.get('headgate.decisions')?.dataPoints).toContainEqual(
+    expect.objectContaining({
+      value: 5,
+      attributes: {
+        'headgate.limiter.name': 'api',
+        'headgate.limit.name': 'api',
+        'headgate.decision.outcome': 'allowed',
+        'headgate.decision.source': 'store',
+        'headgate.limiter.mode': 'enforce',
+      },
+    }),
+  )
+  expect(byName.get('headgate.store.operation.duration')?.descriptor).toMatchObject({ unit: 's' })
+  expect(JSON.stringify(metrics)).not.toContain('ada')
+  const values = valuesOf(exporter)
+  stop()
+  exporter.reset()
+  await decideInManyWays()
+  await provider.forceFlush()
+  expect(valuesOf(exporter)).toEqual(values)
+  await provider.shutdown()
+})
+
+/** Returns the counts of decisions that were exported last. */
+function valuesOf(exporter: InMemoryMetricExporter): unknown[] {
+  const metrics = exporter.getMetrics().at(-1)?.scopeMetrics[0]?.metrics ?? []
+  const decisions = metrics.find(({ descriptor }) => descriptor.name === 'headgate.decisions')
+  return decisions?.dataPoints.map(({ value }) => value) ?? []
+}
+
+test('a wrong client or meter is a TypeError with the fix', () => {
+  expect(() => prometheusMetrics({} as never)).toThrow(
+    "prometheusMetrics: client must be the module prom-client, got an object. Write import client from 'prom-client', and pass client.",
+  )
+  expect(() => openTelemetryMetrics(undefined as never)).toThrow(
+    "openTelemetryMetrics: meter must be a meter, got undefined. Use metrics.getMeter('headgate') of @opentelemetry/api.",
+  )
+})
