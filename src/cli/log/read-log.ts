@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { InputError, printable } from '../failures.js'
+
+const CHUNK_BYTES = 256 * 1024
+
+/**
+ * Passes a log's bytes to `onChunk`, decompressed if they begin as gzip does (RFC 1952 §2.3.1). `-` is the
+ * standard input. `onRaw` gets how many bytes were read of the input itself. Rejects with an `InputError`
+ * if the input cannot be read; with what `onChunk` throws, too.
+ */
+export async function readLog(
+  path: string,
+  onChunk: (chunk: Buffer) => void,
+  onRaw: (bytes: number) => void,
+): Promise<void> {
+  const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  const counted = countBytes(raw, onRaw)
+  try {
+    const head = await firstBytes(counted)
+    const bytes = concat(head, counted)
+    if (!isGzip(head)) return await passAll(bytes, onChunk)
+    const source = Readable.from(bytes, { objectMode: false })
+    const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
+    source.on('error', (error) => gunzip.destroy(error))
+    await passAll(source.pipe(gunzip), onChunk)
+  } catch (error) {
+    throw asInputError(path, error)
+  } finally {
+    raw.destroy() // also the standard input, which would keep the process alive
+  }
+}
+
+async function passAll(bytes: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): Promise<void> {
+  for await (const chunk of bytes) onChunk(chunk)
+}
+
+async function* countBytes(
+  raw: AsyncIterable<Buffer>,
+  onRaw: (bytes: number) => void,
+): AsyncGenerator<Buffer, void> {
+  for await (const chunk of raw) {
+    onRaw(chunk.length)
+    yield chunk
+  }
+}
+
+/** Returns the first chunk, with as many more as make two bytes. */
+async function firstBytes(bytes: AsyncGenerator<Buffer, void>): Promise<Buffer> {
+  let head = Buffer.alloc(0)
+  while (head.length < 2) {
+    const { value, done } = await bytes.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  return head
+}
+
+async function* concat(head: Buffer, tail: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield head
+  yield* tail
+}
+
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  Z_BUF_ERROR: 'the gzip data ends early',
+  Z_DATA_ERROR: 'the gzip data is damaged',
+}
+
+/** Returns the error of a system call or of zlib as an `InputError`, others as they are. */
+export function asInputError(path: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (typeof code !== 'string') return error
+  return new InputError(`cannot read ${nameOf(path)}: ${REASONS[code] ?? message}`)
+}
+
+/** Returns how messages name an input. */
+export function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : printable(path)
+}

@@ -1,0 +1,54 @@
+/** What a replay reads of a line. One object serves all lines: copy what has to last. */
+export interface LoggedRequest {
+  timeMs: number
+  /** The source address as it was logged. */
+  address: string
+  /** `undefined` where nobody was signed in. */
+  user: string | undefined
+  method: string
+  /** Without the query. '' where the line names none. */
+  path: string
+  /** The object of a JSON line. */
+  fields: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * Whether a line is a request, is none (such as a connection that sent no request line), or is unreadable.
+ */
+export type LineKind = 'request' | 'other' | 'unreadable'
+
+/** Creates the object for `readAccessLine` and `readJsonLine` to fill. */
+export function emptyRequest(): LoggedRequest {
+  return { timeMs: 0, address: '', user: undefined, method: '', path: '', fields: undefined }
+}
+
+/**
+ * Reads a request line, such as `GET /users?page=2 HTTP/1.1`, into a request. Returns whether it is one:
+ * servers also log what was none, as `-` or as the bytes of a TLS handshake.
+ */
+export function readRequestLine(text: string, into: LoggedRequest): boolean {
+  const methodEnd = text.indexOf(' ')
+  if (methodEnd <= 0 || !isMethod(text, methodEnd)) return false
+  const targetEnd = text.indexOf(' ', methodEnd + 1)
+  into.method = text.slice(0, methodEnd)
+  into.path = pathOf(text.slice(methodEnd + 1, targetEnd < 0 ? text.length : targetEnd))
+  return into.path !== ''
+}
+
+function isMethod(text: string, end: number): boolean {
+  for (let i = 0; i < end; i++) {
+    const code = text.charCodeAt(i)
+    const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+    if (!isLetter && code !== 45 && code !== 95) return false
+  }
+  return true
+}
+
+/** Returns the path of a request's target, without scheme, host and query. */
+export function pathOf(target: string): string {
+  const queryAt = target.indexOf('?')
+  const bare = queryAt < 0 ? target : target.slice(0, queryAt)
+  if (bare.charCodeAt(0) === 47) return bare
+  const [, path] = /^https?:\/\/[^/]*(.*)$/is.exec(bare) ?? []
+  return path === undefined ? bare : path || '/'
+}

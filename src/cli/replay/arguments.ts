@@ -1,0 +1,149 @@
+import { parseArgs } from 'node:util'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import type { Policy } from '../../policies/policy.js'
+import { slidingWindow } from '../../policies/sliding-window.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
+import { windowMs } from '../../util/durations.js'
+import { findNearest } from '../../util/validate.js'
+import { UsageError } from '../failures.js'
+import type { KeyPart } from './identity.js'
+import { type RouteFilter, routeFilter } from './route-filter.js'
+
+/** What a command line asks for. */
+export interface ReplaySettings {
+  /** Paths of logs, in order; `-` is the standard input. */
+  readonly files: readonly string[]
+  /** Absent where only suggestions are wanted. */
+  readonly policy: Policy | undefined
+  /** The windows whose limits are suggested, if any. */
+  readonly suggest: { readonly windowMs: number; readonly startsAt: WindowStart } | undefined
+  readonly keys: readonly KeyPart[]
+  /** The option `--key` as it was given. */
+  readonly keyText: string
+  readonly isWanted: RouteFilter
+  readonly json: boolean
+}
+
+type WindowStart = 'clock' | 'first-request'
+type Make = (limit: number, window: number) => Policy
+
+/** The policies by name. The token bucket is what `rateLimit` makes of `limit` and `window`. */
+const POLICIES = {
+  'token-bucket': (limit, window) => tokenBucket({ capacity: limit, refill: limit, every: window }),
+  'sliding-window': (limit, window) => slidingWindow({ limit, window }),
+  'fixed-window': (limit, window) => fixedWindow({ limit, window }),
+  'first-request': (limit, window) => fixedWindow({ limit, window, startsAt: 'first-request' }),
+} satisfies Record<string, Make>
+
+type PolicyName = keyof typeof POLICIES
+
+/** The policies whose windows do not depend on the limit, so that one pass counts for all limits. */
+const COUNTABLE: Partial<Record<PolicyName, WindowStart>> = {
+  'fixed-window': 'clock',
+  'first-request': 'first-request',
+}
+
+const OPTIONS = {
+  limit: { type: 'string' },
+  window: { type: 'string' },
+  policy: { type: 'string' },
+  key: { type: 'string' },
+  only: { type: 'string', multiple: true },
+  suggest: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const
+
+/** Returns what the arguments ask for. Throws a `UsageError` for the first that is wrong. */
+export function parseReplayArguments(args: readonly string[]): ReplaySettings {
+  checkNames(args)
+  const { values, positionals: files } = parse(args)
+  if (files.length === 0)
+    throw new UsageError('no log given: name its file, or write - for the standard input')
+  if (files.filter((file) => file === '-').length > 1) throw new UsageError('- can be given only once')
+  const window = readWindow(values.window)
+  const kind = readPolicyName(values.policy)
+  const startsAt = values.suggest === true ? countableStart(kind) : undefined
+  const limit = values.limit === undefined && startsAt !== undefined ? undefined : readLimit(values.limit)
+  const keyText = values.key ?? 'ip'
+  return {
+    files,
+    policy: limit === undefined ? undefined : makePolicy(kind, limit, window),
+    suggest: startsAt && { windowMs: window, startsAt },
+    keys: keyText.split(',').map(readKeyPart),
+    keyText,
+    isWanted: routeFilter(values.only ?? []),
+    json: values.json ?? false,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ', 1)[0])
+  }
+}
+
+/** Throws for an unknown option, with the nearest: `parseArgs` suggests none. */
+function checkNames(args: readonly string[]): void {
+  const end = args.indexOf('--')
+  for (const arg of end < 0 ? args : args.slice(0, end)) {
+    if (!arg.startsWith('-') || arg === '-' || /^-\d/.test(arg)) continue
+    const [given = ''] = arg.split('=', 1)
+    const name = given.replace(/^-+/, '')
+    if (given.startsWith('--') && Object.hasOwn(OPTIONS, name)) continue
+    const near = findNearest(name, Object.keys(OPTIONS))
+    const fix = near === undefined ? '' : `; did you mean --${near}?`
+    throw new UsageError(`there is no option ${JSON.stringify(given)}${fix}`)
+  }
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) throw new UsageError('--limit is missing, such as --limit 100')
+  const limit = Number(text)
+  if (/^\d{1,15}$/.test(text) && limit >= 1) return limit
+  throw new UsageError(`--limit must be a whole number of at least 1, got ${JSON.stringify(text)}`)
+}
+
+function readWindow(text: string | undefined): number {
+  if (text === undefined) throw new UsageError('--window is missing, such as --window 1m')
+  try {
+    return windowMs('replay', 'window', text)
+  } catch {
+    const must = 'a length of time with its unit, such as 10s, 1m or 24h, of at most 10 years'
+    throw new UsageError(`--window must be ${must}, got ${JSON.stringify(text)}`)
+  }
+}
+
+function readPolicyName(text = 'token-bucket'): PolicyName {
+  if (Object.hasOwn(POLICIES, text)) return text as PolicyName
+  const names = Object.keys(POLICIES)
+  const near = findNearest(text, names)
+  const fix = near === undefined ? '' : `; did you mean ${near}?`
+  throw new UsageError(`--policy must be one of ${names.join(', ')}, got ${JSON.stringify(text)}${fix}`)
+}
+
+function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
+  try {
+    return POLICIES[kind](limit, window)
+  } catch (error) {
+    if (kind !== 'token-bucket') throw new UsageError((error as Error).message)
+    const fix = 'use --policy sliding-window, which keeps any rate'
+    throw new UsageError(`--limit ${limit} in --window ${window} ms is too fast for a token bucket; ${fix}`)
+  }
+}
+
+function countableStart(kind: PolicyName): WindowStart {
+  const startsAt = COUNTABLE[kind]
+  if (startsAt !== undefined) return startsAt
+  const why = `what a ${kind} denies under every limit cannot be counted exactly in one pass`
+  throw new UsageError(`--suggest requires --policy fixed-window or first-request: ${why}`)
+}
+
+function readKeyPart(text: string): KeyPart {
+  if (text === 'ip' || text === 'user' || text === 'path') return text
+  if (text.startsWith('field:') && text.length > 'field:'.length)
+    return { field: text.slice('field:'.length) }
+  const must = 'ip, user, path or field:NAME, or several of them joined by commas'
+  throw new UsageError(`--key must be ${must}, got ${JSON.stringify(text)}`)
+}

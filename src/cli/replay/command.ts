@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises'
+import { asInputError } from '../log/read-log.js'
+import { parseReplayArguments, type ReplaySettings } from './arguments.js'
+import { showProgress } from './progress.js'
+import { Replay } from './replay.js'
+import { reportJson, reportOf } from './report.js'
+import { reportText } from './report-text.js'
+
+export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window <time> [options]
+
+Decides each request of access logs as the middleware would have, and shows who would have been denied, and
+when. A log is a file in the common or combined format of nginx and Apache, or of JSON lines; it may be
+compressed by gzip. Name the oldest first. - is the standard input.
+
+  --limit <n>       how many requests a client may send in each window
+  --window <time>   the window, such as 10s, 1m or 24h
+  --policy <name>   token-bucket (the default, as of rateLimit), sliding-window, fixed-window or first-request
+  --key <keys>      what identifies a client: ip (the default), user, path or field:NAME (of JSON lines), or
+                    several of them, such as ip,path
+  --only <route>    limit only these requests, such as 'POST /login' or '/api/*'; may be repeated
+  --suggest         show the smallest limits that deny 0, 0.1 and 1 % of all requests, and of all clients;
+                    with --policy fixed-window or first-request, and with or without --limit
+  --json            print one JSON object
+
+Exit codes: 0 done, 1 an input failed, 2 wrong arguments.
+`
+
+/** Runs `headgate replay`. Returns what it prints. */
+export async function replayCommand(args: readonly string[]): Promise<string> {
+  const settings = parseReplayArguments(args)
+  const replay = await replayAll(settings)
+  const report = reportOf(replay, settings)
+  return settings.json ? reportJson(report) : reportText(report)
+}
+
+async function replayAll(settings: ReplaySettings): Promise<Replay> {
+  const replay = new Replay(settings)
+  const progress = showProgress(process.stderr, await totalBytes(settings.files))
+  try {
+    for (const file of settings.files) await replay.readFile(file, progress.add)
+  } finally {
+    progress.end()
+  }
+  return replay
+}
+
+/** Returns the size of all files; `undefined` if one of them is a pipe. Rejects if one does not exist. */
+async function totalBytes(files: readonly string[]): Promise<number | undefined> {
+  let total = 0
+  let isKnown = true
+  for (const file of files) {
+    if (file === '-') {
+      isKnown = false
+      continue
+    }
+    const found = await stat(file).catch((error: unknown) => {
+      throw asInputError(file, error)
+    })
+    isKnown &&= found.isFile()
+    total += found.size
+  }
+  return isKnown ? total : undefined
+}

@@ -1,0 +1,81 @@
+import { addressIdentity, parseAddress } from '../../keys/address.js'
+import { DEFAULT_IPV6_PREFIX } from '../../keys/by-ip.js'
+import { isKey } from '../../keys/identity.js'
+import { RecentMap } from '../../util/recent-map.js'
+import { fieldOf } from '../log/json-line.js'
+import type { LoggedRequest } from '../log/request-line.js'
+
+/** What identifies a client: a part of the option `--key`. */
+export type KeyPart = 'ip' | 'user' | 'path' | { readonly field: string }
+
+/** Returns the identity of a logged request. */
+export type LoggedIdentity = (request: LoggedRequest) => string
+
+/**
+ * Creates the function that returns whom a limit charges, as the middleware's keys do: addresses as
+ * `byIp()`, users as `byUser()`, which falls back on the address. What cannot be a key, such as a missing
+ * field, shares one identity per address.
+ */
+export function loggedIdentity(parts: readonly KeyPart[]): LoggedIdentity {
+  const readers = parts.map(partReader)
+  const [first] = readers
+  if (first !== undefined && readers.length === 1) return first
+  return (request) => readers.map((read) => read(request).replace(/[\\ ]/g, '\\$&')).join(' ')
+}
+
+/** Begins identities that no key can spell: a key holds no NUL. */
+const NUL = '\0'
+
+/** Returns an identity as reports show it. */
+export function identityName(identity: string): string {
+  return identity.replaceAll(NUL, '')
+}
+
+function partReader(part: KeyPart): LoggedIdentity {
+  const readAddress = addressReader()
+  const keyOr = (value: unknown, request: LoggedRequest, prefix = ''): string =>
+    isKey(value) ? `${prefix}${value}` : `${NUL}malformed:${readAddress(request)}`
+
+  if (part === 'ip') return readAddress
+  if (part === 'path') return (request) => keyOr(request.path, request)
+  if (part === 'user')
+    return (request) =>
+      request.user === undefined ? `anonymous:${readAddress(request)}` : keyOr(request.user, request, 'user:')
+  const { field } = part
+  return (request) => keyOr(fieldOf(request.fields ?? {}, field), request)
+}
+
+/** How many spellings of IPv6 addresses are cached. */
+const CACHED_ADDRESSES = 50_000
+const MAX_CACHED_LENGTH = 100
+
+function addressReader(): LoggedIdentity {
+  const cache = new RecentMap<string>(CACHED_ADDRESSES)
+  return function readAddress({ address }) {
+    if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) return address // plain IPv4
+    const known = cache.get(address)
+    if (known !== undefined) return known
+    const identity = identityOfAddress(address)
+    if (address.length <= MAX_CACHED_LENGTH) cache.set(ownCopy(address), ownCopy(identity))
+    return identity
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+/**
+ * Returns a network of IPv6, an address of IPv4, or the name of a host, which Apache can log in its place.
+ */
+function identityOfAddress(address: string): string {
+  const parsed = parseAddress(address)
+  if (parsed !== undefined) return addressIdentity(parsed, DEFAULT_IPV6_PREFIX)
+  const isName = /^[a-z\d](?:[a-z\d.-]{0,252})$/i.test(address)
+  return isName ? address.toLowerCase() : 'unknown'
+}
+
+/** Returns an equal string that keeps no other alive: a slice keeps all that it is a part of. */
+export function ownCopy(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le')
+}

@@ -1,0 +1,170 @@
+import { InputError } from '../failures.js'
+import { accessLineReader } from '../log/access-line.js'
+import { readJsonLine } from '../log/json-line.js'
+import { LineSplitter } from '../log/line-splitter.js'
+import { nameOf, readLog } from '../log/read-log.js'
+import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
+import type { ReplaySettings } from './arguments.js'
+import { ClientTable } from './client-table.js'
+import { Histogram } from './histogram.js'
+import { loggedIdentity } from './identity.js'
+import { LimitReplay } from './limit-replay.js'
+import { WindowCounts } from './suggestions.js'
+
+/** A line of an input; the first is 1. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+}
+
+/** A file is no log if none of its first lines can be read: so many of them. */
+const LINES_TRIED = 1000
+/** A file that begins this much earlier than those before it end is in the wrong place. */
+const MAX_STEP_BACK_MS = 60_000
+/** Single requests may be logged late, so the newest of a file's first requests counts: of so many. */
+const REQUESTS_TRIED = 100
+const BYTE_ORDER_MARK = 'ï»¿' // of UTF-8, read as Latin-1
+
+/**
+ * Decides the requests of logs, line by line. The time of a line is the clock, which never goes back, as the
+ * memory store's own: a request that was logged late is decided at the newest time before it.
+ *
+ * Memory grows with the number of clients, not with that of lines.
+ */
+export class Replay {
+  lines = 0
+  unreadable = 0
+  firstUnreadable: Place | undefined
+  /** Lines that are no request, or that `--only` leaves out. */
+  skipped = 0
+  requests = 0
+  outOfOrder = 0
+  mostMsBack = 0
+  firstMs = Number.NaN
+  /** When the last request was decided. */
+  lastMs = Number.NaN
+  /** The clock. */
+  newestMs = Number.NEGATIVE_INFINITY
+  readonly clients = new ClientTable()
+  readonly histogram = new Histogram()
+  readonly limit: LimitReplay | undefined
+  readonly windows: WindowCounts | undefined
+  readonly #settings: ReplaySettings
+  readonly #identityOf: (request: LoggedRequest) => string
+  readonly #needsFields: boolean
+  readonly #readAccessLine = accessLineReader()
+  readonly #request = emptyRequest()
+
+  constructor(settings: ReplaySettings) {
+    this.#settings = settings
+    this.#identityOf = loggedIdentity(settings.keys)
+    this.#needsFields = settings.keys.some((part) => typeof part === 'object')
+    this.limit = settings.policy && new LimitReplay(settings.policy)
+    this.windows = settings.suggest && new WindowCounts(settings.suggest.windowMs, settings.suggest.startsAt)
+  }
+
+  /** Replays one input, after those before it. `onRead` gets how many bytes were read of it. */
+  async readFile(path: string, onRead: (bytes: number) => void): Promise<void> {
+    const file = new FileCheck(nameOf(path), this.newestMs)
+    const splitter = new LineSplitter((line) => this.#addLine(line, file))
+    await readLog(path, (chunk) => splitter.push(chunk), onRead)
+    splitter.end()
+    file.end()
+  }
+
+  #addLine(line: string | undefined, file: FileCheck): void {
+    this.lines++
+    file.lines++
+    const text = file.lines === 1 && line?.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line
+    const kind = text === '' ? 'other' : this.#read(text)
+    if (kind === 'unreadable') {
+      this.unreadable++
+      this.firstUnreadable ??= { file: file.name, line: file.lines }
+      file.countUnreadable()
+      return
+    }
+    if (text !== '') file.readable++
+    if (kind === 'other') this.skipped++
+    else this.addRequest(this.#request, file)
+  }
+
+  #read(text: string | undefined): LineKind {
+    if (text === undefined) return 'unreadable'
+    if (text.charCodeAt(0) === 123) return readJsonLine(text, this.#request)
+    return this.#readAccessLine(text, this.#request)
+  }
+
+  /** Returns whether the limit allows a request; `undefined` where it does not apply, or there is none. */
+  addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
+    this.#moveClock(request.timeMs)
+    file.countRequest(request.timeMs)
+    if (!this.#settings.isWanted(request)) {
+      this.skipped++
+      return undefined
+    }
+    if (this.#needsFields && request.fields === undefined) {
+      throw new InputError(`${file.name}, line ${file.lines}: --key field:NAME requires JSON lines`)
+    }
+    const nowMs = this.newestMs
+    if (this.requests === 0) this.firstMs = nowMs
+    this.lastMs = nowMs
+    this.requests++
+    const id = this.clients.idOf(this.#identityOf(request))
+    const isAllowed = this.limit?.decide(id, nowMs)
+    this.windows?.add(id, nowMs)
+    this.histogram.add(nowMs, isAllowed === false)
+    return isAllowed
+  }
+
+  #moveClock(timeMs: number): void {
+    if (timeMs >= this.newestMs) {
+      this.newestMs = timeMs
+      return
+    }
+    this.outOfOrder++
+    this.mostMsBack = Math.max(this.mostMsBack, this.newestMs - timeMs)
+  }
+}
+
+/** Checks that a file is a log, and begins where those before it end. */
+export class FileCheck {
+  readonly name: string
+  lines = 0
+  readable = 0
+  readonly #newestBeforeMs: number
+  #requests = 0
+  #newestMs = Number.NEGATIVE_INFINITY
+
+  constructor(name: string, newestBeforeMs: number) {
+    this.name = name
+    this.#newestBeforeMs = newestBeforeMs
+  }
+
+  countUnreadable(): void {
+    if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
+  }
+
+  countRequest(timeMs: number): void {
+    if (this.#requests >= REQUESTS_TRIED) return
+    this.#requests++
+    this.#newestMs = Math.max(this.#newestMs, timeMs)
+    if (this.#requests === REQUESTS_TRIED) this.#checkOrder()
+  }
+
+  end(): void {
+    if (this.lines > 0 && this.readable === 0) this.#throwNoLog()
+    if (this.#requests > 0) this.#checkOrder()
+  }
+
+  #checkOrder(): void {
+    if (this.#newestMs >= this.#newestBeforeMs - MAX_STEP_BACK_MS) return
+    throw new InputError(`${this.name} begins before the log in front of it ends: name the oldest file first`)
+  }
+
+  #throwNoLog(): never {
+    const formats = 'the common or combined format, or JSON with a time and an address'
+    throw new InputError(
+      `${this.name} is no access log: none of its first ${this.lines} lines is in ${formats}`,
+    )
+  }
+}

@@ -1,0 +1,119 @@
+import { durationText } from '../../util/durations.js'
+import { printable } from '../failures.js'
+import type { LimitReport, Report } from './report.js'
+
+const BAR_WIDTH = 40
+const GAP = '  ...'
+
+/** Returns a report as text for people. */
+export function reportText(report: Report): string {
+  const { limits, suggestions } = report
+  const sections = [
+    inputLines(report),
+    ...limits.map((limit) => limitLines(limit, report)),
+    ...(suggestions === undefined ? [] : [suggestionLines(suggestions)]),
+  ]
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): string[] {
+  const { first } = unreadable
+  const firstPlace = first === null ? '' : `, the first is line ${count(first.line)} of ${first.file}`
+  const back = outOfOrder.lines === 0 ? '' : `, by up to ${spanText(outOfOrder.mostMs)}`
+  return [
+    row('lines', count(lines)),
+    row('unreadable', `${count(unreadable.lines)}${firstPlace}`),
+    ...(skipped === 0 ? [] : [row('skipped', count(skipped))]),
+    ...(outOfOrder.lines === 0 ? [] : [row('out of order', `${count(outOfOrder.lines)}${back}`)]),
+    row(
+      'requests',
+      rest.from === null ? '0' : `${count(rest.requests)}, ${timeText(rest.from)} to ${timeText(rest.to)}`,
+    ),
+    row('clients', `${count(rest.clients)}, by ${rest.key}`),
+  ]
+}
+
+function limitLines({ policy, limit, windowMs, denied, mostDenied }: LimitReport, report: Report): string[] {
+  const title = `${count(limit)} in ${durationText(windowMs)} (${policy})`
+  const lines = [
+    title,
+    row(
+      'denied',
+      `${count(denied.requests)} of ${count(report.requests)} requests (${percent(denied.requestShare)})`,
+    ),
+    row('', `${count(denied.clients)} of ${count(report.clients)} clients (${percent(denied.clientShare)})`),
+  ]
+  if (denied.firstAt === null) return lines
+  lines.push(row('when', `${timeText(denied.firstAt)} to ${timeText(denied.lastAt)}`))
+  return [...lines, '', ...histogramLines(report), '', ...clientLines(mostDenied)]
+}
+
+/** Returns a line for each bar; only one for several in a row without a denial. */
+function histogramLines({ histogram: { widthMs, bars } }: Report): string[] {
+  const most = Math.max(...bars.map(({ denied }) => denied))
+  const lines = [`  denied in each ${durationText(widthMs)}`]
+  for (const [i, { at, denied, requests }] of bars.entries()) {
+    const bar = '#'.repeat(Math.ceil((BAR_WIDTH * denied) / most)).padEnd(BAR_WIDTH)
+    const isQuiet = denied === 0 && bars[i - 1]?.denied === 0
+    if (!isQuiet) lines.push(`  ${timeText(at)}  ${bar}  ${count(denied)} of ${count(requests)}`)
+    else if (lines.at(-1) !== GAP) lines.push(GAP)
+  }
+  return lines
+}
+
+function clientLines(mostDenied: LimitReport['mostDenied']): string[] {
+  const names = mostDenied.map(({ client }) => printable(client))
+  const width = Math.max(...names.map((name) => name.length))
+  return [
+    '  denied most',
+    ...mostDenied.map(({ denied, requests }, i) => {
+      return `  ${(names[i] as string).padEnd(width)}  ${count(denied)} of ${count(requests)}`
+    }),
+  ]
+}
+
+function suggestionLines({
+  policy,
+  windowMs,
+  requests,
+  clients,
+}: NonNullable<Report['suggestions']>): string[] {
+  const head = `smallest limits in ${durationText(windowMs)} (${policy})`
+  const rows = requests.map(({ share, limit, denied }, i) => {
+    const ofClients = clients[i] as (typeof clients)[number]
+    return `  ${cells(
+      `${100 * share} %`,
+      `${count(limit)} (denies ${count(denied)})`,
+      `${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
+    )}`
+  })
+  return [head, `  ${cells('deny at most', 'of requests', 'of clients')}`, ...rows]
+}
+
+function cells(first: string, ...others: readonly string[]): string {
+  return `${first.padEnd(14)}${others.map((each) => each.padEnd(26)).join('')}`.trimEnd()
+}
+
+function row(name: string, value: string): string {
+  return `${name.padEnd(14)}${value}`
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`
+}
+
+/** Returns a time to the second, in UTC. */
+function timeText(iso: string | null): string {
+  return iso === null ? '-' : `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`
+}
+
+/** Returns a length of time in seconds if it is not too long for that. */
+function spanText(ms: number): string {
+  if (ms < 120_000) return `${Math.ceil(ms) / 1000} s`
+  if (ms < 2 * 86_400_000) return `${Math.round(ms / 60_000).toLocaleString('en-US')} min`
+  return `${Math.round(ms / 86_400_000).toLocaleString('en-US')} days`
+}

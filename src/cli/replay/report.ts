@@ -1,0 +1,124 @@
+import { UNPRINTABLE } from '../failures.js'
+import type { ReplaySettings } from './arguments.js'
+import { identityName } from './identity.js'
+import type { LimitReplay } from './limit-replay.js'
+import type { Place, Replay } from './replay.js'
+import type { Suggestion } from './suggestions.js'
+
+const SHOWN_CLIENTS = 10
+
+/** What a replay found, as `--json` prints it. Shares are of 1, times are in ISO 8601 and UTC. */
+export interface Report {
+  readonly lines: number
+  readonly unreadable: { readonly lines: number; readonly first: Place | null }
+  /** Lines that are no request, and those that `--only` leaves out. */
+  readonly skipped: number
+  /** Requests that were logged after a later one, and by how much at most. */
+  readonly outOfOrder: { readonly lines: number; readonly mostMs: number }
+  readonly requests: number
+  readonly clients: number
+  readonly key: string
+  readonly from: string | null
+  readonly to: string | null
+  /** One for each limit that was replayed. */
+  readonly limits: readonly LimitReport[]
+  readonly histogram: {
+    readonly widthMs: number
+    readonly bars: readonly { readonly at: string; readonly requests: number; readonly denied: number }[]
+  }
+  /** With `--suggest`. */
+  readonly suggestions?: {
+    readonly policy: 'fixed-window' | 'first-request'
+    readonly windowMs: number
+    readonly requests: readonly Suggestion[]
+    readonly clients: readonly Suggestion[]
+  }
+}
+
+export interface LimitReport {
+  readonly policy: string
+  readonly limit: number
+  readonly windowMs: number
+  readonly denied: {
+    readonly requests: number
+    readonly requestShare: number
+    readonly clients: number
+    readonly clientShare: number
+    readonly firstAt: string | null
+    readonly lastAt: string | null
+  }
+  readonly mostDenied: readonly {
+    readonly client: string
+    readonly requests: number
+    readonly denied: number
+  }[]
+}
+
+/** Returns what a replay found. Ends its counts. */
+export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): Report {
+  const { histogram, limit } = replay
+  const bars = histogram.bars().map(({ atMs, ...counts }) => ({ at: isoTime(atMs) as string, ...counts }))
+  const suggestions = replay.windows?.suggest(replay.clients.size)
+  return {
+    lines: replay.lines,
+    unreadable: { lines: replay.unreadable, first: replay.firstUnreadable ?? null },
+    skipped: replay.skipped,
+    outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack },
+    requests: replay.requests,
+    clients: replay.clients.size,
+    key: keyText,
+    from: isoTime(replay.firstMs),
+    to: replay.requests === 0 ? null : isoTime(replay.lastMs),
+    limits: limit === undefined ? [] : [limitReport(limit, replay)],
+    histogram: { widthMs: histogram.widthMs, bars },
+    ...(suggest &&
+      suggestions && {
+        suggestions: {
+          policy: suggest.startsAt === 'clock' ? 'fixed-window' : 'first-request',
+          windowMs: suggest.windowMs,
+          ...suggestions,
+        },
+      }),
+  }
+}
+
+function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitReport {
+  const { policy } = limit
+  const most = limit.mostDenied(clients.size, SHOWN_CLIENTS)
+  const names = clients.identitiesOf(new Set(most.map(({ id }) => id)))
+  return {
+    policy: policy.kind === 'first-request-window' ? 'first-request' : policy.kind,
+    limit: policy.limit,
+    windowMs: policy.windowMs,
+    denied: {
+      requests: limit.denied,
+      requestShare: shareOf(limit.denied, requests),
+      clients: limit.deniedClients,
+      clientShare: shareOf(limit.deniedClients, clients.size),
+      firstAt: isoTime(limit.firstDeniedMs),
+      lastAt: isoTime(limit.lastDeniedMs),
+    },
+    mostDenied: most.map(({ id, requests, denied }) => {
+      return { client: identityName(names.get(id) as string), requests, denied }
+    }),
+  }
+}
+
+function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole
+}
+
+function isoTime(atMs: number): string | null {
+  return Number.isFinite(atMs) ? new Date(atMs).toISOString() : null
+}
+
+/** Returns a report as JSON, with every character escaped that could steer a terminal. */
+export function reportJson(report: Report): string {
+  const json = JSON.stringify(report, null, 2)
+  return `${json.replace(UNPRINTABLE, (char) => (char === '\n' ? char : escapeUnits(char)))}\n`
+}
+
+function escapeUnits(char: string): string {
+  const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+}

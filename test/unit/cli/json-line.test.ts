@@ -1,0 +1,99 @@
+import { readJsonLine } from '../../../src/cli/log/json-line.js'
+import { emptyRequest } from '../../../src/cli/log/request-line.js'
+
+const TIME_MS = Date.UTC(2026, 10, 24, 3, 0, 1, 500)
+const WHOLE = { timeMs: TIME_MS, address: '192.0.2.7', user: 'ada', method: 'POST', path: '/login' }
+
+function read(line: string) {
+  const request = emptyRequest()
+  const kind = readJsonLine(line, request)
+  if (kind !== 'request') return kind
+  const { fields, ...rest } = request
+  return rest
+}
+
+test.each([
+  [
+    'nginx',
+    {
+      time_iso8601: '2026-11-24T03:00:01.5+00:00',
+      remote_addr: '192.0.2.7',
+      remote_user: 'ada',
+      request: 'POST /login?x=1 HTTP/1.1',
+    },
+  ],
+  [
+    'Caddy',
+    {
+      ts: TIME_MS / 1000,
+      user_id: 'ada',
+      request: { remote_ip: '192.0.2.7', method: 'POST', uri: '/login?x=1' },
+    },
+  ],
+  [
+    'Traefik',
+    {
+      time: '2026-11-24T03:00:01.500Z',
+      ClientHost: '192.0.2.7',
+      ClientUsername: 'ada',
+      RequestMethod: 'POST',
+      RequestPath: '/login',
+    },
+  ],
+  [
+    'pino-http',
+    {
+      time: TIME_MS,
+      user: 'ada',
+      req: { method: 'POST', url: '/login', remoteAddress: '192.0.2.7' },
+    },
+  ],
+  [
+    'a text of seconds',
+    { msec: '1795489201.500', ip: '192.0.2.7', user: 'ada', method: 'POST', url: '/login' },
+  ],
+])('%s', (_what, fields) => {
+  expect(read(JSON.stringify(fields))).toEqual(WHOLE)
+})
+
+test.each([
+  ['2026-11-24T03:00:01.5', TIME_MS],
+  ['2026-11-24 03:00:01.500', TIME_MS],
+  ['2026-11-24T04:00:01.5+0100', TIME_MS],
+  ['2026-11-24T03:00:01,5', undefined],
+  ['24/Nov/2026:03:00:01 +0000', TIME_MS - 500],
+  ['1795489201500', TIME_MS],
+  [1795489201.5, TIME_MS],
+])('the time %j', (time, timeMs) => {
+  const request = read(JSON.stringify({ time, ip: '192.0.2.7' }))
+  if (timeMs === undefined) expect(request).toBe('unreadable')
+  else expect(request).toMatchObject({ timeMs })
+})
+
+test('fields may be missing but time and address', () => {
+  const request = { timeMs: TIME_MS, address: '192.0.2.7', user: undefined, method: '', path: '' }
+  expect(read(JSON.stringify({ time: TIME_MS, ip: '192.0.2.7' }))).toEqual(request)
+  expect(read(JSON.stringify({ time: TIME_MS, ip: '192.0.2.7', remote_user: '-' }))).toEqual(request)
+})
+
+test('UTF-8, which is read as Latin-1, is decoded', () => {
+  const line = JSON.stringify({ time: TIME_MS, ip: '192.0.2.7', user: 'josé' })
+  expect(read(Buffer.from(line).toString('latin1'))).toMatchObject({ user: 'josé' })
+})
+
+test.each([
+  '{',
+  '{}',
+  '{"time":"yesterday","ip":"192.0.2.7"}',
+  '{"time":1795489201500}',
+  '{"time":-1,"ip":"192.0.2.7"}',
+  '{"time":1e300,"ip":"192.0.2.7"}',
+  '{"time":1795489201500,"ip":["192.0.2.7"]}',
+  '{"time":1795489201500,"__proto__":{"ip":"192.0.2.7"}',
+])('unreadable: %s', (line) => {
+  expect(read(line)).toBe('unreadable')
+})
+
+test('a request of nginx that is none', () => {
+  expect(read(JSON.stringify({ time: TIME_MS, ip: '192.0.2.7', request: '-' }))).toBe('other')
+})
