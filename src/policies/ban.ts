@@ -87,6 +87,11 @@ export function longestBanMs({ params }: Policy): number {
   return params.at(-1) as number
 }
 
+/** Returns how long a ban in the state of a `ban` policy still lasts; 0 where there is none. */
+export function banLeftMs({ width }: Policy, state: State, nowMs: number): number {
+  return Math.max(0, (state[width - 1] as number) - nowMs)
+}
+
 /**
  * Returns the state of a `ban` policy with a ban by hand of `banMs`, at most the longest of the policy. It
  * counts as a first ban for those that follow, and never ends a longer one.

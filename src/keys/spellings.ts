@@ -1,0 +1,32 @@
+import { addressIdentity, parseAddress } from './address.js'
+import { isKey, valueHash } from './identity.js'
+import { fold } from './name.js'
+
+/** What stored identities look like: printable, without blanks. */
+const IDENTITY = /^[!-~]{1,400}$/
+/** The networks of IPv6 by which limits usually identify clients, the default first. */
+const IPV6_PREFIXES = [56, 64, 48, 60, 128, 32]
+
+/**
+ * Returns the identities under which stores may have what a person typed: an identity as it is stored, an
+ * address, a user, a name, or another value of a key function. Empty for what can be no key. What several
+ * key functions make together can only be found as it is stored.
+ */
+export function spellingsOf(text: string, secret: string | undefined): readonly string[] {
+  const trimmed = text.trim()
+  if (trimmed === '' || !isKey(trimmed)) return []
+  const address = parseAddress(trimmed)
+  const networks =
+    address === undefined ? [] : IPV6_PREFIXES.map((prefix) => addressIdentity(address, prefix))
+  const values = [
+    trimmed,
+    text,
+    fold(trimmed),
+    `user:${trimmed}`,
+    ...networks,
+    ...networks.map((network) => `anonymous:${network}`),
+  ]
+  const asStored = IDENTITY.test(trimmed) ? [trimmed] : []
+  const inClear = secret === undefined ? networks : []
+  return [...new Set([...asStored, ...inClear, ...values.map(valueHash(secret))])]
+}

@@ -1,0 +1,45 @@
+import { createLimiter, foldName, identitiesOf, type KeyFunction, tokenBucket } from 'headgate'
+import { byField, byIp, byUser } from 'headgate/http'
+import { spellingsOf } from '../../../src/keys/spellings.js'
+
+const SECRET = 'a secret of 32 characters or more'
+const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
+
+function storedIdentity(key: KeyFunction<unknown>, subject: unknown, secret?: string): string | undefined {
+  const limiter = createLimiter<unknown>({ policy, key, ...(secret && { secret }) })
+  const decision = limiter.peek(subject)
+  return 'then' in decision ? undefined : identitiesOf(decision)[0]?.identity
+}
+
+const KEYS: readonly [what: string, key: KeyFunction<unknown>, subject: unknown, typed: string][] = [
+  ['an IPv4 address', byIp(), { ip: '203.0.113.7' }, '203.0.113.7'],
+  ['an IPv4 address in IPv6', byIp(), { ip: '203.0.113.7' }, '::ffff:203.0.113.7'],
+  ['an IPv6 address', byIp(), { ip: '2001:db8:7::1' }, '2001:DB8:7:0::2'],
+  ['a network of /64', byIp({ ipv6Prefix: 64 }), { ip: '2001:db8:7::1' }, '2001:db8:7::1'],
+  ['a user', byUser(), { user: { id: 42 } }, '42'],
+  ['one who is not signed in', byUser(), { ip: '203.0.113.7' }, '203.0.113.7'],
+  ['a field in another case', byField('name'), { body: { name: 'Ada ' } }, ' ADA'],
+  ['a value of an own function', (id) => id, 'tenant 7', 'tenant 7'],
+  ['blanks that belong to a value', (id) => id, ' tenant', ' tenant'],
+]
+
+test.each(KEYS)('finds what limits store of %s', (_what, key, subject, typed) => {
+  expect(spellingsOf(typed, undefined)).toContain(storedIdentity(key, subject))
+  expect(spellingsOf(typed, SECRET)).toContain(storedIdentity(key, subject, SECRET))
+})
+
+test('finds an identity as it is stored', () => {
+  const stored = storedIdentity(byIp(), { ip: '2001:db8:7::1' }) as string
+  expect(stored).toBe('2001:db8:7::/56')
+  expect(spellingsOf(stored, undefined)[0]).toBe(stored)
+  const hashed = storedIdentity((id) => id, foldName('ada')) as string
+  expect(spellingsOf(hashed, undefined)[0]).toBe(hashed)
+})
+
+test('under a secret, no address is in clear but what was typed', () => {
+  expect(spellingsOf('::ffff:203.0.113.7', SECRET)).not.toContain('203.0.113.7')
+})
+
+test.each([[''], ['   '], ['a\0b'], ['\ud800'], ['x'.repeat(1025)]])('finds nothing for %j', (typed) => {
+  expect(spellingsOf(typed, undefined)).toEqual([])
+})
