@@ -62,7 +62,8 @@ export function createCandidate<Subject>({
   store,
   events,
 }: CandidateOptions<Subject>): Candidate {
-  const resolveCharge = chargeResolver(entries, { ...context, keyHead: `${context.keyHead}/_candidate` })
+  const keyHead = `${context.keyHead}/_candidate`
+  const resolveCharge = chargeResolver(entries, { ...context, keyHead, known: new Map() })
   const figures = new CandidateFigures()
   /** What the candidate decided beside each decision of the limits in force. */
   const beside = new WeakMap<Decision, MaybePromise<Decision | undefined>>()

@@ -23,6 +23,7 @@ import { directDecider } from './direct-decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { healthOf } from './health.js'
 import { holdingsOf, type Keeper, releaseDecision } from './holdings.js'
+import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
 import { checkMode } from './mode.js'
@@ -218,6 +219,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     events,
     name: context.name,
   }
+  const { keyHead, secret, known } = context
+  withInspection(limiter, { store: settings.store, keyHead, secret, limits: known, update: store.update })
   logIfDebugged(limiter)
   return { limiter, report }
 }

@@ -262,6 +262,11 @@ export function adjustDecision(
   return (decision as Internals)[ADJUST]?.(cost, limits)
 }
 
+/** Returns a subject of `forget` and of changes by hand that stands for these keys, as a decision does. */
+export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unknown> {
+  return Object.defineProperty({}, CHARGE, { value: parts })
+}
+
 /** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined

@@ -88,7 +88,14 @@ export function limiterSettings(
   const readAddress = addressKey(addressReaderAmong(entries))
   return {
     entries,
-    context: { keyHead, name, secret, readAddress, checkKept: keptCheck(read) } satisfies LimitContext,
+    context: {
+      keyHead,
+      name,
+      secret,
+      readAddress,
+      checkKept: keptCheck(read),
+      known: new Map(),
+    } satisfies LimitContext,
     candidate,
     modeSwitch: { mode } as ModeSwitch,
     timeoutMs,

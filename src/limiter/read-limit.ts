@@ -29,7 +29,12 @@ export interface LimitContext {
   readonly readAddress: (subject: unknown) => string
   /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
   readonly checkKept: (owner: string, policy: Policy) => void
+  /** Where limits are recorded by the beginning of their keys. */
+  readonly known: Map<string, Limit>
 }
+
+/** A function may return a policy of its own for each client: so many limits are recorded. */
+const MAX_KNOWN = 64
 
 /** Uses what was read of a subject for one limit. */
 type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
@@ -78,15 +83,17 @@ export function limitReader<T>(
 
 function limitOf(
   { owner, entryName }: Entry,
-  { keyHead, name, checkKept }: LimitContext,
+  { keyHead, name, checkKept, known }: LimitContext,
   given: object,
 ): Limit {
   const policy = checkPolicy(owner, given)
   checkKept(owner, policy)
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
-  return {
+  const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
     beginning: `${head}:${signatureOf(policy)}:{`,
   }
+  if (known.size < MAX_KNOWN) known.set(limit.beginning, limit)
+  return limit
 }

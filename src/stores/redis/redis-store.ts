@@ -3,6 +3,7 @@ import { groupBy } from '../../util/group-by.js'
 import { batcher } from '../shared/batcher.js'
 import { withClient } from '../shared/client-of.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
+import { withExchange } from '../shared/process-exchange.js'
 import { checkRenewal } from '../shared/renew-units.js'
 import { withSubmit } from '../shared/submit.js'
 import { checkCosts, checkRefunds } from '../shared/validate.js'
@@ -12,6 +13,7 @@ import { type AnyRedisClient, transportOf } from './client.js'
 import { compareAndSwap } from './compare-and-swap.js'
 import { multiPolicyCall, refundCall, renewCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
+import { redisExchange } from './process-exchange.js'
 import { indexesOf, scriptRunner } from './script-runner.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
@@ -88,6 +90,7 @@ export function redisStore(client: AnyRedisClient): Store {
       await apply({ update, change })
     },
   }
+  withExchange(store, redisExchange(transport))
   return withSubmit(withClient(store, client), (charge, settle) => {
     check(charge)
     if (chargeAcross === undefined || charge.length === 1) shards.submit(charge, settle)

@@ -1,0 +1,29 @@
+import type { GuardedStore } from '../resilience/guarded-store.js'
+import type { Store } from '../stores/store.js'
+import type { Limiter } from './limiter.js'
+import type { Limit } from './read-limit.js'
+
+/** What tools read of a limiter, such as the dashboard. */
+export interface Inspection extends Pick<GuardedStore, 'update'> {
+  /** The store as it was given; `update` is that of the guarded one. */
+  readonly store: Store
+  /** What all keys of the limiter begin with. */
+  readonly keyHead: string
+  readonly secret: string | undefined
+  /** The limits whose policy is always the same, and those that a function has returned so far. */
+  readonly limits: ReadonlyMap<string, Limit>
+}
+
+/** Registered: a second copy of this package inspects the limiters of this one. */
+const INSPECTION = Symbol.for('headgate.limiter.inspection')
+
+/** Has tools inspect a limiter. */
+export function withInspection(limiter: object, inspection: Inspection): void {
+  Object.defineProperty(limiter, INSPECTION, { value: inspection })
+}
+
+/** Returns what tools read of a limiter; `undefined` for what is not a limiter. */
+export function inspectionOf(limiter: unknown): Inspection | undefined {
+  if (typeof limiter !== 'object' || limiter === null) return undefined
+  return (limiter as Limiter<never> & { readonly [INSPECTION]?: Inspection })[INSPECTION]
+}

@@ -1,0 +1,30 @@
+import type { ProcessExchange } from '../shared/process-exchange.js'
+import { asStoreError } from '../store-error.js'
+import type { Command, Transport } from './transport.js'
+
+/** Creates an exchange that keeps the notes under a key in a hash, with a field for each process. */
+export function redisExchange({ shardOf = () => 0, send }: Transport): ProcessExchange {
+  async function run(...commands: readonly [name: string, key: string, ...args: string[]][]) {
+    const sent = commands.map((words): Command => {
+      return { shard: shardOf(words[1]), words, firstKey: 1, keyCount: 1 }
+    })
+    try {
+      return await Promise.all(send(sent))
+    } catch (cause) {
+      throw asStoreError('redis', cause)
+    }
+  }
+
+  return {
+    async write(key, process, note, ttlMs) {
+      await run(['hset', key, process, note], ['pexpire', key, String(ttlMs)])
+    },
+    async read(key) {
+      const [reply] = await run(['hvals', key]) // drivers read the reply of HGETALL each in its own way
+      return (reply as Buffer[]).map(String)
+    },
+    async remove(key, process) {
+      await run(['hdel', key, process])
+    },
+  }
+}
