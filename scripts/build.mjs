@@ -26,6 +26,7 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
 await buildCode()
+copyPage()
 if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
@@ -44,7 +45,16 @@ async function buildCode() {
     for (const path of await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)
   }
-  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf(bundled))
+  const charts = resolve('node_modules/uplot/dist/uPlot.esm.js')
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...bundled, charts]))
+}
+
+/** Copies the page of the dashboard, and the library of its charts. */
+function copyPage() {
+  const folder = join(dist, 'page')
+  cpSync('src/dashboard/page', folder, { recursive: true })
+  for (const name of ['uPlot.esm.js', 'uPlot.min.css'])
+    cpSync(`node_modules/uplot/dist/${name}`, join(folder, name))
 }
 
 async function buildTypes() {

@@ -38,6 +38,7 @@ export const GROUPS: readonly Group[] = [
       'without-http': 'Without HTTP',
       operations: 'Operations',
       observability: 'Logs and metrics',
+      dashboard: 'Dashboard',
       reliability: 'Reliability',
       benchmarks: 'Benchmarks',
     },

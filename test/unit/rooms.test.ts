@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 /** The rooms of `src`, from the top down: a room imports from itself and from the rooms below it. */
 const ROOMS = [
   ['cli'],
-  ['adapters', 'testing', 'metrics'],
+  ['adapters', 'testing', 'metrics', 'dashboard'],
   ['login'],
   ['http'],
   ['limiter'],

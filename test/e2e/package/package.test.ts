@@ -37,6 +37,9 @@ function fetchNode(major: string): Promise<NodeBinary> {
   return node
 }
 
+/** The files of the dashboard's page. */
+const PAGE = [...readdirSync(join(ROOT, 'src/dashboard/page')), 'uPlot.esm.js', 'uPlot.min.css']
+
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name)
 const outputOf = async (command: string, args: readonly string[]) => {
   const { code, stdout, stderr } = await run(command, args, project)
@@ -50,6 +53,7 @@ test('the tarball holds the build, its documents and nothing else', async () => 
   const expected = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-LICENSES.txt'],
     'dist/esm/cli.js',
+    ...PAGE.map((file) => `dist/page/${file}`),
     ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
   ]
   expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort())
@@ -58,7 +62,9 @@ test('the tarball holds the build, its documents and nothing else', async () => 
 test('the tarball has the licenses of the packages that it bundles', async () => {
   const licenses = await mustRun('tar', ['-xzOf', tarball, 'package/dist/THIRD-PARTY-LICENSES.txt'], project)
   const names = Array.from(licenses.matchAll(/^([\w.-]+) \d+\.\d+\.\d+$/gm), ([, name]) => name)
-  expect(names).toEqual(expect.arrayContaining(['fast-check', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr']))
+  expect(names).toEqual(
+    expect.arrayContaining(['fast-check', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr', 'uplot']),
+  )
 })
 
 test.each(ENTRIES)(
@@ -67,8 +73,8 @@ test.each(ENTRIES)(
     const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
     const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], project))
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
-    const isStore = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite'].includes(entry.name)
-    const shared = isStore ? ['core.js', 'shared.js'] : ['core.js']
+    const ofStores = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite', 'dashboard'].includes(entry.name)
+    const shared = ofStores ? ['core.js', 'shared.js'] : ['core.js']
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },
 )

@@ -1,0 +1,2 @@
+export { type Dashboard, dashboard } from './dashboard/server/dashboard.js'
+export type { DashboardOptions } from './dashboard/server/options.js'

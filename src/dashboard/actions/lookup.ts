@@ -1,0 +1,67 @@
+import { spellingsOf } from '../../keys/spellings.js'
+import { subjectOfKeys } from '../../limiter/decision.js'
+import { partOf } from '../../limiter/read-limit.js'
+import { isBan, longestBanMs } from '../../policies/ban.js'
+import { readStanding, type Standing } from '../../stores/shared/read-standing.js'
+import { messageOf } from '../../stores/store-error.js'
+import type { Watched } from '../figures/limiter-watch.js'
+
+/** What one limit holds of an identity. `Infinity` is `null` in JSON. */
+export interface FoundStanding extends Standing {
+  readonly limitName: string
+  /** The identity as stores keep it. */
+  readonly identity: string
+}
+
+/** What a limiter holds of an identity. */
+export interface Found {
+  readonly limiter: string
+  /** Empty where the identity has taken nothing. */
+  readonly standings: readonly FoundStanding[]
+  /** The longest block that the limiter can keep; 0 where no limit of it is a ban. */
+  readonly longestBlockMs: number
+  /** Why it could not be read. */
+  readonly problem?: string
+}
+
+/** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
+export async function lookUp(watched: Watched, text: string): Promise<Found> {
+  const { name: limiter, inspection } = watched
+  const bansMs = keysOf(watched, text).flatMap(({ policy }) => (isBan(policy) ? [longestBanMs(policy)] : []))
+  const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
+  const { update } = inspection
+  if (update === undefined) {
+    const problem = `the store ${inspection.store.name} cannot look up identities: it has no update method`
+    return { limiter, standings: [], longestBlockMs, problem }
+  }
+  try {
+    const read = keysOf(watched, text).map(async (part) => {
+      const standing = await readStanding(update, part)
+      return standing === undefined ? [] : [{ limitName: part.name, identity: part.identity, ...standing }]
+    })
+    return { limiter, standings: (await Promise.all(read)).flat(), longestBlockMs }
+  } catch (error) {
+    return { limiter, standings: [], longestBlockMs, problem: messageOf(error) }
+  }
+}
+
+/** Forgets what an identity has used of a limiter. Rejects where the store failed. */
+export async function releaseIdentity(watched: Watched, text: string): Promise<void> {
+  await watched.limiter.forget(subjectOfKeys(keysOf(watched, text)))
+}
+
+/**
+ * Blocks an identity in those limits of a limiter that are bans, under each spelling that they may use. Rejects
+ * with a `TypeError` where there are none, or where the block is longer than one of them can be.
+ */
+export async function blockIdentity(watched: Watched, text: string, durationMs: number): Promise<void> {
+  await watched.limiter.blockFor(subjectOfKeys(keysOf(watched, text)), durationMs)
+}
+
+/** Returns all keys that an identity may have in a limiter. */
+function keysOf({ inspection: { limits, secret } }: Watched, text: string) {
+  const spellings = spellingsOf(text, secret)
+  return Array.from(limits.values()).flatMap((limit) =>
+    spellings.map((spelling) => partOf(limit, spelling, 0)),
+  )
+}

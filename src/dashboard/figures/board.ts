@@ -1,0 +1,82 @@
+import { quantileMs } from './latency.js'
+import type { LimiterWatch } from './limiter-watch.js'
+import { mergeReports } from './merge.js'
+import type { LimiterReport } from './report.js'
+import { type SharedReports, sharedReports } from './shared-reports.js'
+import { SLOT_MS } from './traffic.js'
+
+/** How often a process reports to the others. */
+const PUBLISH_MS = 2000
+
+/** What the page shows of one limiter. */
+export interface ShownLimiter extends Omit<LimiterReport, 'store'> {
+  /** How many processes the figures are of; 1 where they cannot be added up. */
+  readonly processes: number
+  readonly store: ShownStore
+}
+
+/** The store of a limiter. */
+export interface ShownStore extends Omit<LimiterReport['store'], 'latency'> {
+  /** How long half of the calls took at most, and 99 of 100; absent where there were none in the last minute. */
+  readonly medianMs?: number
+  readonly p99Ms?: number
+  /** Why the figures are those of this process alone. */
+  readonly problem?: string
+}
+
+/** What the page shows at one moment. */
+export interface Snapshot {
+  readonly atMs: number
+  readonly slotMs: number
+  readonly limiters: readonly ShownLimiter[]
+}
+
+/** The figures of all limiters of a dashboard. */
+export interface Board {
+  /** Reads what other processes reported. */
+  refresh(): Promise<void>
+  snapshot(): Snapshot
+  /** Ends the reports to other processes. */
+  stop(): void
+}
+
+/** Creates the board of some limiters, and begins to report to other processes. */
+export function boardOf(watches: readonly LimiterWatch[]): Board {
+  const shared = watches.map((watch) => sharedReports(watch))
+  const publishAll = () => Promise.all(shared.map((reports) => reports?.publish()))
+  const timer = shared.some((reports) => reports !== undefined)
+    ? setInterval(publishAll, PUBLISH_MS)
+    : undefined
+  timer?.unref()
+  return {
+    async refresh() {
+      await Promise.all(shared.map((reports) => reports?.refresh()))
+    },
+    snapshot() {
+      const limiters = watches.map((watch, i) => shownLimiter(watch.report(), shared[i]))
+      return { atMs: Date.now(), slotMs: SLOT_MS, limiters }
+    },
+    stop() {
+      clearInterval(timer)
+      for (const watch of watches) watch.stop()
+    },
+  }
+}
+
+function shownLimiter(own: LimiterReport, shared: SharedReports | undefined): ShownLimiter {
+  const { store, ...report } = mergeReports([own, ...(shared?.others() ?? [])])
+  const { latency, ...rest } = store
+  const medianMs = quantileMs(latency, 0.5)
+  const p99Ms = quantileMs(latency, 0.99)
+  const problem = shared?.problem()
+  return {
+    ...report,
+    processes: shared?.processes() ?? 1,
+    store: {
+      ...rest,
+      ...(medianMs !== undefined && { medianMs }),
+      ...(p99Ms !== undefined && { p99Ms }),
+      ...(problem !== undefined && { problem }),
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
+import type { Inspection } from '../../limiter/inspection.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import type { BreakerState } from '../../resilience/circuit-breaker.js'
+import { isMemoryStore } from '../../stores/memory/contract.js'
+import type { StoreMessage } from '../../stores/shared/store-channel.js'
+import { FrequentNames } from './frequent.js'
+import { Latency } from './latency.js'
+import { NearClients } from './near-clients.js'
+import type { DeniedClient, LimiterReport, LimitReport, StoreReport } from './report.js'
+import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
+
+/** The most clients in a list of a report. */
+const MAX_LISTED = 20
+/** A policy function may return ever new limits: so many have figures. */
+const MAX_LIMITS = 64
+
+type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'>
+
+interface LimitFigures extends LimitNumbers {
+  readonly traffic: Traffic
+}
+
+/** A limiter, and the name that the page shows. */
+export interface Watched {
+  readonly name: string
+  readonly limiter: Limiter<never>
+  readonly inspection: Inspection
+}
+
+/** Counts what a limiter decides in this process. Its memory is bounded. */
+export class LimiterWatch implements Watched {
+  readonly name: string
+  readonly limiter: Limiter<never>
+  readonly inspection: Inspection
+  readonly #traffic: Traffic
+  readonly #limits = new Map<string, LimitFigures>()
+  readonly #near = new NearClients()
+  readonly #denied = new FrequentNames()
+  readonly #latency = new Latency()
+  #state: BreakerState = 'closed'
+  readonly #now: () => number
+
+  constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
+    this.name = name
+    this.limiter = limiter
+    this.inspection = inspection
+    this.#now = now
+    this.#traffic = new Traffic(CHART_SLOTS, now())
+    limiter.events.on('decision', this.#count)
+    limiter.events.on('storeState', this.#setState)
+    if (!isMemoryStore(inspection.store)) subscribe('headgate:store', this.#measure)
+  }
+
+  /** Returns what the limiter did so far. */
+  report(): LimiterReport {
+    const nowMs = this.#now()
+    const candidate = this.limiter.candidateReport()
+    return {
+      name: this.name,
+      mode: this.limiter.mode,
+      traffic: this.#traffic.report(nowMs),
+      limits: this.#limitReports(nowMs),
+      near: this.#near.nearest(nowMs, MAX_LISTED),
+      denied: this.#denied.top(nowMs, MAX_LISTED).map(([name, denied]) => ({ ...clientOf(name), denied })),
+      store: this.#storeReport(nowMs),
+      ...(candidate && { candidate }),
+    }
+  }
+
+  /** Stops counting. */
+  stop(): void {
+    this.limiter.events.off('decision', this.#count)
+    this.limiter.events.off('storeState', this.#setState)
+    unsubscribe('headgate:store', this.#measure)
+  }
+
+  readonly #count = (decision: Decision): void => {
+    const nowMs = this.#now()
+    const { allowed, parts } = decision
+    this.#traffic.count(nowMs, allowed, 0)
+    for (const [i, part] of parts.entries()) {
+      const identityOf = () => chargeOf(decision)?.[i]?.identity ?? ''
+      this.#figuresOf(part, nowMs)?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
+      if (allowed) this.#near.note(nowMs, part, identityOf)
+      else if (!part.allowed) this.#denied.count(nowMs, nameOf(part.name, identityOf()))
+    }
+  }
+
+  readonly #setState = (state: BreakerState): void => {
+    this.#state = state
+  }
+
+  readonly #measure = (message: unknown): void => {
+    const event = message as StoreMessage
+    if (event.type !== 'call' || event.limiter !== this.limiter.name) return
+    if (event.store === this.inspection.store.name)
+      this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
+  }
+
+  #figuresOf(limit: LimitNumbers, nowMs: number): LimitFigures | undefined {
+    const key = keyOf(limit)
+    const known = this.#limits.get(key)
+    if (known !== undefined || this.#limits.size >= MAX_LIMITS) return known
+    const figures = { ...numbersOf(limit), traffic: new Traffic(MINUTE_SLOTS, nowMs) }
+    this.#limits.set(key, figures)
+    return figures
+  }
+
+  /** Returns the limits that have decided, and those that are known, but have not yet. */
+  #limitReports(nowMs: number): LimitReport[] {
+    const kinds = new Map<string, string>()
+    for (const { name, policy } of this.inspection.limits.values()) {
+      const limit = { name, limit: policy.limit, windowMs: policy.windowMs }
+      kinds.set(keyOf(limit), policy.kind)
+      this.#figuresOf(limit, nowMs)
+    }
+    return Array.from(this.#limits, ([key, { name, limit, windowMs, traffic }]) => ({
+      name,
+      kind: kinds.get(key) ?? '',
+      limit,
+      windowMs: Number.isFinite(windowMs) ? windowMs : null,
+      ...traffic.sum(nowMs),
+    }))
+  }
+
+  #storeReport(nowMs: number): StoreReport {
+    const { store } = this.inspection
+    const keys = isMemoryStore(store) ? { keys: store.size } : {}
+    return { name: store.name, state: this.#state, ...this.#latency.report(nowMs), ...keys }
+  }
+}
+
+/** Returns what tells a limit from others: a policy function may return several of one name. */
+function keyOf({ name, limit, windowMs }: LimitNumbers): string {
+  return `${name} ${limit} ${windowMs}`
+}
+
+function numbersOf({ name, limit, windowMs }: LimitNumbers): LimitNumbers {
+  return { name, limit, windowMs }
+}
+
+/** Joins a limit and an identity, neither of which has a blank. */
+function nameOf(limitName: string, identity: string): string {
+  return `${limitName} ${identity}`
+}
+
+function clientOf(name: string): Omit<DeniedClient, 'denied'> {
+  const [limitName = '', identity = ''] = name.split(' ')
+  return { limitName, identity }
+}

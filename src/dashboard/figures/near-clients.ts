@@ -1,0 +1,44 @@
+import type { PartDecision } from '../../limiter/decision.js'
+import { isNearLimit } from '../../limiter/near-limit.js'
+import type { NearClient } from './report.js'
+
+/** So many clients are remembered: those who came near a limit most recently. */
+const MAX_CLIENTS = 500
+/** For how long one is remembered that does not come back, where the limit does not say less. */
+const LONGEST_MS = 900_000
+
+interface Remembered extends NearClient {
+  readonly untilMs: number
+}
+
+/** Remembers the clients that have used 80 % of a limit. */
+export class NearClients {
+  readonly #clients = new Map<string, Remembered>()
+
+  /** Takes a limit's part in an allowed decision. `identityOf` is called where the client is remembered. */
+  note(nowMs: number, part: PartDecision, identityOf: () => string): void {
+    const isNear = isNearLimit(part)
+    if (!isNear && this.#clients.size === 0) return
+    const identity = identityOf()
+    const key = `${part.name} ${identity}`
+    this.#clients.delete(key)
+    if (!isNear) return
+    const { name: limitName, limit, remaining, resetAfterMs } = part
+    const untilMs = nowMs + Math.min(resetAfterMs, LONGEST_MS)
+    this.#clients.set(key, { limitName, identity, limit, remaining, untilMs })
+    if (this.#clients.size <= MAX_CLIENTS) return
+    const [oldest] = this.#clients.keys()
+    this.#clients.delete(oldest as string)
+  }
+
+  /** Returns those nearest to a limit, at most `most`. */
+  nearest(nowMs: number, most: number): readonly NearClient[] {
+    for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
+    return nearestFirst(Array.from(this.#clients.values(), ({ untilMs, ...client }) => client)).slice(0, most)
+  }
+}
+
+/** Sorts clients by the share of a limit that they have left. */
+export function nearestFirst(clients: readonly NearClient[]): NearClient[] {
+  return [...clients].sort((a, b) => a.remaining / a.limit - b.remaining / b.limit)
+}

@@ -1,0 +1,66 @@
+import type { CandidateReport } from '../../limiter/candidate-report.js'
+import type { Mode } from '../../limiter/mode.js'
+import type { BreakerState } from '../../resilience/circuit-breaker.js'
+
+/** Decisions over time, in slots of equal length; the oldest slot first, the last one still open. */
+export interface TrafficReport {
+  /** The number of the last slot: its start since the Unix epoch, divided by the length of a slot. */
+  readonly lastSlot: number
+  readonly allowed: readonly number[]
+  readonly denied: readonly number[]
+}
+
+/** A limit, with what it decided in the last minute. */
+export interface LimitReport {
+  readonly name: string
+  /** The kind of its policy, such as `'token-bucket'`; `''` where it is not known. */
+  readonly kind: string
+  readonly limit: number
+  /** `null` = it never resets by itself. */
+  readonly windowMs: number | null
+  readonly allowed: number
+  readonly denied: number
+  /** The largest share of the limit that a client had used: from 0 to 1. */
+  readonly peak: number
+}
+
+/** A client that has used 80 % of a limit. */
+export interface NearClient {
+  readonly limitName: string
+  /** The identity as stores keep it. */
+  readonly identity: string
+  readonly limit: number
+  readonly remaining: number
+}
+
+/** A client that was denied in the last 15 minutes. */
+export interface DeniedClient {
+  readonly limitName: string
+  readonly identity: string
+  /** How often; a lower bound where very many clients were denied. */
+  readonly denied: number
+}
+
+/** A store, as one limiter sees it. */
+export interface StoreReport {
+  readonly name: string
+  readonly state: BreakerState
+  /** Calls in the last minute, those that failed, and how long they took by bucket of `latency.ts`. */
+  readonly calls: number
+  readonly failures: number
+  readonly latency: readonly number[]
+  /** The keys of a memory store. */
+  readonly keys?: number
+}
+
+/** What one limiter did: in one process, or in all that share its store. */
+export interface LimiterReport {
+  readonly name: string
+  readonly mode: Mode
+  readonly traffic: TrafficReport
+  readonly limits: readonly LimitReport[]
+  readonly near: readonly NearClient[]
+  readonly denied: readonly DeniedClient[]
+  readonly store: StoreReport
+  readonly candidate?: CandidateReport
+}

@@ -1,0 +1,72 @@
+import type { TrafficReport } from './report.js'
+
+/** The length of a slot. Slots of all processes begin at the same times, so that they can be added up. */
+export const SLOT_MS = 5000
+/** Slots of 15 minutes. */
+export const CHART_SLOTS = 180
+/** Slots of a minute. */
+export const MINUTE_SLOTS = 12
+
+/** What the last slots have together. */
+export interface TrafficSum {
+  readonly allowed: number
+  readonly denied: number
+  /** The largest share of a limit that was used: from 0 to 1. */
+  readonly peak: number
+}
+
+/** Counts decisions in the latest slots of time. */
+export class Traffic {
+  readonly #allowed: Uint32Array
+  readonly #denied: Uint32Array
+  readonly #peaks: Float32Array
+  #lastSlot: number
+
+  /** Keeps so many slots, from `nowMs` on. */
+  constructor(slots: number, nowMs: number) {
+    this.#allowed = new Uint32Array(slots)
+    this.#denied = new Uint32Array(slots)
+    this.#peaks = new Float32Array(slots)
+    this.#lastSlot = Math.floor(nowMs / SLOT_MS)
+  }
+
+  /** Counts a decision, with the share of its limit that is used. A clock that steps back counts in the last slot. */
+  count(nowMs: number, allowed: boolean, share: number): void {
+    this.#advance(nowMs)
+    const at = this.#lastSlot % this.#allowed.length
+    if (allowed) (this.#allowed[at] as number)++
+    else (this.#denied[at] as number)++
+    if (share > (this.#peaks[at] as number)) this.#peaks[at] = share
+  }
+
+  sum(nowMs: number): TrafficSum {
+    this.#advance(nowMs)
+    const total = (counts: Uint32Array) => counts.reduce((sum, count) => sum + count, 0)
+    return { allowed: total(this.#allowed), denied: total(this.#denied), peak: Math.max(...this.#peaks) }
+  }
+
+  report(nowMs: number): TrafficReport {
+    this.#advance(nowMs)
+    const length = this.#allowed.length
+    const oldest = (this.#lastSlot + 1) % length
+    const inOrder = (counts: Uint32Array) => [...counts.subarray(oldest), ...counts.subarray(0, oldest)]
+    return {
+      lastSlot: this.#lastSlot,
+      allowed: inOrder(this.#allowed),
+      denied: inOrder(this.#denied),
+    }
+  }
+
+  /** Empties the slots that have begun since the last one. */
+  #advance(nowMs: number): void {
+    const slot = Math.floor(nowMs / SLOT_MS)
+    const length = this.#allowed.length
+    for (let i = Math.max(this.#lastSlot + 1, slot - length + 1); i <= slot; i++) {
+      const at = i % length
+      this.#allowed[at] = 0
+      this.#denied[at] = 0
+      this.#peaks[at] = 0
+    }
+    if (slot > this.#lastSlot) this.#lastSlot = slot
+  }
+}

@@ -1,0 +1,89 @@
+import uPlot from './uPlot.esm.js'
+
+const HEIGHT = 160
+
+/** Reads the colors of the page, which depend on the theme. */
+function colors() {
+  const style = getComputedStyle(document.documentElement)
+  return (name) => style.getPropertyValue(`--${name}`).trim()
+}
+
+/** Returns the rates of traffic: a second for each slot, the last one by the time that has passed of it. */
+function ratesOf({ traffic, slotMs, atMs }) {
+  const { lastSlot, allowed, denied } = traffic
+  const first = lastSlot - allowed.length + 1
+  const times = allowed.map((_, i) => ((first + i) * slotMs) / 1000)
+  const lastSeconds = Math.max(1, (atMs - lastSlot * slotMs) / 1000)
+  const perSecond = (counts) =>
+    counts.map((count, i) => count / (i === counts.length - 1 ? lastSeconds : slotMs / 1000))
+  return [times, perSecond(allowed), perSecond(denied)]
+}
+
+function optionsOf(width) {
+  const color = colors()
+  const axis = {
+    stroke: color('muted'),
+    font: '12px system-ui, sans-serif',
+    labelFont: '12px system-ui, sans-serif',
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { show: false },
+  }
+  const series = (label, name, dash) => ({
+    label,
+    stroke: color(name),
+    fill: `${color(name)}22`,
+    width: 2,
+    dash,
+    points: { show: false },
+    value: (_, value) => (value == null ? '-' : `${value.toFixed(1)} a second`),
+  })
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 20, 0, 0],
+    cursor: { drag: { x: false, y: false } },
+    legend: { live: true },
+    series: [
+      {
+        label: 'Time',
+        value: (_, value) => (value == null ? '-' : new Date(value * 1000).toLocaleTimeString('en-GB')),
+      },
+      series('Allowed', 'blue'),
+      series('Denied', 'red', [6, 3]),
+    ],
+    axes: [
+      {
+        ...axis,
+        size: 28,
+        values: (_, times) =>
+          times.map((time) => new Date(time * 1000).toLocaleTimeString('en-GB').slice(0, 5)),
+      },
+      { ...axis, label: 'requests a second', labelSize: 22, size: 46 },
+    ],
+    scales: { y: { range: (_, _min, max) => [0, Math.max(1, max * 1.1)] } },
+  }
+}
+
+/** Creates a chart of allowed and denied requests. */
+export function trafficChart(holder) {
+  let chart
+  let latest
+
+  function draw() {
+    chart?.destroy()
+    const data = ratesOf(latest)
+    chart = new uPlot(optionsOf(holder.clientWidth), data, holder)
+  }
+
+  new ResizeObserver(() => {
+    if (chart && chart.width !== holder.clientWidth)
+      chart.setSize({ width: holder.clientWidth, height: HEIGHT })
+  }).observe(holder)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => latest && draw())
+
+  return function show(shown) {
+    latest = shown
+    if (chart === undefined) draw()
+    else chart.setData(ratesOf(shown))
+  }
+}

@@ -1,0 +1,40 @@
+/** Returns an element. Children are elements or text: nothing is ever read as HTML. */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === 'onclick' || key === 'onsubmit') element.addEventListener(key.slice(2), value)
+    else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value)
+  }
+  element.append(...children.filter((child) => child !== undefined))
+  return element
+}
+
+/** Returns what a client is called, isolated from the text around it: it may be written from right to left. */
+export function identity(text) {
+  return el('bdi', { class: 'identity', dir: 'ltr', title: text }, text || '(empty)')
+}
+
+/** Returns a table with a caption and a head. Cells are elements or text; those of `numbers` are right-aligned. */
+export function table({ caption, isCaptionHidden = false, head, rows, numbers = [] }) {
+  const cell = (name, content, i) =>
+    el(
+      name,
+      { class: numbers.includes(i) ? 'number' : undefined, scope: name === 'th' ? 'col' : undefined },
+      content,
+    )
+  return el(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    el(
+      'table',
+      {},
+      el('caption', { class: isCaptionHidden ? 'visually-hidden' : undefined }, caption),
+      el('thead', {}, el('tr', {}, ...head.map((content, i) => cell('th', content, i)))),
+      el(
+        'tbody',
+        {},
+        ...rows.map((cells) => el('tr', {}, ...cells.map((content, i) => cell('td', content, i)))),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,160 @@
+import { trafficChart } from './chart.js'
+import { el, identity, table } from './dom.js'
+import { count, latency, percent, policy, rate } from './format.js'
+
+/** Creates the card of a limiter. `onPick` is called with an identity that was clicked. */
+export function limiterCard(name, onPick) {
+  const mode = el('span', { class: 'badge' }, '')
+  const processes = el('span', { class: 'quiet' }, '')
+  const figures = el('dl', { class: 'figures' })
+  const holder = el('div', {
+    class: 'chart',
+    role: 'img',
+    'aria-label': `Requests to ${name} a second, last 15 minutes`,
+  })
+  const lists = el('div', { class: 'lists' })
+  const titleId = `limiter-${name}`
+  const card = el(
+    'section',
+    { class: 'card limiter', 'aria-labelledby': titleId, 'data-limiter': name },
+    el('div', { class: 'title' }, el('h2', { id: titleId }, name), mode, processes),
+    figures,
+    holder,
+    lists,
+  )
+  const showChart = trafficChart(holder)
+  const updateLists = keepFocus(lists)
+
+  function show(limiter, { slotMs, atMs }) {
+    mode.textContent = limiter.mode === 'report' ? 'report mode: nobody is denied' : 'enforcing'
+    mode.classList.toggle('is-report', limiter.mode === 'report')
+    processes.textContent = limiter.processes > 1 ? `${count(limiter.processes)} processes` : 'this process'
+    figures.replaceChildren(...figuresOf(limiter, { slotMs, atMs }))
+    showChart({ traffic: limiter.traffic, slotMs, atMs })
+    updateLists([
+      limitTable(limiter),
+      nearTable(limiter, onPick),
+      deniedTable(limiter, onPick),
+      ...(limiter.candidate ? [candidatePanel(limiter.candidate, onPick)] : []),
+    ])
+  }
+
+  return { card, show }
+}
+
+/** Returns a function that replaces the children of a list, and leaves the focus where it is. */
+function keepFocus(list) {
+  let shown = ''
+  return (children) => {
+    const html = children.map((child) => child.outerHTML).join('')
+    if (html === shown || list.contains(getSelection()?.anchorNode ?? null)) return
+    shown = html
+    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.pick : undefined
+    list.replaceChildren(...children)
+    if (focused !== undefined) list.querySelector(`[data-pick="${CSS.escape(focused)}"]`)?.focus()
+  }
+}
+
+function figuresOf({ traffic, store }, { slotMs, atMs }) {
+  const seconds = (11 * slotMs + Math.max(0, atMs - traffic.lastSlot * slotMs)) / 1000
+  const lastMinute = (counts) => counts.slice(-12).reduce((sum, value) => sum + value, 0)
+  const [allowed, denied] = [lastMinute(traffic.allowed), lastMinute(traffic.denied)]
+  const figure = (name, value, tone) => el('div', { class: tone }, el('dt', {}, name), el('dd', {}, value))
+  const shown = [
+    figure('allowed a second', rate(allowed / seconds)),
+    figure('denied a second', rate(denied / seconds), denied > 0 ? 'is-denied' : undefined),
+    figure('denied', percent(allowed + denied === 0 ? 0 : denied / (allowed + denied))),
+    figure('store', storeText(store), store.state === 'closed' ? undefined : 'is-denied'),
+  ]
+  if (store.keys !== undefined) shown.push(figure('keys held', count(store.keys)))
+  if (store.p99Ms !== undefined)
+    shown.push(figure('store latency', `${latency(store.medianMs)}, 99 % under ${latency(store.p99Ms)}`))
+  if (store.failures > 0)
+    shown.push(figure('failed calls', `${count(store.failures)} of ${count(store.calls)}`, 'is-denied'))
+  if (store.problem !== undefined) shown.push(figure('this process only', store.problem, 'is-denied'))
+  return shown
+}
+
+function storeText({ name, state }) {
+  if (state === 'closed') return `${name}, up`
+  return state === 'open' ? `${name}, away: circuit breaker open` : `${name}, being tried`
+}
+
+function limitTable({ limits }) {
+  return table({
+    caption: 'Limits, last minute',
+    head: ['limit', 'allows', 'allowed', 'denied', 'highest use'],
+    numbers: [2, 3, 4],
+    rows: limits.map((limit) => [
+      limit.name,
+      policy(limit),
+      count(limit.allowed),
+      count(limit.denied),
+      percent(Math.min(1, Math.max(0, limit.peak))),
+    ]),
+  })
+}
+
+function pick(text, onPick) {
+  return el(
+    'button',
+    { type: 'button', class: 'pick', 'data-pick': text, onclick: () => onPick(text) },
+    identity(text),
+  )
+}
+
+function nearTable({ near }, onPick) {
+  if (near.length === 0) return empty('Clients near a limit', 'Nobody has used 80 % of a limit.')
+  return table({
+    caption: 'Clients near a limit',
+    head: ['client', 'limit', 'left'],
+    numbers: [2],
+    rows: near.map((client) => [
+      pick(client.identity, onPick),
+      client.limitName,
+      `${count(client.remaining)} of ${count(client.limit)}`,
+    ]),
+  })
+}
+
+function deniedTable({ denied }, onPick) {
+  if (denied.length === 0) return empty('Denied most, last 15 minutes', 'Nobody was denied.')
+  return table({
+    caption: 'Denied most, last 15 minutes',
+    head: ['client', 'limit', 'denied'],
+    numbers: [2],
+    rows: denied.map((client) => [pick(client.identity, onPick), client.limitName, count(client.denied)]),
+  })
+}
+
+function candidatePanel(candidate, onPick) {
+  const { requests, denied, newlyDenied, newlyAllowed } = candidate
+  const share = requests === 0 ? 0 : denied / requests
+  return el(
+    'div',
+    { class: 'candidate' },
+    el('h3', {}, 'Candidate, beside the limits in force'),
+    el(
+      'p',
+      {},
+      `Would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}): ` +
+        `${count(newlyDenied)} that were allowed; and allowed ${count(newlyAllowed)} that were denied.`,
+    ),
+    table({
+      caption: 'Limits of the candidate',
+      isCaptionHidden: true,
+      head: ['limit', 'denied', 'clients', 'most often'],
+      numbers: [1, 2],
+      rows: candidate.limits.map(({ name, denied, deniedClients, mostDenied }) => [
+        name,
+        count(denied),
+        count(deniedClients),
+        el('span', {}, ...mostDenied.slice(0, 3).map((client) => pick(client.identity, onPick))),
+      ]),
+    }),
+  )
+}
+
+function empty(title, text) {
+  return el('div', { class: 'empty' }, el('h3', {}, title), el('p', { class: 'quiet' }, text))
+}

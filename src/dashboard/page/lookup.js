@@ -1,0 +1,125 @@
+import { el, identity, table } from './dom.js'
+import { clock, count, duration } from './format.js'
+
+const BLOCKS = [
+  ['10 minutes', 600_000],
+  ['1 hour', 3_600_000],
+  ['1 day', 86_400_000],
+]
+
+/** Sends an action. Returns the response, or throws an `Error` with what went wrong. */
+async function post(action, body) {
+  const response = await fetch(action, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => undefined)
+  if (response === undefined) throw new Error('The server does not answer.')
+  const reply = await response.json().catch(() => ({}))
+  if (!response.ok) throw new Error(reply.error ?? `The server answered ${response.status}.`)
+  return reply
+}
+
+/** Connects the form. Returns a function that looks up an identity. */
+export function lookupForm(form, results) {
+  const input = form.elements.namedItem('identity')
+  let latest = 0
+
+  async function lookUp(text, done) {
+    input.value = text
+    const turn = ++latest
+    try {
+      const { found } = await post('lookup', { identity: text })
+      if (turn === latest) results.replaceChildren(...shown(text, found, done))
+    } catch (error) {
+      if (turn === latest) results.replaceChildren(problem(error.message))
+    }
+  }
+
+  function shown(text, found, done) {
+    const summary = el('p', {}, summaryOf(found), ' ', identity(text), done === undefined ? '' : `: ${done}`)
+    return [summary, ...found.map((each) => foundPanel(text, each))]
+  }
+
+  function foundPanel(text, { limiter, standings, longestBlockMs, problem: failure }) {
+    if (failure !== undefined) return el('div', { class: 'found' }, el('h3', {}, limiter), problem(failure))
+    const act = (action, body, done) => async () => {
+      try {
+        await post(action, { identity: text, limiter, ...body })
+        await lookUp(text, `${done} in ${limiter}.`)
+      } catch (error) {
+        results.prepend(problem(error.message))
+      }
+    }
+    const choices = BLOCKS.filter(([, ms]) => ms <= longestBlockMs)
+    if (choices.length === 0 && longestBlockMs > 0) choices.push([duration(longestBlockMs), longestBlockMs])
+    const buttons = [
+      standings.length > 0 && button('Release', `Release in ${limiter}`, act('release', {}, 'released')),
+      ...choices.map(([name, durationMs]) =>
+        button(
+          `Block for ${name}`,
+          `Block in ${limiter} for ${name}`,
+          act('block', { durationMs }, `blocked for ${name}`),
+        ),
+      ),
+    ].filter(Boolean)
+    const hint = longestBlockMs === 0 ? 'No limit of this limiter is a ban, so it cannot block.' : undefined
+    return el(
+      'div',
+      { class: 'found', 'data-found': limiter },
+      el('h3', {}, limiter),
+      standings.length === 0
+        ? el('p', { class: 'quiet' }, 'Nothing used.')
+        : standingTable(limiter, standings),
+      el('p', { class: 'row' }, ...buttons, hint && el('span', { class: 'quiet' }, hint)),
+    )
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void lookUp(input.value)
+  })
+  return (text) => {
+    void lookUp(text)
+    input.focus()
+    form.scrollIntoView({ block: 'nearest' })
+  }
+}
+
+function standingTable(limiter, standings) {
+  return table({
+    caption: `Used of ${limiter}`,
+    isCaptionHidden: true,
+    head: ['limit', 'stored as', 'left', 'why', 'all is back'],
+    numbers: [2],
+    rows: standings.map((standing) => [
+      standing.limitName,
+      identity(standing.identity),
+      `${count(standing.remaining)} of ${count(standing.limit)}`,
+      whyOf(standing),
+      standing.resetAfterMs === null ? 'never by itself' : `in ${duration(standing.resetAfterMs)}`,
+    ]),
+  })
+}
+
+/** Returns why a client is limited, and until when. */
+function whyOf({ remaining, moreAfterMs, bannedForMs }) {
+  if (bannedForMs > 0) return `banned for ${duration(bannedForMs)}, until ${clock(Date.now() + bannedForMs)}`
+  if (remaining > 0) return 'not limited'
+  if (moreAfterMs === null) return 'used up, until it is released'
+  return `used up: more in ${duration(moreAfterMs)}, at ${clock(Date.now() + moreAfterMs)}`
+}
+
+function summaryOf(found) {
+  const isLimited = found.some(({ standings }) => standings.some(({ remaining }) => remaining === 0))
+  if (isLimited) return 'Limited:'
+  return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter knows'
+}
+
+function button(text, label, onclick) {
+  return el('button', { type: 'button', 'aria-label': label, onclick }, text)
+}
+
+function problem(text) {
+  return el('p', { class: 'problem', role: 'alert' }, text)
+}

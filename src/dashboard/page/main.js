@@ -1,0 +1,41 @@
+import { clock } from './format.js'
+import { limiterCard } from './limiter-card.js'
+import { lookupForm } from './lookup.js'
+
+const connection = document.getElementById('connection')
+const holder = document.getElementById('limiters')
+const lookUp = lookupForm(document.getElementById('lookup'), document.getElementById('found'))
+const cards = new Map()
+
+function cardOf(name) {
+  let card = cards.get(name)
+  if (card === undefined) {
+    card = limiterCard(name, lookUp)
+    cards.set(name, card)
+    holder.append(card.card)
+  }
+  return card
+}
+
+function show(snapshot) {
+  for (const limiter of snapshot.limiters) cardOf(limiter.name).show(limiter, snapshot)
+}
+
+let since = ''
+
+function setConnection(text, isLive) {
+  if (text === since) return
+  since = text
+  connection.textContent = text
+  connection.classList.toggle('is-live', isLive)
+}
+
+const events = new EventSource('events')
+events.addEventListener('message', ({ data }) => {
+  show(JSON.parse(data))
+  setConnection('Live', true)
+})
+events.addEventListener('error', () => {
+  setConnection(`No connection since ${clock(Date.now())}. Figures are old.`, false)
+  if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000)
+})

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { boardOf } from '../figures/board.js'
+import { LimiterWatch } from '../figures/limiter-watch.js'
+import { actionsOn } from './actions.js'
+import { isCrossOrigin } from './cross-origin.js'
+import { eventStream } from './event-stream.js'
+import { type DashboardOptions, readDashboardOptions } from './options.js'
+import { readPageFiles } from './page-files.js'
+import { readJson } from './read-json.js'
+import {
+  RequestError,
+  redirectToFolder,
+  send,
+  sendError,
+  sendJson,
+  sentPath,
+  setSecurityHeaders,
+} from './respond.js'
+
+/** A handler of Express, Connect and `node:http`. */
+export interface Dashboard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> {
+  (req: Req, res: Res, next?: (error?: unknown) => void): void
+  /** Stops counting, and ends open pages. */
+  close(): void
+}
+
+/**
+ * Creates a live page about limiters, to be mounted on a path: allowed and denied requests over the last 15
+ * minutes, the clients near a limit and those denied most, the limits with their load, candidates beside the
+ * limits in force, and the store. It looks up an identity, releases it, or blocks it for a time. It counts
+ * from its creation on; for limiters on Redis it adds up all processes that have created a dashboard.
+ *
+ * `authorize` decides who may see it. The page loads nothing from other servers and runs under a strict
+ * Content Security Policy; changes that other sites send are refused. At most 20 pages are served at a time.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message, and an `Error` where the files of the
+ * page are missing, since a bundler left them out.
+ */
+export function dashboard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+>(options: DashboardOptions<Req, Res>): Dashboard<Req, Res> {
+  const { limiters } = readDashboardOptions(options)
+  const { authorize } = options
+  const files = readPageFiles()
+  const watches = limiters.map((watched) => new LimiterWatch(watched))
+  const board = boardOf(watches)
+  const stream = eventStream(board)
+  const actions = actionsOn(watches)
+
+  async function answer(req: Req, res: Res): Promise<void> {
+    setSecurityHeaders(res)
+    const isAuthorized = await authorize(req, res)
+    if (res.headersSent || res.writableEnded) return
+    if (isAuthorized !== true) throw new RequestError(403, 'You may not see this page.')
+    const path = req.url?.split('?', 1)[0] ?? '/'
+    const name = path.slice(path.lastIndexOf('/') + 1) // relative to where the page is mounted
+    const action = actions.get(name)
+    if (action !== undefined) {
+      checkChange(req)
+      sendJson(res, 200, await action(await readJson(req)))
+      return
+    }
+    if (req.method !== 'GET' && req.method !== 'HEAD') throw notAllowed('GET, HEAD')
+    show(name, req, res)
+  }
+
+  function show(name: string, req: Req, res: Res): void {
+    if (name === '' && !sentPath(req).endsWith('/')) {
+      redirectToFolder(req, res)
+    } else if (name === 'events' && req.method === 'GET') {
+      stream.add(res)
+    } else {
+      const file = files.get(name === '' ? 'index.html' : name)
+      if (file === undefined) throw new RequestError(404, 'There is no such page.')
+      send(res, 200, file.type, file.content)
+    }
+  }
+
+  function dashboardHandler(req: Req, res: Res, next?: (error?: unknown) => void): void {
+    answer(req, res).catch((error) => {
+      if (error instanceof RequestError) sendError(res, error)
+      else if (next) next(error)
+      else sendJson(res, 500, { error: 'The page failed.' })
+    })
+  }
+
+  return Object.assign(dashboardHandler, {
+    close() {
+      stream.stop()
+      board.stop()
+    },
+  })
+}
+
+/** Throws unless a request may change something: a POST that no other site sent. */
+function checkChange(req: IncomingMessage): void {
+  if (req.method !== 'POST') throw notAllowed('POST')
+  if (isCrossOrigin(req)) throw new RequestError(403, 'The request comes from another site.')
+}
+
+function notAllowed(methods: string): RequestError {
+  return new RequestError(405, `Use ${methods}.`, { Allow: methods })
+}

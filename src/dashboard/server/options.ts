@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inspectionOf } from '../../limiter/inspection.js'
+import type { Limiter } from '../../limiter/limiter.js'
+import { callback, readOptions } from '../../options/option-table.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { wrongKind, wrongOption } from '../../util/validate.js'
+import type { Watched } from '../figures/limiter-watch.js'
+
+/** Options of `dashboard`. */
+export interface DashboardOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> {
+  /** The limiters to show: what `createLimiter` returns, and the `limiter` of each middleware. Up to 50. */
+  limiters: readonly Limiter<never>[]
+  /**
+   * Returns whether a request may see the page and act on it. Called for every request; others are answered
+   * 403. It may answer a request itself, such as with 401 or a redirect to the login.
+   */
+  authorize: (req: Req, res: Res) => MaybePromise<boolean>
+}
+
+const MAX_LIMITERS = 50
+
+const OPTIONS = {
+  rows: { limiters: readLimiters, authorize: readAuthorize },
+  fixes: { limiter: 'limiters', auth: 'authorize', authorise: 'authorize' },
+}
+
+/** Reads the options. Throws a `TypeError` that names each wrong option and its fix. */
+export function readDashboardOptions(options: object) {
+  return readOptions('dashboard', options, OPTIONS)
+}
+
+function readLimiters(owner: string, option: string, limiters: unknown): readonly Watched[] {
+  if (!Array.isArray(limiters) || limiters.length === 0 || limiters.length > MAX_LIMITERS) {
+    const fix = 'Write limiters: [api.limiter].'
+    throw wrongKind(owner, option, `an array of 1 to ${MAX_LIMITERS} limiters`, limiters, fix)
+  }
+  const watched = limiters.map((limiter: unknown, i) => readLimiter(owner, `${option}[${i}]`, limiter, i))
+  for (const [i, { name, limiter }] of watched.entries()) {
+    const first = watched.findIndex((other) => other.name === name)
+    if (first === i) continue
+    const same = watched[first]?.limiter === limiter ? 'is there twice' : 'has the name of another'
+    const fix = 'List each limiter once, and give each its own name.'
+    throw new TypeError(`${owner}: the limiter '${name}' ${same}. ${fix}`)
+  }
+  return watched
+}
+
+function readLimiter(owner: string, option: string, limiter: unknown, i: number): Watched {
+  const inspection = inspectionOf(limiter)
+  if (inspection !== undefined) {
+    const known = limiter as Limiter<never>
+    return { name: known.name ?? `limiter-${i + 1}`, limiter: known, inspection }
+  }
+  const own = typeof limiter === 'function' ? (limiter as { limiter?: unknown }).limiter : undefined
+  const fix = inspectionOf(own)
+    ? 'Did you mean the limiter of this middleware, .limiter?'
+    : 'Write api.limiter.'
+  throw wrongKind(owner, option, 'a limiter of headgate', limiter, fix)
+}
+
+function readAuthorize(owner: string, option: string, authorize: unknown): DashboardOptions['authorize'] {
+  if (authorize !== undefined) return callback(owner, option, authorize) as DashboardOptions['authorize']
+  const fix = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
+  throw wrongOption(owner, option, 'a function', authorize, fix)
+}
