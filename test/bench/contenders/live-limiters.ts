@@ -1,8 +1,11 @@
 import { subscribe } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
 import { rateLimit } from 'headgate'
+import { dashboard } from 'headgate/dashboard'
 import { rateLimit as adaptedRateLimit } from 'headgate/express-rate-limit'
 import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
 import { redisStore } from 'headgate/redis'
@@ -138,6 +141,19 @@ function observed(observe: (limiter: ReturnType<typeof rateLimit>['limiter']) =>
   }
 }
 
+type Observed = ReturnType<typeof rateLimit>['limiter']
+
+const showLimiter = (limiter: Observed) => dashboard({ limiters: [limiter], authorize: () => true })
+
+/** Serves the dashboard of a limiter, and reads its stream as an open page does. */
+function openPage(limiter: Observed): void {
+  const server = createServer(showLimiter(limiter)).listen(0, '127.0.0.1', async () => {
+    const { port } = server.address() as AddressInfo
+    const { body } = await fetch(`http://127.0.0.1:${port}/events`)
+    for await (const _frame of body ?? []);
+  })
+}
+
 let seen = 0
 const count = () => void seen++
 
@@ -150,6 +166,8 @@ export const LIVE_LISTENERS = {
   'channel headgate:decision': observed(() => subscribe('headgate:decision', count)),
   prometheusMetrics: observed(() => prometheusMetrics(client)),
   openTelemetryMetrics: observed(() => openTelemetryMetrics(new MeterProvider().getMeter('bench'))),
+  'a dashboard': observed(showLimiter),
+  'a dashboard with an open page': observed(openPage),
   'a candidate': observed(() => {}, { candidate: { limit: 1000, window: '1m' } }),
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
 
