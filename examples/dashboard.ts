@@ -18,7 +18,7 @@ export function dashboardApp(password: string): Express {
     limit: 20,
     window: '10s',
     key: byHeader('x-api-key'),
-    candidate: { policy: fixedWindow({ limit: 15, window: '10s' }), key: byHeader('x-api-key') },
+    candidate: { policy: fixedWindow({ limit: 15, window: '10s' }) },
   })
   const login = createLimiter<string>({
     name: 'login',

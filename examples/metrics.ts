@@ -22,10 +22,7 @@ export function measuredApp(): Express {
     window: '1m',
     key: (req) => req.get('authorization'),
     store,
-    candidate: {
-      policy: fixedWindow({ limit: 15, window: '10s' }),
-      key: (req: express.Request) => req.get('authorization'),
-    },
+    candidate: { policy: fixedWindow({ limit: 15, window: '10s' }) },
   })
   logEvents(api.limiter, console)
   prometheusMetrics(client, { stores: { api: store } })

@@ -18,6 +18,17 @@ export function readCandidate(owner: string, option: string, candidate: unknown)
   return entries
 }
 
+/**
+ * Returns the limits of a candidate, each with a key and a cost: where it has none, those of the limit in force
+ * of the same name, or of the first one. A candidate tries other numbers for the same clients.
+ */
+export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[]): readonly Entry[] {
+  return candidate.map((entry) => {
+    const inForce = entries.find(({ entryName }) => entryName === entry.entryName) ?? entries[0]
+    return { ...entry, key: entry.key ?? inForce?.key, cost: entry.cost ?? inForce?.cost }
+  })
+}
+
 /** Throws a `TypeError` for a policy that cannot be tried. */
 export function checkTried(owner: string, policy: Policy): void {
   if (!isConcurrency(policy)) return

@@ -22,7 +22,10 @@ export interface LimitOptions<Subject> {
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
-/** Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. */
+/**
+ * Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. A limit without `key` or
+ * `cost` takes that of the limit in force of the same name, or of the first one.
+ */
 export interface CandidateOptions<Subject>
   extends Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> {
   limit?: number

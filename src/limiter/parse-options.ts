@@ -15,7 +15,7 @@ import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, show, showKind, whole, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, type Access, accessOf } from './access-rules.js'
-import { readCandidate } from './candidate-options.js'
+import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { ModeSwitch } from './mode.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -96,7 +96,7 @@ export function limiterSettings(
       checkKept: keptCheck(read),
       known: new Map(),
     } satisfies LimitContext,
-    candidate,
+    candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch: { mode } as ModeSwitch,
     timeoutMs,
     share,

@@ -65,6 +65,35 @@ test('a candidate names each of its limits that would have denied', async () => 
   expect(Object.fromEntries(limits.map(({ name, denied }) => [name, denied]))).toEqual({ burst: 1, all: 1 })
 })
 
+test('a candidate without a key or a cost takes those of the limit in force', async () => {
+  const limiter = trying({ policy: hourly(4) }, { policy: hourly(9), cost: 2 })
+  for (const id of ['a', 'b', 'a', 'b', 'a']) await limiter.charge(id)
+  expect(limiter.candidateReport()).toMatchObject({
+    denied: 1,
+    limits: [{ deniedUnits: 2, deniedClients: 1 }],
+  })
+})
+
+test('of several limits in force, that of the same name has the key of a candidate, or the first', async () => {
+  const limits = [
+    { name: 'all', policy: hourly(9), key: () => 'all' },
+    { name: 'each', policy: hourly(9), key },
+  ]
+  const { charge, candidateReport } = createLimiter<string>({
+    limits,
+    candidate: {
+      limits: [
+        { name: 'each', policy: hourly(1) },
+        { name: 'new', policy: hourly(3) },
+      ],
+    },
+  })
+  for (const id of ['a', 'b', 'c', 'd', 'a']) await charge(id)
+  const { limits: tried = [] } = candidateReport() ?? {}
+  const denied = Object.fromEntries(tried.map(({ name, denied }) => [name, denied]))
+  expect(denied).toEqual({ each: 1, new: 2 }) // a came twice; all of them came five times
+})
+
 test('a candidate of the same policy has keys of its own', async () => {
   const limiter = trying({ policy: hourly(5), key })
   await chargeTimes(limiter, 'a', 5)
