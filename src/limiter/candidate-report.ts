@@ -1,21 +1,22 @@
-import { chargeOf, type Decision } from './decision.js'
+import { FrequentNames } from '../util/frequent.js'
+import { chargeOf, type Decision, type PartDecision } from './decision.js'
 
 /** A client that a candidate would have denied. */
 export interface DeniedClient {
-  /** The identity as stores keep it: an address or a route in clear, unless there is a `secret`; others hashed. */
+  /** The identity as stores keep it: an address in clear, unless there is a `secret`; others hashed. */
   readonly identity: string
-  /** How many requests of this client the candidate would have denied. */
+  /** How many requests of this client would have been denied; a lower bound above 1,000 denied clients. */
   readonly denied: number
 }
 
 /** What one limit of a candidate would have denied. */
 export interface CandidateLimitReport {
-  /** The limit's name. */
+  /** The limit's name; `_other` for those beyond the first 64 names. */
   readonly name: string
   /** How many requests it would have denied. */
   readonly denied: number
-  /** How many units these asked for: by so much the limit was exceeded. */
-  readonly deniedUnits: number
+  /** By how many units these exceeded what was left of the limit. */
+  readonly excessUnits: number
   /** How many clients it would have denied at least once. Above 10,000, a lower bound. */
   readonly deniedClients: number
   /** The ten clients that it would have denied most often. */
@@ -26,82 +27,126 @@ export interface CandidateLimitReport {
 export interface CandidateReport {
   /** When counting began, in ms since the Unix epoch. */
   readonly sinceMs: number
-  /** How many requests were decided by both. */
+  /** How many requests the candidate decided. */
   readonly requests: number
-  /** How many of them the candidate would have denied. */
+  /** How many clients sent them. Above 10,000, a lower bound. */
+  readonly clients: number
+  /** How many of the requests the candidate would have denied. */
   readonly denied: number
+  /** How many clients it would have denied at least once. Above 10,000, a lower bound. */
+  readonly deniedClients: number
   /** Denied by the candidate, and allowed by the limits in force. */
   readonly newlyDenied: number
   /** Allowed by the candidate, and denied by the limits in force. */
   readonly newlyAllowed: number
-  /** How many requests the candidate could not decide: the store failed, or no limit of it applied. */
-  readonly undecided: number
+  /** How many requests the candidate could not decide: the store or one of its functions failed. */
+  readonly failed: number
+  /** The limits that would have denied. */
   readonly limits: readonly CandidateLimitReport[]
 }
 
-/** So many clients are counted one by one, for each limit. */
+/** So many clients are told apart, in each count of clients. */
 const MAX_CLIENTS = 10_000
+/** So many clients of a limit have a count of their own. */
+const MAX_COUNTED = 1000
+/** A policy function may return ever new names: so many have figures of their own. */
+const MAX_LIMITS = 64
+const OTHER = '_other'
 const MOST_SHOWN = 10
+
+/** Tells clients apart, in bounded memory. */
+class Clients {
+  readonly #identities = new Set<string>()
+
+  add(identity: string): void {
+    if (this.#identities.size < MAX_CLIENTS) this.#identities.add(identity)
+  }
+
+  get size(): number {
+    return this.#identities.size
+  }
+}
 
 interface LimitFigures {
   denied: number
-  deniedUnits: number
-  readonly clients: Map<string, number>
+  excessUnits: number
+  readonly clients: Clients
+  readonly counts: FrequentNames
 }
 
-/** Counts what a candidate would have done. Its memory is bounded by the number of limits. */
+/** Counts what a candidate would have done, in bounded memory. */
 export class CandidateFigures {
   readonly #sinceMs = Date.now()
   #requests = 0
   #denied = 0
   #newlyDenied = 0
   #newlyAllowed = 0
-  #undecided = 0
+  #failed = 0
+  readonly #clients = new Clients()
+  readonly #deniedClients = new Clients()
   readonly #limits = new Map<string, LimitFigures>()
 
-  count(enforced: Decision, tried: Decision | undefined): void {
-    if (tried === undefined) {
-      this.#undecided++
-      return
-    }
+  countFailure(): void {
+    this.#failed++
+  }
+
+  count(enforced: Decision, tried: Decision): void {
     this.#requests++
+    const charge = chargeOf(tried) ?? []
+    const client = charge.map(({ identity }) => identity).join(' ')
+    if (charge.length > 0) this.#clients.add(client)
+    // What a failed store let through, or refused, says nothing about the limits in force.
+    const isComparable = enforced.source !== 'open' && enforced.source !== 'closed'
     if (tried.allowed) {
-      if (!enforced.allowed) this.#newlyAllowed++
+      if (!enforced.allowed && isComparable) this.#newlyAllowed++
       return
     }
     this.#denied++
-    if (enforced.allowed) this.#newlyDenied++
-    for (const [i, { name, allowed, cost }] of tried.parts.entries()) {
-      if (!allowed) this.#countDenial(name, cost, chargeOf(tried)?.[i]?.identity)
-    }
+    this.#deniedClients.add(client)
+    if (enforced.allowed && isComparable) this.#newlyDenied++
+    for (const [i, part] of tried.parts.entries())
+      if (!part.allowed) this.#countDenial(part, charge[i]?.identity ?? '')
   }
 
-  #countDenial(name: string, cost: number, identity = ''): void {
-    let limit = this.#limits.get(name)
-    if (limit === undefined) {
-      limit = { denied: 0, deniedUnits: 0, clients: new Map() }
-      this.#limits.set(name, limit)
-    }
+  #countDenial({ name, cost, remaining }: PartDecision, identity: string): void {
+    const limit = this.#figuresOf(name)
     limit.denied++
-    limit.deniedUnits += cost
-    const times = limit.clients.get(identity)
-    if (times !== undefined || limit.clients.size < MAX_CLIENTS) limit.clients.set(identity, (times ?? 0) + 1)
+    limit.excessUnits += cost - remaining
+    limit.clients.add(identity)
+    limit.counts.count(identity)
+  }
+
+  #figuresOf(name: string): LimitFigures {
+    const known = this.#limits.get(name)
+    if (known !== undefined) return known
+    if (this.#limits.size >= MAX_LIMITS && name !== OTHER) return this.#figuresOf(OTHER)
+    const figures = {
+      denied: 0,
+      excessUnits: 0,
+      clients: new Clients(),
+      counts: new FrequentNames(MAX_COUNTED),
+    }
+    this.#limits.set(name, figures)
+    return figures
   }
 
   report(): CandidateReport {
     return {
       sinceMs: this.#sinceMs,
       requests: this.#requests,
+      clients: this.#clients.size,
       denied: this.#denied,
+      deniedClients: this.#deniedClients.size,
       newlyDenied: this.#newlyDenied,
       newlyAllowed: this.#newlyAllowed,
-      undecided: this.#undecided,
-      limits: Array.from(this.#limits, ([name, { denied, deniedUnits, clients }]) => {
-        const mostDenied = Array.from(clients, ([identity, times]) => ({ identity, denied: times }))
-          .sort((a, b) => b.denied - a.denied)
-          .slice(0, MOST_SHOWN)
-        return { name, denied, deniedUnits, deniedClients: clients.size, mostDenied }
-      }),
+      failed: this.#failed,
+      limits: Array.from(this.#limits, ([name, { denied, excessUnits, clients, counts }]) => ({
+        name,
+        denied,
+        excessUnits,
+        deniedClients: clients.size,
+        mostDenied: counts.top(MOST_SHOWN).map(([identity, times]) => ({ identity, denied: times })),
+      })),
     }
   }
 }

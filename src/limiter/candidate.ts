@@ -1,8 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import type { GuardedStore } from '../resilience/guarded-store.js'
-import type { Verdict } from '../stores/store.js'
+import { protectStore } from '../resilience/protect-store.js'
+import { memoryInternalsOf } from '../stores/memory/contract.js'
+import type { Store, Verdict } from '../stores/store.js'
 import { catchMaybe, fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { changesByHand } from './by-hand.js'
+import { checkTried } from './candidate-options.js'
 import { CandidateFigures, type CandidateReport } from './candidate-report.js'
 import {
   adjustDecision,
@@ -11,22 +14,29 @@ import {
   decisionOf,
   type NamedPart,
   refundDecision,
+  triedBeside,
+  UNLIMITED,
+  withTried,
 } from './decision.js'
-import { emit, type LimiterEvents } from './events.js'
-import type { Entry } from './parse-limits.js'
-import type { LimitContext } from './read-limit.js'
+import { emit, emitFailure, type LimiterEvents } from './events.js'
+import type { LimiterSettings } from './parse-options.js'
 import { chargeResolver } from './resolve-charge.js'
 
-/** Limits that are tried beside those in force. They deny nobody. */
+/** Limits that are tried beside those in force. They deny nobody, and their failures change no decision. */
 export interface Candidate {
-  /** Charges the candidate. The outcome is for `compare`; `undefined` where it could not be decided. */
+  /** Charges the candidate; `undefined` where it could not be decided. Never throws or rejects. */
   charge(subject: unknown, cost: number | undefined): MaybePromise<Decision | undefined>
-  /** Counts what the candidate decided beside what the limits in force did. */
-  compare(enforced: Decision, tried: MaybePromise<Decision | undefined>, subject: unknown): void
-  /** Makes the same change to what the candidate took beside a decision. */
+  /**
+   * Counts what the candidate decided beside what the limits in force did. Returns their decision, by which
+   * later changes find what the candidate took.
+   */
+  compare(enforced: Decision, tried: MaybePromise<Decision | undefined>, subject: unknown): Decision
+  /** Makes the same change to what the candidate took beside a decision. Never throws or rejects. */
   refund(enforced: Decision): MaybePromise<void>
   adjust(enforced: Decision, cost: number): MaybePromise<void>
-  /** Forgets what the candidate took from a subject, or beside a decision. */
+  /** Changes what the candidate took of a subject, or beside a decision. Never throws or rejects. */
+  penalize(subject: unknown, units: number): MaybePromise<void>
+  reward(subject: unknown, units: number): MaybePromise<void>
   forget(subject: unknown): MaybePromise<void>
   report(): CandidateReport
 }
@@ -45,40 +55,37 @@ export interface CandidateMessage {
 
 const candidates = channel('headgate:candidate')
 
-interface CandidateOptions<Subject> {
-  readonly entries: readonly Entry[]
-  readonly context: LimitContext
-  readonly store: GuardedStore
-  readonly events: EventEmitter<LimiterEvents<Subject>>
-}
-
 /**
- * Creates the candidate of a limiter. It has keys of its own, so that it counts as if it stood alone; its
- * charges go with those of the limits in force into the same batches of the store.
+ * Creates the candidate of a limiter; `undefined` where there is none. It has keys of its own, so that it counts
+ * as if it stood alone, and in memory a store of its own, where it evicts no state of the limits in force. On a
+ * remote store its charges go into the same batches, and it has a circuit breaker of its own.
  */
-export function createCandidate<Subject>({
-  entries,
-  context,
-  store,
-  events,
-}: CandidateOptions<Subject>): Candidate {
-  const keyHead = `${context.keyHead}/_candidate`
-  const resolveCharge = chargeResolver(entries, { ...context, keyHead, known: new Map() })
+export function createCandidate<Subject>(
+  settings: LimiterSettings,
+  events: EventEmitter<LimiterEvents<Subject>>,
+): Candidate | undefined {
+  const { candidate: entries, context } = settings
+  if (entries === undefined) return undefined
+  const store = protectStore(storeFor(settings.store), { ...settings, lease: undefined, isPublished: false })
+  const resolveCharge = chargeResolver(entries, {
+    ...context,
+    checkKept: checkTried,
+    keyHead: `${context.keyHead}/_candidate`,
+    known: new Map(),
+  })
   const figures = new CandidateFigures()
-  /** What the candidate decided beside each decision of the limits in force. */
-  const beside = new WeakMap<Decision, MaybePromise<Decision | undefined>>()
   const { refund, update } = store
 
-  function charge(subject: unknown, cost: number | undefined): MaybePromise<Decision | undefined> {
-    // The limits in force read the same subject, and use the same store: they report what is wrong.
-    return catchMaybe<Decision | undefined>(
-      () => thenMaybe(resolveCharge(subject, cost), chargeParts),
-      () => undefined,
-    )
+  /** Makes a call whose failure is only emitted. */
+  function attempt<T>(call: () => MaybePromise<T>): MaybePromise<T | undefined> {
+    return catchMaybe<T | undefined>(call, (error) => {
+      emitFailure(events, 'candidateFailed', error)
+      return undefined
+    })
   }
 
-  function chargeParts(parts: readonly NamedPart[]): MaybePromise<Decision | undefined> {
-    if (parts.length === 0) return undefined
+  function chargeParts(parts: readonly NamedPart[]): MaybePromise<Decision> {
+    if (parts.length === 0) return UNLIMITED
     const verdict = fromCallback<Verdict>((settle) => store.charge(parts, settle))
     return thenMaybe(verdict, (known) => {
       return decisionOf(known.source ?? 'store', { charge: parts, verdict: known, refund, update })
@@ -86,32 +93,54 @@ export function createCandidate<Subject>({
   }
 
   function count(enforced: Decision, tried: Decision | undefined, subject: unknown): void {
+    if (tried === undefined) {
+      figures.countFailure()
+      return
+    }
     figures.count(enforced, tried)
-    if (tried === undefined) return
     if (events.listenerCount('candidate') > 0)
       emit(events, 'candidate', [tried, enforced, subject as Subject])
     if (candidates.hasSubscribers)
       candidates.publish({ limiter: context.name, tried, enforced, subject } satisfies CandidateMessage)
   }
 
+  /** Returns the keys of a subject, or those that were charged beside a decision. */
+  function partsOf(subject: unknown): MaybePromise<NamedPart[]> {
+    if (chargeOf(subject) === undefined) return resolveCharge(subject, 0)
+    return thenMaybe(triedBeside(subject as Decision), (tried) => [...(chargeOf(tried) ?? [])])
+  }
+
+  const byHand = changesByHand<unknown>({
+    owner: 'candidate',
+    limitNames: undefined,
+    store,
+    partsOf,
+    fallback: undefined,
+  })
+
   return {
-    charge,
+    charge: (subject, cost) => attempt(() => thenMaybe(resolveCharge(subject, cost), chargeParts)),
     compare(enforced, tried, subject) {
-      if (enforced.parts.length > 0) beside.set(enforced, tried)
-      if (isPromise(tried)) tried.then((known) => count(enforced, known, subject))
-      else count(enforced, tried, subject)
+      const decision = withTried(enforced, tried)
+      if (isPromise(tried)) tried.then((known) => count(decision, known, subject))
+      else count(decision, tried, subject)
+      return decision
     },
-    refund: (enforced) => thenMaybe(beside.get(enforced), (tried) => tried && refundDecision(tried)),
+    refund: (enforced) =>
+      attempt(() => thenMaybe(triedBeside(enforced), (tried) => tried && refundDecision(tried))),
     adjust: (enforced, cost) =>
-      thenMaybe(beside.get(enforced), (tried) => tried && adjustDecision(tried, cost)),
-    forget(subject) {
-      const isDecision = chargeOf(subject) !== undefined
-      const tried = isDecision ? beside.get(subject as Decision) : undefined
-      const parts = isDecision
-        ? thenMaybe(tried, (known) => (known && chargeOf(known)) ?? [])
-        : resolveCharge(subject, 0)
-      return thenMaybe(parts, (all) => (all.length === 0 ? undefined : store.forget(all)))
-    },
+      attempt(() => thenMaybe(triedBeside(enforced), (tried) => tried && adjustDecision(tried, cost))),
+    forget: (subject) =>
+      attempt(() =>
+        thenMaybe(partsOf(subject), (parts) => (parts.length === 0 ? undefined : store.forget(parts))),
+      ),
+    penalize: (subject, units) => attempt(() => byHand.penalize(subject as object, units)),
+    reward: (subject, units) => attempt(() => byHand.reward(subject as object, units)),
     report: () => figures.report(),
   }
+}
+
+/** Returns where a candidate counts: beside the limits in force, but in memory in a store of its own. */
+function storeFor(store: Store): Store {
+  return memoryInternalsOf(store)?.makeSibling() ?? store
 }

@@ -2,10 +2,9 @@ import { EventEmitter } from 'node:events'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { protectStore } from '../resilience/protect-store.js'
 import type { KeyedPolicy, StateChange } from '../stores/store.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { type Candidate, createCandidate } from './candidate.js'
-import { checkTried } from './candidate-options.js'
 import { chargeDecider } from './decide-charge.js'
 import {
   ChargeDecision,
@@ -85,14 +84,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     report,
     onRefundFailed: (error, decision) => emitFailure(events, 'refundFailed', error, decision),
   })
-  const candidate =
-    settings.candidate &&
-    createCandidate({
-      entries: settings.candidate,
-      context: { ...context, checkKept: checkTried },
-      store,
-      events,
-    })
+  const candidate = createCandidate(settings, events)
   const chargeLimits = candidate === undefined ? decideByLimits : chargeBeside(candidate)
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
@@ -115,14 +107,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     })
   }
 
-  /** Returns a function that charges a candidate, too, in the same tick: both go into one batch. */
+  /** Returns a function that charges a candidate, too, right after the limits in force: both go into one batch. */
   function chargeBeside({ charge, compare }: Candidate): typeof decideByLimits {
     return (subject, cost, report) => {
+      const enforced = decideByLimits(subject, cost, (decision) => decision)
       const tried = charge(subject, cost)
-      return decideByLimits(subject, cost, (decision) => {
-        compare(decision, tried, subject)
-        return report(decision, subject)
-      })
+      return thenMaybe(enforced, (decision) => report(compare(decision, tried, subject), subject))
     }
   }
 
@@ -160,8 +150,22 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   const forget: Limiter<Subject>['forget'] = (subject, options) => {
     const names = readNames(owner, options, limitNames)
-    const forgotten = thenMaybe(partsOf(subject, names), forgetParts)
-    return names === undefined ? thenMaybe(forgotten, () => candidate?.forget(subject)) : forgotten
+    const change = () => thenMaybe(partsOf(subject, names), forgetParts)
+    return changeBoth(names, change, ({ forget }) => forget(subject))
+  }
+
+  /** Changes the limits in force, and, unless only some of them are named, the candidate. */
+  function changeBoth(
+    names: readonly string[] | undefined,
+    change: () => MaybePromise<void>,
+    changeTried: (candidate: Candidate) => MaybePromise<void>,
+  ): MaybePromise<void> {
+    const changed = change()
+    if (candidate === undefined || names !== undefined) return changed
+    return thenMaybe(
+      readAll([changed, changeTried(candidate)], (each) => each),
+      () => {},
+    )
   }
 
   function forgetParts(parts: readonly NamedPart[]): MaybePromise<void> {
@@ -188,20 +192,33 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     refund(decision, options) {
       checkDecision(owner, decision)
       const names = readNames(owner, options, limitNames)
-      const refunded = refundDecision(decision, names)
-      return names === undefined ? thenMaybe(refunded, () => candidate?.refund(decision)) : refunded
+      const refund = () => refundDecision(decision, names)
+      return changeBoth(names, refund, (tried) => tried.refund(decision))
     },
     release(decision) {
       checkDecision(owner, decision)
       return releaseDecision(decision)
     },
     forget,
-    ...byHand,
-    adjust(decision, actualCost, options) {
-      const adjusted = byHand.adjust(decision, actualCost, options)
-      const isAll = options?.limits === undefined
-      return isAll ? thenMaybe(adjusted, () => candidate?.adjust(decision, actualCost)) : adjusted
-    },
+    penalize: (subject, units, options) =>
+      changeBoth(
+        options?.limits,
+        () => byHand.penalize(subject, units, options),
+        (tried) => tried.penalize(subject, units),
+      ),
+    reward: (subject, units, options) =>
+      changeBoth(
+        options?.limits,
+        () => byHand.reward(subject, units, options),
+        (tried) => tried.reward(subject, units),
+      ),
+    blockFor: byHand.blockFor,
+    adjust: (decision, actualCost, options) =>
+      changeBoth(
+        options?.limits,
+        () => byHand.adjust(decision, actualCost, options),
+        (tried) => tried.adjust(decision, actualCost),
+      ),
     candidateReport: () => candidate?.report(),
     health: () => healthOf(store, healthKey),
     async close() {

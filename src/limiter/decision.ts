@@ -65,11 +65,13 @@ export interface NamedPart extends Part, KeyPieces {
 const CHARGE = Symbol.for('headgate.decision.charge')
 const REFUND = Symbol.for('headgate.decision.refund')
 const ADJUST = Symbol.for('headgate.decision.adjust')
+const TRIED = Symbol.for('headgate.decision.tried')
 
 interface Internals {
   readonly [CHARGE]?: readonly NamedPart[] | undefined
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
   [ADJUST]?(cost: number, limits: readonly string[] | undefined): MaybePromise<void>
+  readonly [TRIED]?: MaybePromise<Decision | undefined>
 }
 
 /** What a decision took, and how that is changed. */
@@ -226,14 +228,30 @@ export const BLOCKED = withoutCharge('blocked', false, Number.POSITIVE_INFINITY)
  * took nothing.
  */
 export function reportedDecision(denial: Decision): Decision {
-  const decision = { ...denial, allowed: true, retryAfterMs: 0 }
-  return Object.defineProperty(decision, CHARGE, { value: chargeOf(denial) ?? [] })
+  return withInternalsOf(denial, { ...denial, allowed: true, retryAfterMs: 0 })
 }
 
 /** Returns the denial of a request whose charge was allowed, and stays taken. */
 export function deniedDecision(decision: Decision, retryAfterMs: number): Decision {
-  const denial = { ...decision, allowed: false, retryAfterMs }
-  return Object.defineProperty(denial, CHARGE, { value: chargeOf(decision) ?? [] })
+  return withInternalsOf(decision, { ...decision, allowed: false, retryAfterMs })
+}
+
+/** Gives a copy of a decision the keys that were charged, and what a candidate decided beside it. */
+function withInternalsOf(decision: Decision, copy: Decision): Decision {
+  Object.defineProperty(copy, CHARGE, { value: chargeOf(decision) ?? [] })
+  const tried = triedBeside(decision)
+  return tried === undefined ? copy : Object.defineProperty(copy, TRIED, { value: tried })
+}
+
+/** Returns a decision with what a candidate decided beside it: a copy of one that requests share. */
+export function withTried(decision: Decision, tried: MaybePromise<Decision | undefined>): Decision {
+  const own = Object.isFrozen(decision) ? withInternalsOf(decision, { ...decision }) : decision
+  return Object.defineProperty(own, TRIED, { value: tried })
+}
+
+/** Returns what a candidate decided beside a decision; `undefined` where there is none. */
+export function triedBeside(decision: Decision): MaybePromise<Decision | undefined> {
+  return (decision as Internals)[TRIED]
 }
 
 /** Returns the denial of a request that disconnected before its address was read. Rethrows others. */

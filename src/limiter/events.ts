@@ -21,6 +21,11 @@ export interface LimiterEvents<Subject> {
    * window of that limit in this process, at most once an hour where the window is longer or endless.
    */
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
+  /**
+   * The limits of `candidate` could not decide a charge, or could not be changed with those in force: their
+   * store failed, or one of their functions threw. No decision and no change of the limits in force is affected.
+   */
+  candidateFailed: [error: unknown]
   /** The limits of `candidate` decided beside those in force: `tried` is what they say. */
   candidate: [tried: Decision, enforced: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
@@ -43,6 +48,7 @@ const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
+  candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'the limits of candidate could not decide or be changed'],
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 

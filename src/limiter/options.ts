@@ -48,9 +48,9 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
   /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
   /**
-   * Limits to try beside those in force. They count as if they stood alone, with keys of their own in the
-   * same store, and deny nobody: `limiter.candidateReport()` and the event `candidate` show what they would
-   * have done. Key functions are called once more for them. `waitFor` and changes by hand leave them out.
+   * Limits to try beside those in force. They count as if they stood alone, with keys of their own, and deny
+   * nobody: `limiter.candidateReport()` and the event `candidate` show what they would have done. Key functions
+   * are called once more for them. `waitFor` and `blockFor` leave them out.
    */
   candidate?: CandidateOptions<Subject>
   /** Where the states live. Default: the memory of this process. */

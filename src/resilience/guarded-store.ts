@@ -64,6 +64,8 @@ interface Update {
 export interface GuardOptions {
   /** The name of the limiter, for the channel `headgate:store`. */
   readonly limiter?: string | undefined
+  /** Whether calls are published to that channel. Default true. */
+  readonly isPublished?: boolean
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
   /** Called with each verdict that had to be awaited; `sentAtMs` is by `performance.now()`. */
@@ -80,9 +82,9 @@ export interface GuardOptions {
  * since they are not retried.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
-  const { limiter, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
+  const { limiter, isPublished = true, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
   const breaker = circuitBreaker((state, cause) => {
-    publishToStoreChannel({ type: 'state', limiter, store: store.name, state, cause })
+    if (isPublished) publishToStoreChannel({ type: 'state', limiter, store: store.name, state, cause })
     onChange(state, cause)
   })
   const deadlines = new Deadlines(timeoutMs)
@@ -150,7 +152,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     let caller: Settle<Result> | undefined = settle // released once settled: it refers to a request
     const settleOnce: Settle<Result> = (outcome) => {
       if (caller === undefined) return
-      if (storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+      if (isPublished && storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
       caller(outcome)
       caller = undefined
     }
@@ -163,7 +165,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     }
     if (answer !== PENDING) {
       const outcome = outcomeOf(operation, item, generation, answer)
-      if (storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+      if (isPublished && storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
       return outcome
     }
     const expire = () => settleOnce(recordFailure(new TimeoutError(timeoutMs), generation))

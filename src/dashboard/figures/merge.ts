@@ -83,10 +83,12 @@ function mergeCandidates(a: CandidateReport, b: CandidateReport): CandidateRepor
   return {
     sinceMs: Math.min(a.sinceMs, b.sinceMs),
     requests: a.requests + b.requests,
+    clients: a.clients + b.clients,
     denied: a.denied + b.denied,
+    deniedClients: a.deniedClients + b.deniedClients,
     newlyDenied: a.newlyDenied + b.newlyDenied,
     newlyAllowed: a.newlyAllowed + b.newlyAllowed,
-    undecided: a.undecided + b.undecided,
+    failed: a.failed + b.failed,
     limits: Array.from(limits.values(), (each) => each.reduce(mergeCandidateLimits)),
   }
 }
@@ -98,7 +100,7 @@ function mergeCandidateLimits(a: CandidateLimitReport, b: CandidateLimitReport):
   return {
     name: a.name,
     denied: a.denied + b.denied,
-    deniedUnits: a.deniedUnits + b.deniedUnits,
+    excessUnits: a.excessUnits + b.excessUnits,
     deniedClients: a.deniedClients + b.deniedClients - shared,
     mostDenied: mostDenied.slice(0, 10),
   }

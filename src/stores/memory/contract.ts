@@ -27,6 +27,8 @@ export interface MemoryInternals {
   limitOf(policy: Policy, beginning: string): MemoryLimit
   /** Decides a charge whose keys may come in pieces. */
   charge(charge: readonly (Part & Partial<KeyPieces>)[]): Verdict
+  /** Returns a new store with the same options, and so the same clock and bound. */
+  makeSibling(): MemoryStore
   /** Forgets keys that may come in pieces. */
   forget(keys: readonly (KeyedPolicy & Partial<KeyPieces>)[]): void
 }

@@ -237,6 +237,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return markMemoryStore(store, {
     limitOf,
     charge: (charge) => decide(charge, now(), seekPieces),
+    makeSibling: () => memoryStore(options),
     forget(keys) {
       for (const key of keys) table.forget(key)
     },

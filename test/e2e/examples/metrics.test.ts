@@ -71,7 +71,7 @@ test('Prometheus scrapes the example, and every panel of the dashboard has its f
     expect([title, hasFigures]).toEqual([title, !OF_REMOTE_STORES.includes(title)])
   }
   const { values } = await query('headgate_store_keys')
-  expect(values).toEqual([2]) // of the limit, and of the candidate
+  expect(values).toEqual([1]) // a candidate has a store of its own
 })
 
 test('the dashboard names only metrics that headgate has', async () => {

@@ -35,8 +35,10 @@ test('a candidate counts as if it stood alone, also when the limits in force den
     denied: 3,
     newlyDenied: 0,
     newlyAllowed: 3,
-    undecided: 0,
-    limits: [{ name: '8-in-1h', denied: 3, deniedUnits: 3, deniedClients: 1 }],
+    failed: 0,
+    clients: 2,
+    deniedClients: 1,
+    limits: [{ name: '8-in-1h', denied: 3, excessUnits: 3, deniedClients: 1 }],
   })
 })
 
@@ -48,7 +50,7 @@ test('a stricter candidate denies nobody, and shows whom it would have denied, a
   const { limits = [], ...figures } = limiter.candidateReport() ?? {}
   expect(figures).toMatchObject({ requests: 8, denied: 4, newlyDenied: 4, newlyAllowed: 0 })
   expect(limits).toMatchObject([
-    { denied: 4, deniedUnits: 6, deniedClients: 2, mostDenied: [{ denied: 3 }, { denied: 1 }] },
+    { denied: 4, excessUnits: 4, deniedClients: 2, mostDenied: [{ denied: 3 }, { denied: 1 }] },
   ])
 })
 
@@ -70,7 +72,7 @@ test('a candidate without a key or a cost takes those of the limit in force', as
   for (const id of ['a', 'b', 'a', 'b', 'a']) await limiter.charge(id)
   expect(limiter.candidateReport()).toMatchObject({
     denied: 1,
-    limits: [{ deniedUnits: 2, deniedClients: 1 }],
+    limits: [{ excessUnits: 2, deniedClients: 1 }],
   })
 })
 
@@ -104,7 +106,7 @@ test('peeks and exempt subjects are not charged to a candidate', async () => {
   const limiter = trying({ policy: hourly(1), key }, { skip: (id) => id === 'skipped' })
   await limiter.peek('a')
   await chargeTimes(limiter, 'skipped', 3)
-  expect(limiter.candidateReport()).toMatchObject({ requests: 0, undecided: 0, denied: 0 })
+  expect(limiter.candidateReport()).toMatchObject({ requests: 0, failed: 0, denied: 0 })
 })
 
 test('a refund, an adjustment and forget apply to the candidate, too', async () => {
@@ -157,7 +159,7 @@ test('what a candidate cannot decide is counted, and changes no decision', async
   const broken = trying({ policy: hourly(1), key }, { store: brokenStore(), onStoreError: 'allow' })
   broken.events.on('storeError', () => {})
   expect(await broken.charge('a')).toMatchObject({ allowed: true, source: 'open' })
-  expect(broken.candidateReport()).toMatchObject({ requests: 0, undecided: 1 })
+  expect(broken.candidateReport()).toMatchObject({ requests: 0, failed: 1 })
   const throwing = trying({
     policy: hourly(1),
     key: () => {
@@ -165,7 +167,7 @@ test('what a candidate cannot decide is counted, and changes no decision', async
     },
   })
   expect(await throwing.charge('a')).toMatchObject({ allowed: true, source: 'store' })
-  expect(throwing.candidateReport()).toMatchObject({ requests: 0, undecided: 1 })
+  expect(throwing.candidateReport()).toMatchObject({ requests: 0, failed: 1 })
 })
 
 test('middleware tries a candidate, and count refunds it', async () => {
