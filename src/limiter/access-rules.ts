@@ -1,3 +1,4 @@
+import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
 import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
@@ -58,6 +59,25 @@ export function accessRule(
     } catch (error) {
       return denyDisconnected(error)
     }
+  }
+}
+
+/** The option that lists an address. */
+export type Listing = 'allow' | 'block'
+
+/** Creates the function that returns which option lists an address, as a person writes it. */
+export function addressListing(
+  owner: string,
+  { allow = [], block = [] }: Settings<typeof ACCESS_ROWS>,
+  entries: readonly Entry[],
+): (address: string) => Listing | undefined {
+  const { embeddings } = addressReaderAmong(entries)
+  const isAllowed = addressList(owner, 'allow', allow, embeddings)
+  const isBlocked = addressList(owner, 'block', block, embeddings)
+  return (text) => {
+    const address = parseAddress(text, embeddings)
+    if (isBlocked(address)) return 'block'
+    return isAllowed(address) ? 'allow' : undefined
   }
 }
 

@@ -237,7 +237,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     name: context.name,
   }
   const { keyHead, secret, known } = context
-  withInspection(limiter, { store: settings.store, keyHead, secret, limits: known, update: store.update })
+  withInspection(limiter, {
+    store: settings.store,
+    keyHead,
+    secret,
+    listingOf: settings.listingOf,
+    limits: known,
+    update: store.update,
+  })
   logIfDebugged(limiter)
   return { limiter, report }
 }

@@ -1,5 +1,6 @@
 import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Store } from '../stores/store.js'
+import type { Listing } from './access-rules.js'
 import type { Limiter } from './limiter.js'
 import type { Limit } from './read-limit.js'
 
@@ -10,6 +11,8 @@ export interface Inspection extends Pick<GuardedStore, 'update'> {
   /** What all keys of the limiter begin with. */
   readonly keyHead: string
   readonly secret: string | undefined
+  /** Returns whether an address, as a person writes it, is in `allow` or in `block`. */
+  readonly listingOf: (address: string) => Listing | undefined
   /** The limits whose policy is always the same, and those that a function has returned so far. */
   readonly limits: ReadonlyMap<string, Limit>
 }

@@ -14,7 +14,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, show, showKind, whole, wrongOption } from '../util/validate.js'
-import { ACCESS_ROWS, type Access, accessOf } from './access-rules.js'
+import { ACCESS_ROWS, type Access, accessOf, addressListing } from './access-rules.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { ModeSwitch } from './mode.js'
@@ -98,6 +98,7 @@ export function limiterSettings(
     } satisfies LimitContext,
     candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch: { mode } as ModeSwitch,
+    listingOf: addressListing(owner, read, entries),
     timeoutMs,
     share,
     /** 0 = none. */

@@ -1,4 +1,5 @@
 import { spellingsOf } from '../../keys/spellings.js'
+import type { Listing } from '../../limiter/access-rules.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
 import { partOf } from '../../limiter/read-limit.js'
 import { isBan, longestBanMs } from '../../policies/ban.js'
@@ -20,6 +21,8 @@ export interface Found {
   readonly standings: readonly FoundStanding[]
   /** The longest block that the limiter can keep; 0 where no limit of it is a ban. */
   readonly longestBlockMs: number
+  /** The option that lists the address: `block` denies it whatever the limits say, `allow` exempts it. */
+  readonly listing?: Listing
   /** Why it could not be read. */
   readonly problem?: string
 }
@@ -30,18 +33,20 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const bansMs = keysOf(watched, text).flatMap(({ policy }) => (isBan(policy) ? [longestBanMs(policy)] : []))
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const { update } = inspection
+  const listing = inspection.listingOf(text)
+  const known = { limiter, longestBlockMs, ...(listing && { listing }) }
   if (update === undefined) {
     const problem = `the store ${inspection.store.name} cannot look up identities: it has no update method`
-    return { limiter, standings: [], longestBlockMs, problem }
+    return { ...known, standings: [], problem }
   }
   try {
     const read = keysOf(watched, text).map(async (part) => {
       const standing = await readStanding(update, part)
       return standing === undefined ? [] : [{ limitName: part.name, identity: part.identity, ...standing }]
     })
-    return { limiter, standings: (await Promise.all(read)).flat(), longestBlockMs }
+    return { ...known, standings: (await Promise.all(read)).flat() }
   } catch (error) {
-    return { limiter, standings: [], longestBlockMs, problem: messageOf(error) }
+    return { ...known, standings: [], problem: messageOf(error) }
   }
 }
 

@@ -7,6 +7,11 @@ const BLOCKS = [
   ['1 day', 86_400_000],
 ]
 
+const LISTINGS = {
+  block: 'The option block lists this address: it is always denied. Change the option to let it in.',
+  allow: 'The option allow lists this address: it is never limited.',
+}
+
 /** Sends an action. Returns the response, or throws an `Error` with what went wrong. */
 async function post(action, body) {
   const response = await fetch(action, {
@@ -41,7 +46,7 @@ export function lookupForm(form, results) {
     return [summary, ...found.map((each) => foundPanel(text, each))]
   }
 
-  function foundPanel(text, { limiter, standings, longestBlockMs, problem: failure }) {
+  function foundPanel(text, { limiter, standings, longestBlockMs, listing, problem: failure }) {
     if (failure !== undefined) return el('div', { class: 'found' }, el('h3', {}, limiter), problem(failure))
     const act = (action, body, done) => async () => {
       try {
@@ -68,6 +73,7 @@ export function lookupForm(form, results) {
       'div',
       { class: 'found', 'data-found': limiter },
       el('h3', {}, limiter),
+      listing && el('p', {}, LISTINGS[listing]),
       standings.length === 0
         ? el('p', { class: 'quiet' }, 'Nothing used.')
         : standingTable(limiter, standings),
@@ -111,7 +117,9 @@ function whyOf({ remaining, moreAfterMs, bannedForMs }) {
 }
 
 function summaryOf(found) {
-  const isLimited = found.some(({ standings }) => standings.some(({ remaining }) => remaining === 0))
+  const isLimited = found.some(
+    ({ standings, listing }) => listing === 'block' || standings.some(({ remaining }) => remaining === 0),
+  )
   if (isLimited) return 'Limited:'
   return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter knows'
 }
