@@ -1,4 +1,5 @@
 import { InputError, UsageError } from './failures.js'
+import { oneLine } from './output.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
 
 const HELP = `Usage: headgate <command>
@@ -23,7 +24,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     const isUsage = error instanceof UsageError
     const help = command === 'replay' ? 'headgate replay --help' : 'headgate --help'
     const fix = isUsage ? ` (${help} shows what can be used)` : ''
-    process.stderr.write(`headgate: ${error.message.replaceAll('\n', ' ')}${fix}\n`)
+    process.stderr.write(`headgate: ${oneLine(error.message.replaceAll('\n', ' '))}${fix}\n`)
     return isUsage ? 2 : 1
   }
 }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { InputError, printable } from '../failures.js'
+import { InputError } from '../failures.js'
+import { printable } from '../output.js'
 
 const CHUNK_BYTES = 256 * 1024
 

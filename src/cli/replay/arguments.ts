@@ -1,10 +1,8 @@
-import { parseArgs } from 'node:util'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
-import { windowMs } from '../../util/durations.js'
-import { findNearest } from '../../util/validate.js'
+import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import type { KeyPart } from './identity.js'
 import { type RouteFilter, routeFilter } from './route-filter.js'
@@ -55,12 +53,11 @@ const OPTIONS = {
 
 /** Returns what the arguments ask for. Throws a `UsageError` for the first that is wrong. */
 export function parseReplayArguments(args: readonly string[]): ReplaySettings {
-  checkNames(args)
-  const { values, positionals: files } = parse(args)
+  const { values, positionals: files } = readArguments(args, OPTIONS)
   if (files.length === 0)
     throw new UsageError('no log given: name its file, or write - for the standard input')
   if (files.filter((file) => file === '-').length > 1) throw new UsageError('- can be given only once')
-  const window = readWindow(values.window)
+  const window = readDuration('window', values.window, '1m')
   const kind = readPolicyName(values.policy)
   const startsAt = values.suggest === true ? countableStart(kind) : undefined
   const limit = values.limit === undefined && startsAt !== undefined ? undefined : readLimit(values.limit)
@@ -76,28 +73,6 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
   }
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ', 1)[0])
-  }
-}
-
-/** Throws for an unknown option, with the nearest: `parseArgs` suggests none. */
-function checkNames(args: readonly string[]): void {
-  const end = args.indexOf('--')
-  for (const arg of end < 0 ? args : args.slice(0, end)) {
-    if (!arg.startsWith('-') || arg === '-' || /^-\d/.test(arg)) continue
-    const [given = ''] = arg.split('=', 1)
-    const name = given.replace(/^-+/, '')
-    if (given.startsWith('--') && Object.hasOwn(OPTIONS, name)) continue
-    const near = findNearest(name, Object.keys(OPTIONS))
-    const fix = near === undefined ? '' : `; did you mean --${near}?`
-    throw new UsageError(`there is no option ${JSON.stringify(given)}${fix}`)
-  }
-}
-
 function readLimit(text: string | undefined): number {
   if (text === undefined) throw new UsageError('--limit is missing, such as --limit 100')
   const limit = Number(text)
@@ -105,21 +80,10 @@ function readLimit(text: string | undefined): number {
   throw new UsageError(`--limit must be a whole number of at least 1, got ${JSON.stringify(text)}`)
 }
 
-function readWindow(text: string | undefined): number {
-  if (text === undefined) throw new UsageError('--window is missing, such as --window 1m')
-  try {
-    return windowMs('replay', 'window', text)
-  } catch {
-    const must = 'a length of time with its unit, such as 10s, 1m or 24h, of at most 10 years'
-    throw new UsageError(`--window must be ${must}, got ${JSON.stringify(text)}`)
-  }
-}
-
 function readPolicyName(text = 'token-bucket'): PolicyName {
   if (Object.hasOwn(POLICIES, text)) return text as PolicyName
   const names = Object.keys(POLICIES)
-  const near = findNearest(text, names)
-  const fix = near === undefined ? '' : `; did you mean ${near}?`
+  const fix = didYouMean('', text, names)
   throw new UsageError(`--policy must be one of ${names.join(', ')}, got ${JSON.stringify(text)}${fix}`)
 }
 

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { asInputError } from '../log/read-log.js'
+import { jsonText } from '../output.js'
+import { bytesText, showProgress } from '../progress.js'
 import { parseReplayArguments, type ReplaySettings } from './arguments.js'
-import { showProgress } from './progress.js'
 import { Replay } from './replay.js'
-import { reportJson, reportOf } from './report.js'
+import { reportOf } from './report.js'
 import { reportText } from './report-text.js'
 
 export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window <time> [options]
@@ -30,12 +31,13 @@ export async function replayCommand(args: readonly string[]): Promise<string> {
   const settings = parseReplayArguments(args)
   const replay = await replayAll(settings)
   const report = reportOf(replay, settings)
-  return settings.json ? reportJson(report) : reportText(report)
+  return settings.json ? jsonText(report) : reportText(report)
 }
 
 async function replayAll(settings: ReplaySettings): Promise<Replay> {
   const replay = new Replay(settings)
-  const progress = showProgress(process.stderr, await totalBytes(settings.files))
+  const total = await totalBytes(settings.files)
+  const progress = showProgress(process.stderr, (bytes) => bytesText(bytes, total))
   try {
     for (const file of settings.files) await replay.readFile(file, progress.add)
   } finally {

@@ -1,5 +1,5 @@
 import { durationText } from '../../util/durations.js'
-import { printable } from '../failures.js'
+import { count, printable, row, spanText, timeText } from '../output.js'
 import type { LimitReport, Report } from './report.js'
 
 const BAR_WIDTH = 40
@@ -94,26 +94,6 @@ function cells(first: string, ...others: readonly string[]): string {
   return `${first.padEnd(14)}${others.map((each) => each.padEnd(26)).join('')}`.trimEnd()
 }
 
-function row(name: string, value: string): string {
-  return `${name.padEnd(14)}${value}`
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
 function percent(share: number): string {
   return `${(100 * share).toFixed(2)} %`
-}
-
-/** Returns a time to the second, in UTC. */
-function timeText(iso: string | null): string {
-  return iso === null ? '-' : `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`
-}
-
-/** Returns a length of time in seconds if it is not too long for that. */
-function spanText(ms: number): string {
-  if (ms < 120_000) return `${Math.ceil(ms) / 1000} s`
-  if (ms < 2 * 86_400_000) return `${Math.round(ms / 60_000).toLocaleString('en-US')} min`
-  return `${Math.round(ms / 86_400_000).toLocaleString('en-US')} days`
 }

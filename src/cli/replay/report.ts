@@ -1,4 +1,4 @@
-import { UNPRINTABLE } from '../failures.js'
+import { isoTime } from '../output.js'
 import type { ReplaySettings } from './arguments.js'
 import { identityName } from './identity.js'
 import type { LimitReplay } from './limit-replay.js'
@@ -106,19 +106,4 @@ function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitRe
 
 function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
-}
-
-function isoTime(atMs: number): string | null {
-  return Number.isFinite(atMs) ? new Date(atMs).toISOString() : null
-}
-
-/** Returns a report as JSON, with every character escaped that could steer a terminal. */
-export function reportJson(report: Report): string {
-  const json = JSON.stringify(report, null, 2)
-  return `${json.replace(UNPRINTABLE, (char) => (char === '\n' ? char : escapeUnits(char)))}\n`
-}
-
-function escapeUnits(char: string): string {
-  const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

@@ -1,4 +1,4 @@
-import { progressText } from '../../../src/cli/replay/progress.js'
+import { bytesText } from '../../../src/cli/progress.js'
 
 test.each([
   [210e6, 500e6, ' 42 % [########            ] 210 of 500 MB'],
@@ -7,5 +7,5 @@ test.each([
   [210e6, undefined, '210 MB read'],
   [0, 0, '0 MB read'],
 ])('%d of %d bytes', (bytes, total, shown) => {
-  expect(progressText(bytes, total)).toBe(shown)
+  expect(bytesText(bytes, total)).toBe(shown)
 })

@@ -1,0 +1,45 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { windowMs } from '../util/durations.js'
+import { findNearest } from '../util/validate.js'
+import { UsageError } from './failures.js'
+
+type OptionTable = NonNullable<ParseArgsConfig['options']>
+
+/** Returns the options and the other arguments of a command. Throws a `UsageError` for a wrong option. */
+export function readArguments<const T extends OptionTable>(args: readonly string[], options: T) {
+  checkNames(args, Object.keys(options))
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ', 1)[0])
+  }
+}
+
+/** Throws for an unknown option, with the nearest: `parseArgs` suggests none. */
+function checkNames(args: readonly string[], known: readonly string[]): void {
+  const end = args.indexOf('--')
+  for (const arg of end < 0 ? args : args.slice(0, end)) {
+    if (!arg.startsWith('-') || arg === '-' || /^-\d/.test(arg)) continue
+    const [given = ''] = arg.split('=', 1)
+    const name = given.replace(/^-+/, '')
+    if (given.startsWith('--') && known.includes(name)) continue
+    throw new UsageError(`there is no option ${JSON.stringify(given)}${didYouMean('--', name, known)}`)
+  }
+}
+
+/** Returns the end of a message about an unknown word, with the nearest known one if there is any. */
+export function didYouMean(before: string, word: string, known: readonly string[]): string {
+  const near = known.length === 0 ? undefined : findNearest(word, known)
+  return near === undefined ? '' : `; did you mean ${before}${near}?`
+}
+
+/** Returns a length of time in milliseconds. Throws a `UsageError` for one without its unit. */
+export function readDuration(option: string, text: string | undefined, example: string): number {
+  if (text === undefined) throw new UsageError(`--${option} is missing, such as --${option} ${example}`)
+  try {
+    return windowMs('cli', option, text)
+  } catch {
+    const must = 'a length of time with its unit, such as 10s, 1m or 24h, of at most 10 years'
+    throw new UsageError(`--${option} must be ${must}, got ${JSON.stringify(text)}`)
+  }
+}
