@@ -38,6 +38,9 @@ export const GRID_PER_MS = 4096
 /** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
 const MAX_RATE_ERROR = 0.002
 
+/** A day, an hour, a minute, a second and a millisecond. */
+const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
+
 /**
  * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
  * Its whole state is one timestamp: when it will be full again. It decides as the generic cell rate
@@ -64,13 +67,29 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
   return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill)
 }
 
+/**
+ * Returns the bucket of a capacity and of the time in which one token is refilled, on the grid, as `params`
+ * has them. Its window is the longest unit, or multiple of one, that rounds to this time.
+ */
+export function tokenBucketOf(capacity: number, intervalMs: number): Policy {
+  if (!(Number.isInteger(intervalMs * GRID_PER_MS) && intervalMs > 0))
+    throw wrongOption('tokenBucket', 'intervalMs', 'a multiple of 1/4096 ms', intervalMs)
+  const spanMs = wholeNumber('tokenBucket', 'capacity', capacity) * intervalMs
+  if (spanMs > (1 + MAX_RATE_ERROR) * MAX_DURATION_MS)
+    throw wrongOption('tokenBucket', 'capacity', 'small enough that 10 years fill it', capacity)
+  const windows = WINDOW_UNITS.map((unitMs) => Math.round(spanMs / unitMs) * unitMs)
+  const windowMs = windows.find((each) => onGrid(each / capacity) === intervalMs) ?? spanMs
+  const every = windowMs % 1 === 0 ? shortDuration(windowMs) : `${windowMs}ms`
+  return makeTokenBucket(`${capacity}-in-${every}`, capacity, intervalMs, windowMs)
+}
+
 /** Returns the time in which one token is refilled, rounded to the grid. */
 function readInterval(
   owner: string,
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
 ): number {
   const exactMs = every / refill
-  const intervalMs = Math.round(exactMs * GRID_PER_MS) / GRID_PER_MS
+  const intervalMs = onGrid(exactMs)
   if (Math.abs(intervalMs - exactMs) > MAX_RATE_ERROR * exactMs) {
     const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
     const fix =
@@ -136,6 +155,10 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
       return makeTokenBucket(name, own, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, own * exactMs)
     },
   })
+}
+
+function onGrid(ms: number): number {
+  return Math.round(ms * GRID_PER_MS) / GRID_PER_MS
 }
 
 function floorToGrid(ms: number): number {
