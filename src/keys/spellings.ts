@@ -1,6 +1,6 @@
 import { addressIdentity, parseAddress } from './address.js'
 import { isKey, valueHash } from './identity.js'
-import { fold } from './name.js'
+import { fold, normalizeName } from './name.js'
 
 /** What stored identities look like: printable, without blanks. */
 const IDENTITY = /^[!-~]{1,400}$/
@@ -18,10 +18,11 @@ export function spellingsOf(text: string, secret: string | undefined): readonly 
   const address = parseAddress(trimmed)
   const networks =
     address === undefined ? [] : IPV6_PREFIXES.map((prefix) => addressIdentity(address, prefix))
+  const name = normalizeName(trimmed, fold) // one with invisible characters is nobody's, as it is for byField
   const values = [
     trimmed,
     text,
-    fold(trimmed),
+    ...(name === undefined ? [] : [name]),
     `user:${trimmed}`,
     ...networks,
     ...networks.map((network) => `anonymous:${network}`),

@@ -36,6 +36,12 @@ test('finds an identity as it is stored', () => {
   expect(spellingsOf(hashed, undefined)[0]).toBe(hashed)
 })
 
+test('a name with invisible characters is not that of another', () => {
+  const ada = storedIdentity((id) => id, 'ada')
+  expect(spellingsOf('Ada', undefined)).toContain(ada)
+  expect(spellingsOf('ada\u202e', undefined)).not.toContain(ada)
+})
+
 test('under a secret, no address is in clear but what was typed', () => {
   expect(spellingsOf('::ffff:203.0.113.7', SECRET)).not.toContain('203.0.113.7')
 })
