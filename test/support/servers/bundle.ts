@@ -9,8 +9,8 @@ const ROOT = join(__dirname, '../../..')
 
 /** What packages of the older kind expect around them. */
 const AROUND = `
-import { createRequire } from 'node:module'
-const require = createRequire(import.meta.url)
+import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)
 const __dirname = import.meta.dirname`
 
 /** A program in one file. */
