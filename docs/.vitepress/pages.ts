@@ -37,6 +37,7 @@ export const GROUPS: readonly Group[] = [
       fetch: 'Hono, Next.js, SvelteKit, Workers',
       'without-http': 'Without HTTP',
       operations: 'Operations',
+      inspect: 'Look up a client',
       observability: 'Logs and metrics',
       dashboard: 'Dashboard',
       reliability: 'Reliability',

@@ -1,4 +1,7 @@
+import { didYouMean } from './arguments.js'
 import { InputError, UsageError } from './failures.js'
+import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
+import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
 import { oneLine } from './output.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
 
@@ -6,27 +9,52 @@ const HELP = `Usage: headgate <command>
 
 Commands:
   replay    shows whom a limit would have denied, from access logs
+  inspect   shows what a store has of a client, and why it is limited
+  release   forgets what a client has used
+  block     bans a client for a while
 
-headgate replay --help lists the options.
+headgate <command> --help lists the options.
 `
 
-/** Runs a command line. Returns the exit code: 0 done, 1 an input failed, 2 wrong arguments. */
+interface Command {
+  readonly help: string
+  /** Returns what the command prints. */
+  run(args: readonly string[]): Promise<string>
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  replay: { help: REPLAY_HELP, run: replayCommand },
+  inspect: { help: INSPECT_HELP, run: inspectCommand },
+  release: { help: RELEASE_HELP, run: releaseCommand },
+  block: { help: BLOCK_HELP, run: blockCommand },
+}
+
+/** Runs a command line. Returns the exit code: 0 done, 1 an input or a store failed, 2 wrong arguments. */
 export async function runCommand(args: readonly string[]): Promise<number> {
-  const [command, ...rest] = args
+  const [name, ...rest] = args
+  const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   try {
-    if (command === '--help' || command === '-h' || command === 'help') return print(HELP)
-    if (command === undefined) throw new UsageError('no command given')
-    if (command !== 'replay') throw new UsageError(`there is no command ${JSON.stringify(command)}`)
-    if (rest.includes('--help') || rest.includes('-h')) return print(REPLAY_HELP)
-    return print(await replayCommand(rest))
+    if (name === '--help' || name === '-h' || name === 'help') return print(HELP)
+    if (name === undefined) throw new UsageError('no command given')
+    if (command === undefined) throw unknownCommand(name)
+    return print(asksForHelp(rest) ? command.help : await command.run(rest))
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof InputError)) throw error
     const isUsage = error instanceof UsageError
-    const help = command === 'replay' ? 'headgate replay --help' : 'headgate --help'
+    const help = command === undefined ? 'headgate --help' : `headgate ${name} --help`
     const fix = isUsage ? ` (${help} shows what can be used)` : ''
     process.stderr.write(`headgate: ${oneLine(error.message.replaceAll('\n', ' '))}${fix}\n`)
     return isUsage ? 2 : 1
   }
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  return args.includes('--help') || args.includes('-h')
+}
+
+function unknownCommand(name: string): UsageError {
+  const fix = didYouMean('', name, Object.keys(COMMANDS))
+  return new UsageError(`there is no command ${JSON.stringify(name)}${fix}`)
 }
 
 function print(text: string): number {

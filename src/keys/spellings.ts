@@ -10,14 +10,18 @@ const IPV6_PREFIXES = [56, 64, 48, 60, 128, 32]
 /**
  * Returns the identities under which stores may have what a person typed: an identity as it is stored, an
  * address, a user, a name, or another value of a key function. Empty for what can be no key. What several
- * key functions make together can only be found as it is stored.
+ * key functions make together can only be found as it is stored. An IPv6 address stands for its networks of
+ * `ipv6Prefixes`, by default the usual ones.
  */
-export function spellingsOf(text: string, secret: string | undefined): readonly string[] {
+export function spellingsOf(
+  text: string,
+  secret: string | undefined,
+  ipv6Prefixes: readonly number[] = IPV6_PREFIXES,
+): readonly string[] {
   const trimmed = text.trim()
   if (trimmed === '' || !isKey(trimmed)) return []
   const address = parseAddress(trimmed)
-  const networks =
-    address === undefined ? [] : IPV6_PREFIXES.map((prefix) => addressIdentity(address, prefix))
+  const networks = address === undefined ? [] : ipv6Prefixes.map((prefix) => addressIdentity(address, prefix))
   const name = normalizeName(trimmed, fold) // one with invisible characters is nobody's, as it is for byField
   const values = [
     trimmed,

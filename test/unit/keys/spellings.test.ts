@@ -42,6 +42,14 @@ test('a name with invisible characters is not that of another', () => {
   expect(spellingsOf('ada\u202e', undefined)).not.toContain(ada)
 })
 
+test('an IPv6 address stands for its networks of the prefixes that are given', () => {
+  expect(spellingsOf('2001:db8:7::1', undefined)).toEqual(
+    expect.arrayContaining(['2001:db8:7::/56', '2001:db8:7::/64']),
+  )
+  const only = spellingsOf('2001:db8:7::1', undefined, [64])
+  expect(only.filter((spelling) => spelling.includes('/'))).toEqual(['2001:db8:7::/64'])
+})
+
 test('under a secret, no address is in clear but what was typed', () => {
   expect(spellingsOf('::ffff:203.0.113.7', SECRET)).not.toContain('203.0.113.7')
 })

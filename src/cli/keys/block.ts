@@ -1,0 +1,78 @@
+import { DEFAULT_IPV6_PREFIX } from '../../keys/by-ip.js'
+import { isBan, longestBanMs, startBan } from '../../policies/ban.js'
+import { durationText } from '../../util/durations.js'
+import { InputError } from '../failures.js'
+import type { BlockSettings } from './arguments.js'
+import type { StoreConnection } from './connection.js'
+import { listText } from './report-text.js'
+import type { FoundKey, SearchResult } from './search.js'
+import { fullName, keyOf, type StoredLimit, shapeOf } from './stored-limit.js'
+
+/** What a ban is made of. */
+type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
+
+/**
+ * Bans an identity as `limiter.blockFor` does: in each limit whose policy is a ban, and whose keys can be
+ * those of such an identity. Where it has no key yet, all of its spellings of the right kind are banned:
+ * whichever of them the limit uses, the others are the keys of nobody. Returns the keys.
+ */
+export async function blockIdentity(
+  { update }: StoreConnection,
+  found: SearchResult,
+  settings: Ban,
+): Promise<readonly FoundKey[]> {
+  const bans = bansAmong(found, settings.banMs)
+  const keys = bans.flatMap((limit) => keysToBan(limit, found, settings))
+  if (keys.length === 0) {
+    throw new InputError(
+      `the keys of ${listText(bans.map(fullName))} hold identities of another kind: name the identity as inspect shows it stored`,
+    )
+  }
+  for (const { key, limit } of keys) {
+    const { policy } = limit
+    await update({ key, policy }, (state, nowMs) => startBan(policy, state, nowMs, settings.banMs))
+  }
+  return keys
+}
+
+/** Returns the limits in force whose policies are bans. Throws where there are none, or none so long. */
+function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimit[] {
+  const known = Array.from(limits.keys())
+  const bans = known.filter(({ policy, isCandidate }) => isBan(policy) && !isCandidate)
+  if (bans.length === 0) {
+    const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
+    const names = known.length === 0 ? '' : ` among ${listText(known.map(fullName))}`
+    throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
+  }
+  for (const limit of bans) {
+    const longest = longestBanMs(limit.policy)
+    if (banMs <= longest) continue
+    const must = `--for must be at most the longest ban of ${fullName(limit)}, ${durationText(longest)}`
+    throw new InputError(`${must}: add '${durationText(banMs)}' to for of its ban, or narrow with --limiter`)
+  }
+  return bans
+}
+
+/** Returns the keys of an identity that exist under a limit, or those that it may have. */
+function keysToBan(limit: StoredLimit, found: SearchResult, { spellings, spellingsWith }: Ban): FoundKey[] {
+  const existing = found.keys.filter((each) => each.limit === limit && spellings.includes(each.identity))
+  if (existing.length > 0) return existing
+  const shapes = found.limits.get(limit) ?? new Set()
+  const prefixes = Array.from(shapes).flatMap(networkPrefix)
+  return spellingsWith(prefixes.length > 0 ? prefixes : [DEFAULT_IPV6_PREFIX])
+    .filter((spelling) => isPossible(shapeOf(spelling), shapes, prefixes))
+    .map((identity) => ({ limit, identity, key: keyOf(limit, identity) }))
+}
+
+/** Returns whether a limit with keys of some kinds may have one of another: addresses are of two kinds. */
+function isPossible(shape: string, shapes: ReadonlySet<string>, prefixes: readonly number[]): boolean {
+  if (shapes.has(shape)) return true
+  if (shape === 'ipv4') return prefixes.length > 0
+  return prefixes.length === 0 && shapes.has('ipv4') && networkPrefix(shape).length > 0
+}
+
+/** Returns the length of a network's prefix, in an array; an empty one for another kind of identity. */
+function networkPrefix(shape: string): number[] {
+  const [, prefix] = /^ipv6\/(\d+)$/.exec(shape) ?? []
+  return prefix === undefined ? [] : [Number(prefix)]
+}

@@ -1,0 +1,78 @@
+import type { KeyedPolicy, StateChange } from '../../stores/store.js'
+import { messageOf } from '../../stores/store-error.js'
+import { TimeoutError, timeout } from '../../util/timeout.js'
+import { InputError } from '../failures.js'
+import { loadDriver, type RedisDriver } from './redis-driver.js'
+import { type StoreAddress, withoutCredentials } from './store-url.js'
+
+/** A connection to a store. What fails rejects with an `InputError`. */
+export interface StoreConnection {
+  /** Sends a command of Redis. */
+  send(...words: readonly string[]): Promise<unknown>
+  forget(keys: readonly KeyedPolicy[]): Promise<void>
+  update(key: KeyedPolicy, change: StateChange): Promise<void>
+  close(): void
+}
+
+const TIMEOUT_MS = 5000
+
+/** Connects to a store by the client of Redis that is installed in a folder. */
+export async function connectStore(address: StoreAddress, folder: string): Promise<StoreConnection> {
+  const createDriver = await loadDriver(folder)
+  const reported: Error[] = []
+  const driver = createDriver(address.url, (error) => void reported.push(error))
+  const inTime = timeout(TIMEOUT_MS)
+  try {
+    await inTime(driver.connect())
+    await check(driver, address.database)
+    return await connectionTo(driver, address)
+  } catch (error) {
+    driver.close()
+    const isOwn = error instanceof InputError || error instanceof TimeoutError
+    // ioredis rejects with no more than that the connection is closed.
+    const cause = isOwn ? error : (reported[0] ?? error)
+    throw failureOf(cause, address, `cannot use the store at ${address.place}`)
+  }
+
+  /** Rejects unless all keys are here: not every client checks that the database exists. */
+  async function check({ send }: RedisDriver, database: number): Promise<void> {
+    const info = String(await inTime(send(['info', 'cluster'])))
+    if (info.includes('cluster_enabled:1'))
+      throw new InputError('the store is a node of a Redis Cluster, which cannot be searched as a whole')
+    if (database !== 0) await inTime(send(['select', String(database)]))
+  }
+}
+
+async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise<StoreConnection> {
+  // Loaded here, so that replay does not load it, and no other entry either.
+  const { redisStore } = await import('../../redis.js')
+  const store = redisStore(driver.client)
+  const inTime = timeout(TIMEOUT_MS)
+
+  async function run<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await inTime(work)
+    } catch (error) {
+      throw failureOf(error, address, `the store at ${address.place} failed`)
+    }
+  }
+
+  return {
+    send: (...words) => run(driver.send(words)),
+    forget: (keys) => run(Promise.resolve(store.forget(keys))),
+    update: (key, change) => run(Promise.resolve(store.update?.(key, change))),
+    close: driver.close,
+  }
+}
+
+/** Returns the one line about an error. It never shows the password of the URL. */
+function failureOf(error: unknown, address: StoreAddress, problem: string): InputError {
+  if (error instanceof InputError) return error
+  const { place } = address
+  const message = withoutCredentials(messageOf(error), address)
+  if (/^(?:WRONGPASS|ERR AUTH|ERR invalid password)/.test(message))
+    return new InputError(`the store at ${place} refuses the user or the password of its URL`)
+  if (message.startsWith('NOAUTH'))
+    return new InputError(`the store at ${place} requires a password: redis://:password@${place}`)
+  return new InputError(`${problem}: ${message}`)
+}

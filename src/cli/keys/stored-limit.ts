@@ -1,0 +1,77 @@
+import { isPlainIpv4 } from '../../keys/address.js'
+import { policyOf } from '../../policies/parse-signature.js'
+import type { Policy } from '../../policies/policy.js'
+
+/** A limit, as the keys of a store show it. */
+export interface StoredLimit {
+  /** The name of the limiter; `_default` for one without a name. */
+  readonly limiter: string
+  /** The limit's own name, where it is one of several. */
+  readonly limit: string | undefined
+  /** Whether it belongs to the candidate of the limiter, and denies nobody. */
+  readonly isCandidate: boolean
+  readonly policy: Policy
+  /** What its keys begin with, up to the identity. */
+  readonly beginning: string
+}
+
+const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
+const HEAD = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
+
+/** The version of the state format that this version of headgate reads. */
+const STATE_VERSION = 1
+const IDENTITY_START = ':{'
+const KEY_END = '}'
+
+/** Returns what all keys of headgate begin with under a prefix. */
+export function keyStart(prefix: string): string {
+  return `${prefix}:${STATE_VERSION}:`
+}
+
+/** Returns the beginning of a key of headgate, and the identity in it; `undefined` for another key. */
+export function splitKey(key: string): { beginning: string; identity: string } | undefined {
+  const at = key.indexOf(IDENTITY_START)
+  if (at < 0 || !key.endsWith(KEY_END)) return undefined
+  const end = at + IDENTITY_START.length
+  return { beginning: key.slice(0, end), identity: key.slice(end, -KEY_END.length) }
+}
+
+/** Returns the limit whose keys begin so; `undefined` for keys of other programs. */
+export function limitOf(beginning: string, start: string): StoredLimit | undefined {
+  if (!beginning.startsWith(start)) return undefined
+  const head = beginning.slice(start.length, -IDENTITY_START.length)
+  const [, limiter, candidate, limit, signature] = HEAD.exec(head) ?? []
+  const policy = signature === undefined ? undefined : policyOf(signature)
+  if (limiter === undefined || policy === undefined) return undefined
+  return { limiter, limit, isCandidate: candidate !== undefined, policy, beginning }
+}
+
+/** Returns the key of an identity under a limit. */
+export function keyOf({ beginning }: StoredLimit, identity: string): string {
+  return beginning + identity + KEY_END
+}
+
+/** Returns a limit's name, such as `login/account`. */
+export function fullName({ limiter, limit }: StoredLimit): string {
+  return limit === undefined ? limiter : `${limiter}/${limit}`
+}
+
+/** Returns the parts of an identity that several key functions have made. */
+export function partsOf(identity: string): readonly string[] {
+  return identity.split('|')
+}
+
+/**
+ * Returns of what kind an identity is: `ipv4`, `ipv6/56` for a network, `hash` or `text`; of several
+ * key functions, the kinds of all parts.
+ */
+export function shapeOf(identity: string): string {
+  return partsOf(identity).map(shapeOfPart).join('|')
+}
+
+function shapeOfPart(part: string): string {
+  if (isPlainIpv4(part)) return 'ipv4'
+  const [, prefix] = /^[\da-f:]+\/(\d{1,3})$/.exec(part) ?? []
+  if (prefix !== undefined) return `ipv6/${prefix}`
+  return /^[\w-]{22}$/.test(part) ? 'hash' : 'text'
+}

@@ -1,0 +1,94 @@
+import { byIp, createLimiter, identitiesOf, memoryStore } from 'headgate'
+import { escapePattern, searchText } from '../../../src/cli/keys/search.js'
+import { fullName, keyOf, keyStart, limitOf, shapeOf, splitKey } from '../../../src/cli/keys/stored-limit.js'
+import type { Charge, Store } from '../../../src/stores/store.js'
+
+const START = keyStart('hg')
+
+/** A store that keeps the keys of all charges. */
+function storeOfKeys(keys: string[]): Store {
+  const memory = memoryStore()
+  return {
+    name: 'keys',
+    async charge(charges: readonly Charge[]) {
+      keys.push(...charges.flat().map(({ key }) => key))
+      return memory.charge(charges)
+    },
+    refund: (refunds) => memory.refund(refunds),
+    forget: (parts) => memory.forget(parts),
+  }
+}
+
+test.each([
+  ['a limiter of one limit', { name: 'api' }, 'api'],
+  ['a limiter without a name', {}, '_default'],
+  ['a name of dashes, dots and digits', { name: '2-v.1_x' }, '2-v.1_x'],
+])('reads the keys of %s', async (_what, options, name) => {
+  const keys: string[] = []
+  const store = storeOfKeys(keys)
+  const limiter = createLimiter({ ...options, limit: 5, window: '1m', key: byIp(), store })
+  const decision = await limiter.charge({ ip: '203.0.113.7' })
+  const { beginning, identity } = splitKey(keys[0] as string) as { beginning: string; identity: string }
+  expect(identity).toBe(identitiesOf(decision)[0]?.identity)
+  const limit = limitOf(beginning, START)
+  expect(limit).toMatchObject({ limiter: name, limit: undefined, isCandidate: false, policy: { limit: 5 } })
+  expect(limit && [fullName(limit), keyOf(limit, identity)]).toEqual([name, keys[0]])
+})
+
+test('reads the keys of several limits, and of a candidate', async () => {
+  const keys: string[] = []
+  const store = storeOfKeys(keys)
+  const several = { limit: 5, window: '1m' } as const
+  const tried = createLimiter({ ...several, name: 'api', key: byIp(), store, candidate: several })
+  await tried.charge({ ip: '203.0.113.7' })
+  const beginnings = keys.map((key) => splitKey(key)?.beginning ?? '')
+  const limits = beginnings.map((beginning) => limitOf(beginning, START))
+  expect(limits.map((limit) => limit?.isCandidate).sort()).toEqual([false, true])
+  expect(limitOf('hg:1:login/account-1:fixed-window-5-60000:{', START)).toMatchObject({
+    limiter: 'login',
+    limit: 'account-1',
+    policy: { kind: 'fixed-window' },
+  })
+  expect(limitOf('hg:1:login/_candidate/account:fixed-window-5-60000:{', START)).toMatchObject({
+    limiter: 'login',
+    limit: 'account',
+    isCandidate: true,
+  })
+})
+
+test.each([
+  ['hg:1:health'],
+  ['hg:1:api:fixed-window-5-60000'],
+  ['hg:1:api:fixed-window-5-60000:{ada'],
+  ['hg:1:api:fixed-window-5-60000{ada}'],
+  ['hg:2:api:fixed-window-5-60000:{ada}'],
+  ['other:1:api:fixed-window-5-60000:{ada}'],
+  ['hg:1:_other:fixed-window-5-60000:{ada}'],
+  ['hg:1:api/a/b:fixed-window-5-60000:{ada}'],
+  ['hg:1:api:x:fixed-window-5-60000:{ada}'],
+  ['hg:1:a\nb:fixed-window-5-60000:{ada}'],
+  [`hg:1:${'a'.repeat(65)}:fixed-window-5-60000:{ada}`],
+])('%j is the key of no limit', (key) => {
+  const pieces = splitKey(key)
+  expect(pieces && limitOf(pieces.beginning, START)).toBeUndefined()
+})
+
+test.each([
+  ['203.0.113.7', 'ipv4'],
+  ['2001:db8::/56', 'ipv6/56'],
+  ['AAAAAAAAAAAAAAAAAAAA_-', 'hash'],
+  ['203.0.113.7|AAAAAAAAAAAAAAAAAAAA_-', 'ipv4|hash'],
+  ['AAAAAAAAAAAAAAAAAAAA_-|stranger', 'hash|text'],
+  ['unknown', 'text'],
+])('%s is of the kind %s', (identity, shape) => {
+  expect(shapeOf(identity)).toBe(shape)
+})
+
+test('a pattern matches the prefix itself, whatever is in it', () => {
+  expect(escapePattern('a*b?[c]\\:')).toBe('a\\*b\\?\\[c\\]\\\\:')
+})
+
+test('progress is the share of all keys', () => {
+  expect(searchText(2_100_000, 5_000_000)).toBe(' 42 % [########            ] of 5,000,000 keys searched')
+  expect(searchText(1000, 0)).toBe('100 % [####################] of 0 keys searched')
+})
