@@ -36,6 +36,11 @@ export function count(value: number): string {
   return value.toLocaleString('en-US')
 }
 
+/** Returns a share of 1 as a percentage. */
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`
+}
+
 /** Returns a time in ISO 8601; `null` for one that is never. */
 export function isoTime(atMs: number): string | null {
   return Number.isFinite(atMs) ? new Date(atMs).toISOString() : null

@@ -255,6 +255,30 @@ describe('the report', () => {
     )
   })
 
+  test('decides several limits independently in one pass, and compares them', async () => {
+    const log = [...[0, 1, 2, 3, 61].map((s) => combined(s)), combined(62, '192.0.2.2')]
+    const args = [write('several.log', log.join('')), '--window', '1m', '--policy', 'fixed-window']
+    const several = ['--limit', '3', '--limit', '1', '--limit', '9']
+    const { limits, histogram } = await replay([...args, ...several])
+    const alone = await Promise.all(['3', '1', '9'].map((limit) => replay([...args, '--limit', limit])))
+    expect(limits).toEqual(alone.flatMap((report) => report.limits))
+    expect(limits.map(({ denied }) => denied.requests)).toEqual([1, 3, 0])
+    const denied = histogram.bars.map((bar) => bar.denied)
+    expect([0, 1, 2].map((i) => denied.reduce((sum, each) => sum + (each[i] as number), 0))).toEqual([
+      1, 3, 0,
+    ])
+    const { stdout } = await run(['replay', ...args, ...several])
+    expect(stdout).toContain(`limits compared
+  limit         denied requests           denied clients
+  3             1 (16.67 %)               1 (50.00 %)
+  1             3 (50.00 %)               1 (50.00 %)
+  9             0 (0.00 %)                0 (0.00 %)
+`)
+    expect(stdout).toMatch(
+      /\n3 in 1m \(fixed-window\)\n[\s\S]*\n1 in 1m \(fixed-window\)\n[\s\S]*\n9 in 1m \(fixed-window\)\n/,
+    )
+  })
+
   test('an empty log is a log without requests', async () => {
     expect(await replay([write('empty.log', ''), ...LIMIT])).toMatchObject({
       lines: 0,
@@ -297,6 +321,15 @@ describe('failures', () => {
     [['replay', 'good.log', '--limit', '1.5', '--window', '1m'], '--limit must be a whole number'],
     [['replay', 'good.log', '--limit', '2', '--window', '60'], '--window must be a length of time'],
     [['replay', 'good.log', ...LIMIT, '--windw', '1m'], 'no option "--windw"; did you mean --window?'],
+    [['replay', 'good.log', ...LIMIT, '--limit', '2'], '--limit 2 is given twice'],
+    [
+      ['replay', 'good.log', ...LIMIT, ...[3, 4, 5, 6, 7, 8, 9, 10].flatMap((n) => ['--limit', `${n}`])],
+      '--limit can be given 8 times at most',
+    ],
+    [
+      ['replay', 'good.log', ...LIMIT, '--html', '-'],
+      '--html must be the path of a file, such as report.html',
+    ],
     [['replay', 'good.log', ...LIMIT, '-x'], 'there is no option "-x"'],
     [['replay', 'good.log', ...LIMIT, '--policy', 'fixedwindow'], 'did you mean fixed-window?'],
     [['replay', 'good.log', ...LIMIT, '--key', 'ip,'], '--key must be ip, user, path or field:NAME'],

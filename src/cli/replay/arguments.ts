@@ -11,8 +11,8 @@ import { type RouteFilter, routeFilter } from './route-filter.js'
 export interface ReplaySettings {
   /** Paths of logs, in order; `-` is the standard input. */
   readonly files: readonly string[]
-  /** Absent where only suggestions are wanted. */
-  readonly policy: Policy | undefined
+  /** One for each limit; none where only suggestions are wanted. */
+  readonly policies: readonly Policy[]
   /** The windows whose limits are suggested, if any. */
   readonly suggest: { readonly windowMs: number; readonly startsAt: WindowStart } | undefined
   readonly keys: readonly KeyPart[]
@@ -20,6 +20,8 @@ export interface ReplaySettings {
   readonly keyText: string
   readonly isWanted: RouteFilter
   readonly json: boolean
+  /** Where the report is written as a page, if at all. */
+  readonly html: string | undefined
 }
 
 type WindowStart = 'clock' | 'first-request'
@@ -35,6 +37,8 @@ const POLICIES = {
 
 type PolicyName = keyof typeof POLICIES
 
+const MAX_LIMITS = 8
+
 /** The policies whose windows do not depend on the limit, so that one pass counts for all limits. */
 const COUNTABLE: Partial<Record<PolicyName, WindowStart>> = {
   'fixed-window': 'clock',
@@ -42,13 +46,14 @@ const COUNTABLE: Partial<Record<PolicyName, WindowStart>> = {
 }
 
 const OPTIONS = {
-  limit: { type: 'string' },
+  limit: { type: 'string', multiple: true },
   window: { type: 'string' },
   policy: { type: 'string' },
   key: { type: 'string' },
   only: { type: 'string', multiple: true },
   suggest: { type: 'boolean' },
   json: { type: 'boolean' },
+  html: { type: 'string' },
 } as const
 
 /** Returns what the arguments ask for. Throws a `UsageError` for the first that is wrong. */
@@ -60,21 +65,36 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
   const window = readDuration('window', values.window, '1m')
   const kind = readPolicyName(values.policy)
   const startsAt = values.suggest === true ? countableStart(kind) : undefined
-  const limit = values.limit === undefined && startsAt !== undefined ? undefined : readLimit(values.limit)
+  const limits = readLimits(values.limit ?? [], startsAt !== undefined)
   const keyText = values.key ?? 'ip'
   return {
     files,
-    policy: limit === undefined ? undefined : makePolicy(kind, limit, window),
+    policies: limits.map((limit) => makePolicy(kind, limit, window)),
     suggest: startsAt && { windowMs: window, startsAt },
     keys: keyText.split(',').map(readKeyPart),
     keyText,
     isWanted: routeFilter(values.only ?? []),
     json: values.json ?? false,
+    html: readHtmlPath(values.html),
   }
 }
 
-function readLimit(text: string | undefined): number {
-  if (text === undefined) throw new UsageError('--limit is missing, such as --limit 100')
+function readLimits(texts: readonly string[], isOptional: boolean): readonly number[] {
+  if (texts.length === 0 && !isOptional) throw new UsageError('--limit is missing, such as --limit 100')
+  if (texts.length > MAX_LIMITS) throw new UsageError(`--limit can be given ${MAX_LIMITS} times at most`)
+  const limits = texts.map(readLimit)
+  const twice = limits.find((limit, i) => limits.indexOf(limit) < i)
+  if (twice !== undefined) throw new UsageError(`--limit ${twice} is given twice`)
+  return limits
+}
+
+function readHtmlPath(path: string | undefined): string | undefined {
+  if (path === '' || path === '-')
+    throw new UsageError('--html must be the path of a file, such as report.html')
+  return path
+}
+
+function readLimit(text: string): number {
   const limit = Number(text)
   if (/^\d{1,15}$/.test(text) && limit >= 1) return limit
   throw new UsageError(`--limit must be a whole number of at least 1, got ${JSON.stringify(text)}`)

@@ -3,6 +3,8 @@ import { asInputError } from '../log/read-log.js'
 import { jsonText } from '../output.js'
 import { bytesText, showProgress } from '../progress.js'
 import { parseReplayArguments, type ReplaySettings } from './arguments.js'
+import { reportPage } from './html/page.js'
+import { openReportFile } from './html/report-file.js'
 import { Replay } from './replay.js'
 import { reportOf } from './report.js'
 import { reportText } from './report-text.js'
@@ -13,7 +15,7 @@ Decides each request of access logs as the middleware would have, and shows who 
 when. A log is a file in the common or combined format of nginx and Apache, or of JSON lines; it may be
 compressed by gzip. Name the oldest first. - is the standard input.
 
-  --limit <n>       how many requests a client may send in each window
+  --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
   --policy <name>   token-bucket (the default, as of rateLimit), sliding-window, fixed-window or first-request
   --key <keys>      what identifies a client: ip (the default), user, path or field:NAME (of JSON lines), or
@@ -22,6 +24,7 @@ compressed by gzip. Name the oldest first. - is the standard input.
   --suggest         show the smallest limits that deny 0, 0.1 and 1 % of all requests, and of all clients;
                     with --policy fixed-window or first-request, and with or without --limit
   --json            print one JSON object
+  --html <file>     write the report as a page with charts, too
 
 Exit codes: 0 done, 1 an input failed, 2 wrong arguments.
 `
@@ -29,9 +32,15 @@ Exit codes: 0 done, 1 an input failed, 2 wrong arguments.
 /** Runs `headgate replay`. Returns what it prints. */
 export async function replayCommand(args: readonly string[]): Promise<string> {
   const settings = parseReplayArguments(args)
-  const replay = await replayAll(settings)
-  const report = reportOf(replay, settings)
-  return settings.json ? jsonText(report) : reportText(report)
+  const page = settings.html === undefined ? undefined : await openReportFile(settings.html)
+  try {
+    const report = reportOf(await replayAll(settings), settings)
+    await page?.finish(reportPage(report))
+    return settings.json ? jsonText(report) : reportText(report)
+  } catch (error) {
+    await page?.discard()
+    throw error
+  }
 }
 
 async function replayAll(settings: ReplaySettings): Promise<Replay> {

@@ -14,7 +14,8 @@ const MAX_BARS = 36
 export interface Bar {
   readonly atMs: number
   readonly requests: number
-  readonly denied: number
+  /** For each limit. */
+  readonly denied: readonly number[]
 }
 
 /**
@@ -25,29 +26,39 @@ export class Histogram {
   #step = 0
   #firstIndex = 0
   #requests: number[] = []
-  #denied: number[] = []
+  readonly #denied: number[][]
+
+  /** Counts what so many limits deny. */
+  constructor(limits: number) {
+    this.#denied = Array.from({ length: limits }, () => [])
+  }
 
   get widthMs(): number {
     return widthOf(this.#step)
   }
 
   /** Counts a request. `nowMs` never goes back. */
-  add(nowMs: number, isDenied: boolean): void {
+  add(nowMs: number): void {
     if (this.#requests.length === 0) this.#firstIndex = Math.floor(nowMs / this.widthMs)
     while (this.#barOf(nowMs) >= MAX_BARS) this.#widen()
     const bar = this.#barOf(nowMs)
     while (this.#requests.length <= bar) {
       this.#requests.push(0)
-      this.#denied.push(0)
+      for (const counts of this.#denied) counts.push(0)
     }
     ;(this.#requests[bar] as number)++
-    if (isDenied) (this.#denied[bar] as number)++
+  }
+
+  /** Counts that a limit denies the last request. */
+  addDenial(limit: number): void {
+    const counts = this.#denied[limit] as number[]
+    ;(counts[counts.length - 1] as number)++
   }
 
   bars(): Bar[] {
     return this.#requests.map((requests, i) => {
       const atMs = (this.#firstIndex + i) * this.widthMs
-      return { atMs, requests, denied: this.#denied[i] as number }
+      return { atMs, requests, denied: this.#denied.map((counts) => counts[i] as number) }
     })
   }
 
@@ -67,7 +78,7 @@ export class Histogram {
       return joined
     }
     this.#requests = join(this.#requests)
-    this.#denied = join(this.#denied)
+    for (const [i, counts] of this.#denied.entries()) this.#denied[i] = join(counts)
     this.#firstIndex = firstIndex
     this.#step++
   }

@@ -46,8 +46,8 @@ export class Replay {
   /** The clock. */
   newestMs = Number.NEGATIVE_INFINITY
   readonly clients = new ClientTable()
-  readonly histogram = new Histogram()
-  readonly limit: LimitReplay | undefined
+  readonly histogram: Histogram
+  readonly limits: readonly LimitReplay[]
   readonly windows: WindowCounts | undefined
   readonly #settings: ReplaySettings
   readonly #identityOf: (request: LoggedRequest) => string
@@ -59,7 +59,8 @@ export class Replay {
     this.#settings = settings
     this.#identityOf = loggedIdentity(settings.keys)
     this.#needsFields = settings.keys.some((part) => typeof part === 'object')
-    this.limit = settings.policy && new LimitReplay(settings.policy)
+    this.limits = settings.policies.map((policy) => new LimitReplay(policy))
+    this.histogram = new Histogram(this.limits.length)
     this.windows = settings.suggest && new WindowCounts(settings.suggest.windowMs, settings.suggest.startsAt)
   }
 
@@ -94,7 +95,7 @@ export class Replay {
     return this.#readAccessLine(text, this.#request)
   }
 
-  /** Returns whether the limit allows a request; `undefined` where it does not apply, or there is none. */
+  /** Returns whether every limit allows a request; `undefined` where none applies. */
   addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
     this.#moveClock(request.timeMs)
     file.countRequest(request.timeMs)
@@ -110,9 +111,14 @@ export class Replay {
     this.lastMs = nowMs
     this.requests++
     const id = this.clients.idOf(this.#identityOf(request))
-    const isAllowed = this.limit?.decide(id, nowMs)
     this.windows?.add(id, nowMs)
-    this.histogram.add(nowMs, isAllowed === false)
+    this.histogram.add(nowMs)
+    let isAllowed = true
+    for (let i = 0; i < this.limits.length; i++) {
+      if ((this.limits[i] as LimitReplay).decide(id, nowMs)) continue
+      isAllowed = false
+      this.histogram.addDenial(i)
+    }
     return isAllowed
   }
 

@@ -1,6 +1,6 @@
 import { durationText } from '../../util/durations.js'
-import { count, printable, row, spanText, timeText } from '../output.js'
-import type { LimitReport, Report } from './report.js'
+import { count, percent, printable, row, spanText, timeText } from '../output.js'
+import type { LimitReport, Report, ReportBar } from './report.js'
 
 const BAR_WIDTH = 40
 const GAP = '  ...'
@@ -10,7 +10,8 @@ export function reportText(report: Report): string {
   const { limits, suggestions } = report
   const sections = [
     inputLines(report),
-    ...limits.map((limit) => limitLines(limit, report)),
+    ...(limits.length > 1 ? [comparisonLines(limits)] : []),
+    ...limits.map((limit, i) => limitLines(limit, i, report)),
     ...(suggestions === undefined ? [] : [suggestionLines(suggestions)]),
   ]
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
@@ -33,7 +34,20 @@ function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report)
   ]
 }
 
-function limitLines({ policy, limit, windowMs, denied, mostDenied }: LimitReport, report: Report): string[] {
+/** Returns a line for each limit. */
+function comparisonLines(limits: readonly LimitReport[]): string[] {
+  const rows = limits.map(({ limit, denied }) => {
+    const requests = `${count(denied.requests)} (${percent(denied.requestShare)})`
+    return `  ${cells(count(limit), requests, `${count(denied.clients)} (${percent(denied.clientShare)})`)}`
+  })
+  return ['limits compared', `  ${cells('limit', 'denied requests', 'denied clients')}`, ...rows]
+}
+
+function limitLines(
+  { policy, limit, windowMs, denied, mostDenied }: LimitReport,
+  index: number,
+  report: Report,
+): string[] {
   const title = `${count(limit)} in ${durationText(windowMs)} (${policy})`
   const lines = [
     title,
@@ -45,16 +59,19 @@ function limitLines({ policy, limit, windowMs, denied, mostDenied }: LimitReport
   ]
   if (denied.firstAt === null) return lines
   lines.push(row('when', `${timeText(denied.firstAt)} to ${timeText(denied.lastAt)}`))
-  return [...lines, '', ...histogramLines(report), '', ...clientLines(mostDenied)]
+  return [...lines, '', ...histogramLines(index, report), '', ...clientLines(mostDenied)]
 }
 
 /** Returns a line for each bar; only one for several in a row without a denial. */
-function histogramLines({ histogram: { widthMs, bars } }: Report): string[] {
-  const most = Math.max(...bars.map(({ denied }) => denied))
+function histogramLines(index: number, { histogram: { widthMs, bars } }: Report): string[] {
+  const deniedIn = (bar: ReportBar | undefined) => bar?.denied[index] ?? 0
+  const most = Math.max(...bars.map(deniedIn))
   const lines = [`  denied in each ${durationText(widthMs)}`]
-  for (const [i, { at, denied, requests }] of bars.entries()) {
+  for (const [i, each] of bars.entries()) {
+    const { at, requests } = each
+    const denied = deniedIn(each)
     const bar = '#'.repeat(Math.ceil((BAR_WIDTH * denied) / most)).padEnd(BAR_WIDTH)
-    const isQuiet = denied === 0 && bars[i - 1]?.denied === 0
+    const isQuiet = denied === 0 && i > 0 && deniedIn(bars[i - 1]) === 0
     if (!isQuiet) lines.push(`  ${timeText(at)}  ${bar}  ${count(denied)} of ${count(requests)}`)
     else if (lines.at(-1) !== GAP) lines.push(GAP)
   }
@@ -92,8 +109,4 @@ function suggestionLines({
 
 function cells(first: string, ...others: readonly string[]): string {
   return `${first.padEnd(14)}${others.map((each) => each.padEnd(26)).join('')}`.trimEnd()
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(2)} %`
 }

@@ -24,7 +24,8 @@ export interface Report {
   readonly limits: readonly LimitReport[]
   readonly histogram: {
     readonly widthMs: number
-    readonly bars: readonly { readonly at: string; readonly requests: number; readonly denied: number }[]
+    /** `denied` has a count for each of `limits`, in their order. */
+    readonly bars: readonly ReportBar[]
   }
   /** With `--suggest`. */
   readonly suggestions?: {
@@ -33,6 +34,12 @@ export interface Report {
     readonly requests: readonly Suggestion[]
     readonly clients: readonly Suggestion[]
   }
+}
+
+export interface ReportBar {
+  readonly at: string
+  readonly requests: number
+  readonly denied: readonly number[]
 }
 
 export interface LimitReport {
@@ -56,7 +63,7 @@ export interface LimitReport {
 
 /** Returns what a replay found. Ends its counts. */
 export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): Report {
-  const { histogram, limit } = replay
+  const { histogram, limits } = replay
   const bars = histogram.bars().map(({ atMs, ...counts }) => ({ at: isoTime(atMs) as string, ...counts }))
   const suggestions = replay.windows?.suggest(replay.clients.size)
   return {
@@ -69,7 +76,7 @@ export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): 
     key: keyText,
     from: isoTime(replay.firstMs),
     to: replay.requests === 0 ? null : isoTime(replay.lastMs),
-    limits: limit === undefined ? [] : [limitReport(limit, replay)],
+    limits: limits.map((limit) => limitReport(limit, replay)),
     histogram: { widthMs: histogram.widthMs, bars },
     ...(suggest &&
       suggestions && {

@@ -21,6 +21,12 @@ test('docs/replay.md and the help list the same options', () => {
 })
 
 test('limit and window make the policy of rateLimit', () => {
-  const { policy } = parseReplayArguments(['a.log', '--limit', '100', '--window', '1m'])
-  expect(policy).toMatchObject({ kind: 'token-bucket', limit: 100, windowMs: 60_000, name: '100-in-1min' })
+  const { policies } = parseReplayArguments(['a.log', '--limit', '100', '--window', '1m'])
+  expect(policies).toHaveLength(1)
+  expect(policies[0]).toMatchObject({
+    kind: 'token-bucket',
+    limit: 100,
+    windowMs: 60_000,
+    name: '100-in-1min',
+  })
 })

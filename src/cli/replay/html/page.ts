@@ -1,0 +1,103 @@
+import { durationText } from '../../../util/durations.js'
+import { count, percent, printable, spanText, timeText } from '../../output.js'
+import type { LimitReport, Report } from '../report.js'
+import { barChart } from './chart.js'
+import { html, type Markup } from './markup.js'
+import { STYLE } from './style.js'
+
+/** The page runs no script, and loads nothing. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+/** Returns a report as a page in one file. */
+export function reportPage(report: Report): string {
+  const { limits, suggestions } = report
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>headgate replay</title>
+<style>${{ markup: STYLE }}</style>
+</head>
+<body>
+<main>
+<h1>headgate replay</h1>
+${inputSection(report)}
+${limits.length > 1 ? comparisonSection(limits) : []}
+${limits.map((limit, i) => limitSection(limit, i, report))}
+${suggestions === undefined ? [] : suggestionSection(suggestions)}
+</main>
+</body>
+</html>
+`
+  return page.markup
+}
+
+function inputSection({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): Markup {
+  const span = rest.from === null ? '' : `, ${timeText(rest.from)} to ${timeText(rest.to)}`
+  const late = `${count(outOfOrder.lines)}, by up to ${spanText(outOfOrder.mostMs)}`
+  return html`<section aria-labelledby="input"><h2 id="input">Log</h2><dl>
+<dt>requests</dt><dd>${count(rest.requests)}${span}</dd>
+<dt>clients</dt><dd>${count(rest.clients)}, by ${rest.key}</dd>
+<dt>lines</dt><dd>${count(lines)}, ${count(unreadable.lines)} unreadable, ${count(skipped)} skipped</dd>
+${outOfOrder.lines === 0 ? [] : html`<dt>out of order</dt><dd>${late}</dd>`}
+</dl></section>`
+}
+
+function comparisonSection(limits: readonly LimitReport[]): Markup {
+  const rows = limits.map(({ limit, denied }) => [
+    html`${count(limit)}`,
+    html`${count(denied.requests)} (${percent(denied.requestShare)})`,
+    html`${count(denied.clients)} (${percent(denied.clientShare)})`,
+  ])
+  return html`<section>${table('Limits compared', ['limit', 'denied requests', 'denied clients'], rows)}</section>`
+}
+
+function limitSection(limit: LimitReport, index: number, { requests, clients, histogram }: Report): Markup {
+  const { policy, windowMs, denied, mostDenied } = limit
+  const name = `${count(limit.limit)} in ${durationText(windowMs)} (${policy})`
+  const unit = durationText(histogram.widthMs)
+  const chart = `Requests in each ${unit}, allowed and denied by ${name}`
+  const rows = mostDenied.map((client) => [
+    html`<bdi>${printable(client.client)}</bdi>`,
+    html`${count(client.denied)}`,
+    html`${count(client.requests)}`,
+  ])
+  return html`<section aria-labelledby="limit-${index}"><h2 id="limit-${index}">${name}</h2>
+<p>Denied ${count(denied.requests)} of ${count(requests)} requests (${percent(denied.requestShare)}), of
+${count(denied.clients)} of ${count(clients)} clients (${percent(denied.clientShare)}).</p>
+${denied.firstAt === null ? [] : html`<p>From ${timeText(denied.firstAt)} to ${timeText(denied.lastAt)}.</p>`}
+<p class="quiet"><span class="key of-allowed"></span><span>allowed</span><span class="key of-denied"></span><span>denied</span>
+requests in each ${unit}, UTC</p>
+${histogram.bars.length === 0 ? [] : barChart(histogram.bars, index, chart)}
+${rows.length === 0 ? [] : table(`Denied most by ${name}`, ['client', 'denied', 'requests'], rows)}
+</section>`
+}
+
+function suggestionSection({
+  policy,
+  windowMs,
+  requests,
+  clients,
+}: NonNullable<Report['suggestions']>): Markup {
+  const title = `Smallest limits in ${durationText(windowMs)} (${policy})`
+  const rows = requests.map(({ share, limit, denied }, i) => {
+    const ofClients = clients[i] as (typeof clients)[number]
+    return [
+      html`${100 * share} %`,
+      html`${count(limit)} (denies ${count(denied)})`,
+      html`${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
+    ]
+  })
+  return html`<section>${table(title, ['deny at most', 'of requests', 'of clients'], rows)}</section>`
+}
+
+/** Returns a table whose columns but the first are figures. */
+function table(caption: string, head: readonly string[], rows: readonly (readonly Markup[])[]): Markup {
+  const kind = (i: number) => (i === 0 ? '' : 'number')
+  const cells = (row: readonly Markup[]) => row.map((cell, i) => html`<td class="${kind(i)}">${cell}</td>`)
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
+<thead><tr>${head.map((name, i) => html`<th scope="col" class="${kind(i)}">${name}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${cells(row)}</tr>`)}</tbody></table></div>`
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { InputError } from '../../src/cli/failures.js'
+import { replayCommand } from '../../src/cli/replay/command.js'
+import { launchChromium } from '../support/servers/chromium.js'
+
+jest.setTimeout(60_000)
+
+const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
+const HOSTILE = `<script>document.title='ran'</script>"'\u202e${'x'.repeat(900)}`
+const ARGS = ['--window', '1m', '--policy', 'fixed-window', '--suggest', '--key', 'user']
+
+let browser: Browser
+let folder: string
+
+beforeAll(async () => {
+  browser = await launchChromium()
+  folder = mkdtempSync(join(tmpdir(), 'headgate-replay-page-'))
+  const lines = Array.from({ length: 600 }, (_, i) => {
+    const user = i % 3 === 0 ? HOSTILE : `user-${i % 40}`
+    return JSON.stringify({ time: Date.UTC(2026, 10, 24, 3) + 5000 * i, ip: '192.0.2.1', user })
+  })
+  writeFileSync(join(folder, 'log'), lines.join('\n'))
+}, 600_000) // where Chromium has to be installed first
+
+afterAll(async () => {
+  await browser?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Opens the report of a replay. Returns the page with what it complains of, and what it loads. */
+async function openReport(options: BrowserContextOptions = {}) {
+  const file = join(folder, 'report.html')
+  await replayCommand([join(folder, 'log'), '--limit', '2', '--limit', '3', ...ARGS, '--html', file])
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+  const page = await context.newPage()
+  const troubles: string[] = []
+  page.on('console', (message) => troubles.push(message.text()))
+  page.on('pageerror', (error) => troubles.push(error.message))
+  page.on('request', (request) => {
+    if (request.url() !== pathToFileURL(file).href) troubles.push(request.url())
+  })
+  await page.goto(pathToFileURL(file).href)
+  return { page, troubles }
+}
+
+/** Returns what axe finds, one line each. It runs in a world of its own: the page allows no script. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(await axe)
+  return page.evaluate(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`)
+}
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true }
+
+test.each([
+  ['a wide screen', {}],
+  ['a phone', PHONE],
+])('the page of a report fits %s, in light and dark, and axe finds nothing', async (_, options) => {
+  const { page, troubles } = await openReport({ ...options, colorScheme: 'light' })
+  const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+  expect(await background()).toBe('rgb(245, 246, 248)')
+  expect(await findings(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await background()).toBe('rgb(13, 18, 23)')
+  expect(await findings(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(troubles).toEqual([])
+})
+
+test('shows a chart and the figures of each limit, and the suggestions', async () => {
+  const { page } = await openReport()
+  expect(await page.locator('h2').allTextContents()).toEqual([
+    'Log',
+    '2 in 1m (fixed-window)',
+    '3 in 1m (fixed-window)',
+  ])
+  expect(await page.getByRole('table').count()).toBe(4)
+  const chart = page.getByRole('img', { name: /allowed and denied by 2 in 1m/ })
+  expect(await chart.locator('rect.denied').count()).toBe(10)
+  const compared = page.getByRole('table', { name: 'Limits compared' }).getByRole('row')
+  expect(await compared.nth(1).textContent()).toMatch(/^2100 \(16\.67 %\)1 \(/)
+  await page.getByRole('table', { name: /^Smallest limits/ }).waitFor()
+})
+
+test('what a client sent is text, shortened, and runs no script', async () => {
+  const { page } = await openReport()
+  expect(await page.title()).toBe('headgate replay')
+  const name = await page.locator('bdi').first().textContent()
+  expect(name).toMatch(/^user:<script>document\.title='ran'<\/script>"'\\u\{202e\}x+…$/)
+  expect(Array.from(name ?? '').length).toBeLessThan(100)
+  expect(readFileSync(join(folder, 'report.html'), 'utf8')).not.toContain('<script')
+})
+
+const UNWRITABLE: readonly [path: string, reason: string][] = [
+  ['missing/report.html', 'there is no such folder'],
+  ['log/report.html', 'there is no such folder'],
+  ['.', 'it is a folder'],
+]
+
+test.each(UNWRITABLE)(
+  'a report that cannot be written to %s is one clear error, and leaves nothing',
+  async (path, reason) => {
+    const target = join(folder, path)
+    const run = replayCommand([join(folder, 'log'), '--limit', '2', ...ARGS, '--html', target])
+    await expect(run).rejects.toThrow(new InputError(`cannot write ${target}: ${reason}`))
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  },
+)
+
+test('a replay that fails leaves the report of an earlier one as it was', async () => {
+  const file = join(folder, 'kept.html')
+  writeFileSync(file, 'earlier')
+  const run = replayCommand([join(folder, 'no-log'), '--limit', '2', ...ARGS, '--html', file])
+  await expect(run).rejects.toThrow(InputError)
+  expect(readFileSync(file, 'utf8')).toBe('earlier')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+})
