@@ -31,9 +31,9 @@ export class FrequentNames {
   }
 
   #rotate(nowMs: number): void {
-    if (nowMs < this.#startedMs + SPAN_MS) return
     const passed = Math.floor((nowMs - this.#startedMs) / SPAN_MS)
-    if (passed >= SPANS) {
+    if (passed <= 0 && passed > -SPANS) return
+    if (Math.abs(passed) >= SPANS) {
       this.#spans = [new Map()]
       this.#startedMs = nowMs
       return

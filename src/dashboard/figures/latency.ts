@@ -1,5 +1,5 @@
 /** Each bucket's upper bound is the square root of 2 times the one before: half a doubling. */
-const BUCKETS = 42
+export const BUCKETS = 42
 const FIRST_BOUND_MS = 0.05
 /** Two spans are kept, so that a report covers 30 to 60 seconds. */
 const SPAN_MS = 30_000
@@ -30,8 +30,9 @@ export class Latency {
   }
 
   #rotate(nowMs: number): void {
-    if (nowMs < this.#startedMs + SPAN_MS) return
-    this.#previous = nowMs < this.#startedMs + 2 * SPAN_MS ? this.#current : emptySpan()
+    const agoMs = nowMs - this.#startedMs
+    if (Math.abs(agoMs) < SPAN_MS) return
+    this.#previous = agoMs > 0 && agoMs < 2 * SPAN_MS ? this.#current : emptySpan()
     this.#current = emptySpan()
     this.#startedMs = nowMs
   }

@@ -5,7 +5,8 @@ import { nearestFirst } from './near-clients.js'
 import type { DeniedClient, LimiterReport, LimitReport, StoreReport, TrafficReport } from './report.js'
 
 const MAX_LISTED = 20
-const STATES = ['closed', 'half-open', 'open'] as const
+/** The states of a store, the best first. */
+export const STATES = ['closed', 'half-open', 'open'] as const
 
 /** Adds up what processes report of one limiter; the first report is that of this process. */
 export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[]]): LimiterReport {
@@ -17,7 +18,7 @@ export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[
     mode: own.mode,
     traffic: reports.map(({ traffic }) => traffic).reduce(addTraffic),
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
-    near: nearestFirst(oneOfEach(reports.flatMap(({ near }) => nearestFirst(near)))).slice(0, MAX_LISTED),
+    near: oneOfEach(nearestFirst(reports.flatMap(({ near }) => near))).slice(0, MAX_LISTED),
     denied: mergeDenied(reports.flatMap(({ denied }) => denied)),
     store: reports.map(({ store }) => store).reduce(mergeStores),
     ...(candidates.length > 0 && { candidate: candidates.reduce(mergeCandidates) }),

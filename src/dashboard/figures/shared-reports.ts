@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { exchangeOf, type ProcessExchange } from '../../stores/shared/process-exchange.js'
-import { messageOf } from '../../stores/store-error.js'
+import { asStoreError } from '../../stores/store-error.js'
+import { timeout } from '../../util/timeout.js'
 import type { LimiterWatch } from './limiter-watch.js'
-import type { LimiterReport } from './report.js'
+import { type Note, parseNote } from './note.js'
+import type { LimiterReport, TrafficReport } from './report.js'
 import { CHART_SLOTS, SLOT_MS } from './traffic.js'
 
 /** How long the figures of a process are kept after its last report: as long as its traffic is in the chart. */
@@ -13,12 +15,8 @@ const IDLE_REPORT_MS = 30_000
 /** A process lives whose last report is not older. */
 const ALIVE_MS = 2 * IDLE_REPORT_MS
 
-/** What a process reports to the others. */
-interface Note {
-  readonly process: string
-  readonly atMs: number
-  readonly report: LimiterReport
-}
+/** A store that answers later is too slow to wait for: the page shows what this process counted then. */
+const TIMEOUT_MS = 1000
 
 /** This process, as the others see it. */
 const PROCESS = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -39,64 +37,82 @@ export interface SharedReports {
 
 /** Creates the reports of a limiter; `undefined` where its store cannot carry any. */
 export function sharedReports(
-  watch: LimiterWatch,
+  watch: Pick<LimiterWatch, 'inspection' | 'report'>,
   now: () => number = Date.now,
   process = PROCESS,
 ): SharedReports | undefined {
-  const exchange = exchangeOf(watch.inspection.store)
+  const { store, keyHead } = watch.inspection
+  const exchange = exchangeOf(store)
   if (exchange === undefined) return undefined
-  const key = `${watch.inspection.keyHead}/_dashboard`
+  const key = `${keyHead}/_dashboard`
+  const writes = callsOf(store.name)
+  const reads = callsOf(store.name)
   let notes: readonly Note[] = []
-  let problem: string | undefined
   let published = ''
   let publishedAtMs = Number.NEGATIVE_INFINITY
 
-  async function attempt(call: () => Promise<void>): Promise<void> {
-    try {
-      await call()
-      problem = undefined
-    } catch (error) {
-      problem = messageOf(error)
-    }
-  }
-
-  async function publish(): Promise<void> {
+  async function publish({ write }: ProcessExchange): Promise<void> {
     const report = watch.report()
-    const counted = JSON.stringify([report.traffic.allowed, report.traffic.denied])
-    if (counted === published && now() - publishedAtMs < IDLE_REPORT_MS) return
-    const note: Note = { process, atMs: now(), report }
-    await exchange?.write(key, process, JSON.stringify(note), KEPT_MS)
+    const counted = JSON.stringify({ ...report, traffic: newestSlot(report.traffic) })
+    const atMs = now()
+    if (counted === published && atMs - publishedAtMs < IDLE_REPORT_MS) return
+    await write(key, process, JSON.stringify({ process, atMs, report } satisfies Note), KEPT_MS)
     published = counted
-    publishedAtMs = note.atMs
+    publishedAtMs = atMs
   }
 
-  async function refresh(): Promise<void> {
-    const read = (await (exchange as ProcessExchange).read(key)).flatMap(parseNote)
-    const isKept = ({ atMs }: Note) => now() - atMs < KEPT_MS
-    notes = read.filter((note) => note.process !== process && isKept(note))
-    await Promise.all(read.filter((note) => !isKept(note)).map((note) => exchange?.remove(key, note.process)))
+  async function refresh({ read, remove }: ProcessExchange): Promise<void> {
+    const found = (await read(key)).flatMap((text) => parseNote(text) ?? [])
+    const isKept = ({ atMs }: Note) => Math.abs(now() - atMs) < KEPT_MS // a clock may have been far ahead
+    notes = found.filter((note) => note.process !== process && note.report !== undefined && isKept(note))
+    await Promise.all(found.filter((note) => !isKept(note)).map((note) => remove(key, note.process)))
   }
 
+  const isAlive = ({ atMs }: Note) => now() - atMs < ALIVE_MS
+  const problem = () => reads.problem() ?? writes.problem()
+  const shown = () => (problem() === undefined ? notes : [])
   return {
-    publish: () => attempt(publish),
-    refresh: () => attempt(refresh),
-    others: () => notes.map(({ report }) => report),
-    processes: () => 1 + notes.filter(({ atMs }) => now() - atMs < ALIVE_MS).length,
-    problem: () => problem,
+    publish: () => writes.attempt(() => publish(exchange)),
+    refresh: () => reads.attempt(() => refresh(exchange)),
+    others: () =>
+      shown().flatMap((note) => {
+        const report = note.report as LimiterReport
+        return isAlive(note) ? report : pastOf(report)
+      }),
+    processes: () => 1 + shown().filter(isAlive).length,
+    problem,
   }
 }
 
-/** Returns the note in a text; none where it is of another version of this package. */
-function parseNote(text: string): Note[] {
-  try {
-    const note = JSON.parse(text) as Partial<Note>
-    const isNote = typeof note.process === 'string' && typeof note.atMs === 'number'
-    const { traffic, limits, near, denied, store } = note.report ?? ({} as Partial<LimiterReport>)
-    const hasAll = [traffic?.allowed, traffic?.denied, limits, near, denied, store?.latency].every(
-      Array.isArray,
-    )
-    return isNote && hasAll ? [note as Note] : []
-  } catch {
-    return []
+/** Calls of one kind, of which one is pending at a time: a store that hangs would collect them. */
+function callsOf(store: string) {
+  const within = timeout(TIMEOUT_MS)
+  let pending: Promise<void> | undefined
+  let problem: string | undefined
+
+  async function attempt(call: () => Promise<void>): Promise<void> {
+    pending ??= call().finally(() => {
+      pending = undefined
+    })
+    try {
+      await within(pending)
+      problem = undefined
+    } catch (error) {
+      problem = asStoreError(store, error).message
+    }
   }
+
+  return { attempt, problem: () => problem }
+}
+
+/** Returns the last slot in which something was counted, by a number that stays the same as time passes. */
+function newestSlot({ lastSlot, allowed, denied }: TrafficReport): readonly number[] {
+  const at = allowed.findLastIndex((count, i) => count + (denied[i] ?? 0) > 0)
+  return at < 0 ? [] : [lastSlot - allowed.length + at, allowed[at] ?? 0, denied[at] ?? 0]
+}
+
+/** Returns what still counts of a process that has ended: its requests, and not how limits and the store are. */
+function pastOf(report: LimiterReport): LimiterReport {
+  const store = { ...report.store, state: 'closed', calls: 0, failures: 0, latency: [] } as const
+  return { ...report, limits: [], near: [], store }
 }

@@ -57,10 +57,11 @@ export class Traffic {
     }
   }
 
-  /** Empties the slots that have begun since the last one. */
+  /** Empties the slots that have begun since the last one; all of them where the clock was far ahead before. */
   #advance(nowMs: number): void {
     const slot = Math.floor(nowMs / SLOT_MS)
     const length = this.#allowed.length
+    if (slot <= this.#lastSlot - length) this.#lastSlot = slot - length
     for (let i = Math.max(this.#lastSlot + 1, slot - length + 1); i <= slot; i++) {
       const at = i % length
       this.#allowed[at] = 0

@@ -1,0 +1,104 @@
+import { BUCKETS } from './latency.js'
+import { STATES } from './merge.js'
+import type { LimiterReport } from './report.js'
+import { CHART_SLOTS } from './traffic.js'
+
+/** What a process reports to the others. */
+export interface Note {
+  readonly process: string
+  readonly atMs: number
+  /** `undefined` where another version of this package wrote it: its figures cannot be added up. */
+  readonly report: LimiterReport | undefined
+}
+
+/** The longest list of a report that is read. */
+const MAX_LISTED = 1000
+
+/** Returns the note in a text; `undefined` where not even its process and its time can be read. */
+export function parseNote(text: string): Note | undefined {
+  const note = parse(text)
+  if (!isNote(note)) return undefined
+  const { process, atMs, report } = note as unknown as Note
+  return { process, atMs, report: isReport(report) ? report : undefined }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isCount: Check = (value) => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+const isPresent: Check = () => true
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value)
+}
+
+function listOf(check: Check, length?: number): Check {
+  return (value) =>
+    Array.isArray(value) &&
+    (length === undefined ? value.length <= MAX_LISTED : value.length === length) &&
+    value.every(check)
+}
+
+function object(fields: Readonly<Record<string, Check>>): Check {
+  const checks = Object.entries(fields)
+  return (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    checks.every(([name, check]) => check((value as Readonly<Record<string, unknown>>)[name]))
+}
+
+const isNote = object({ process: isText, atMs: isCount, report: isPresent })
+
+const isCandidateLimit = object({
+  name: isText,
+  denied: isCount,
+  deniedUnits: isCount,
+  deniedClients: isCount,
+  mostDenied: listOf(object({ identity: isText, denied: isCount })),
+})
+
+const isReport = object({
+  traffic: object({
+    lastSlot: isCount,
+    allowed: listOf(isCount, CHART_SLOTS),
+    denied: listOf(isCount, CHART_SLOTS),
+  }),
+  limits: listOf(
+    object({
+      name: isText,
+      kind: isText,
+      limit: isCount,
+      windowMs: (value) => value === null || isCount(value),
+      allowed: isCount,
+      denied: isCount,
+      peak: isCount,
+    }),
+  ),
+  near: listOf(object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount })),
+  denied: listOf(object({ limitName: isText, identity: isText, denied: isCount })),
+  store: object({
+    state: (value) => STATES.includes(value as (typeof STATES)[number]),
+    calls: isCount,
+    failures: isCount,
+    latency: listOf(isCount, BUCKETS),
+  }),
+  candidate: optional(
+    object({
+      sinceMs: isCount,
+      requests: isCount,
+      denied: isCount,
+      newlyDenied: isCount,
+      newlyAllowed: isCount,
+      undecided: isCount,
+      limits: listOf(isCandidateLimit),
+    }),
+  ),
+})
