@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { onceClosed } from '../../http/once-closed.js'
 import type { Board } from '../figures/board.js'
 import { RequestError } from './respond.js'
 
@@ -14,7 +15,7 @@ const MAX_UNREAD_BYTES = 1_048_576
 export interface EventStream {
   /** Sends snapshots from now on. Throws a `RequestError` where too many pages are open. */
   add(res: ServerResponse): void
-  /** Ends the streams. */
+  /** Ends the streams, and begins no others. */
   stop(): void
 }
 
@@ -23,14 +24,17 @@ export function eventStream(board: Board): EventStream {
   const pages = new Map<ServerResponse, NodeJS.Timeout>()
   let timer: NodeJS.Timeout | undefined
   let isRefreshing = false
+  let isStopped = false
 
   async function sendAll(): Promise<void> {
     if (isRefreshing) return // the store is slow: the next snapshot has what it answers
     isRefreshing = true
     await board.refresh()
     isRefreshing = false
+    if (pages.size === 0) return
     const frame = frameOf(board)
-    for (const res of pages.keys()) if (res.writableLength < MAX_UNREAD_BYTES) send(res, frame)
+    for (const res of pages.keys())
+      if (!res.writableEnded && res.writableLength < MAX_UNREAD_BYTES) send(res, frame)
   }
 
   function remove(res: ServerResponse): void {
@@ -41,21 +45,29 @@ export function eventStream(board: Board): EventStream {
     timer = undefined
   }
 
+  /** Ends a stream; the connection, too, where the page has not read all: it may never do so. */
+  function end(res: ServerResponse): void {
+    remove(res)
+    if (res.writableLength > 0) res.destroy()
+    else res.end()
+  }
+
   return {
     add(res) {
+      if (isStopped) throw new RequestError(503, 'The dashboard is closed.')
       if (pages.size >= MAX_LISTENERS)
         throw new RequestError(503, 'Too many pages are open. Close one of them.', { 'Retry-After': '10' })
-      const ending = setTimeout(() => res.end(), LONGEST_MS)
-      ending.unref()
-      pages.set(res, ending)
-      res.once('close', () => remove(res))
+      pages.set(res, setTimeout(() => end(res), LONGEST_MS).unref())
+      onceClosed(res, () => remove(res))
+      if (!pages.has(res)) return // the client has gone meanwhile
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
       send(res, `retry: 2000\n\n${frameOf(board)}`)
       timer ??= setInterval(sendAll, EVERY_MS).unref()
       void sendAll() // with what other processes reported
     },
     stop() {
-      for (const res of pages.keys()) res.end()
+      isStopped = true
+      for (const res of [...pages.keys()]) end(res)
     },
   }
 }
