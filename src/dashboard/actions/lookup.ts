@@ -27,12 +27,17 @@ export interface Found {
   readonly problem?: string
 }
 
+/** Where a function returns the policy, the limits are those that it has returned. */
+const FIX_BLOCK = 'Block the client after its next request.'
+
 /** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
-  const bansMs = keysOf(watched, text).flatMap(({ policy }) => (isBan(policy) ? [longestBanMs(policy)] : []))
+  const { update, limits } = inspection
+  const bansMs = Array.from(limits.values(), ({ policy }) => policy)
+    .filter(isBan)
+    .map(longestBanMs)
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
-  const { update } = inspection
   const listing = inspection.listingOf(text)
   const known = { limiter, longestBlockMs, ...(listing && { listing }) }
   if (update === undefined) {
@@ -60,7 +65,15 @@ export async function releaseIdentity(watched: Watched, text: string): Promise<v
  * with a `TypeError` where there are none, or where the block is longer than one of them can be.
  */
 export async function blockIdentity(watched: Watched, text: string, durationMs: number): Promise<void> {
-  await watched.limiter.blockFor(subjectOfKeys(keysOf(watched, text)), durationMs)
+  const keys = keysOf(watched, text)
+  if (keys.length === 0)
+    throw new TypeError(`dashboard: ${watched.name} has had no request yet. ${FIX_BLOCK}`)
+  await watched.limiter.blockFor(subjectOfKeys(keys), durationMs)
+}
+
+/** Returns whether a client can have an identity that a person typed. */
+export function canBeIdentity(text: string): boolean {
+  return spellingsOf(text, undefined).length > 0
 }
 
 /** Returns all keys that an identity may have in a limiter. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../stores/store-error.js'
 import { durationMs } from '../../util/durations.js'
-import { blockIdentity, lookUp, releaseIdentity } from '../actions/lookup.js'
+import { blockIdentity, canBeIdentity, lookUp, releaseIdentity } from '../actions/lookup.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import { RequestError } from './respond.js'
 
@@ -50,6 +50,8 @@ async function attempt(change: () => Promise<void>): Promise<void> {
 }
 
 function readIdentity(identity: unknown): string {
-  if (typeof identity === 'string') return identity
-  throw new RequestError(400, 'identity must be a string.')
+  if (typeof identity !== 'string') throw new RequestError(400, 'identity must be a string.')
+  if (canBeIdentity(identity)) return identity
+  const must = '1 to 1024 characters, without NUL and without half of a surrogate pair'
+  throw new RequestError(400, `No client has such an identity: it must be ${must}.`)
 }

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { messageOf } from '../../stores/store-error.js'
+import { warnOnce } from '../../util/warn-once.js'
 import { boardOf } from '../figures/board.js'
 import { LimiterWatch } from '../figures/limiter-watch.js'
 import { actionsOn } from './actions.js'
 import { isCrossOrigin } from './cross-origin.js'
 import { eventStream } from './event-stream.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
-import { readPageFiles } from './page-files.js'
+import { type PageFile, readPageFiles } from './page-files.js'
 import { readJson } from './read-json.js'
 import {
+  isMounted,
   RequestError,
   redirectToFolder,
   send,
@@ -64,27 +67,33 @@ export function dashboard<
       sendJson(res, 200, await action(await readJson(req)))
       return
     }
-    if (req.method !== 'GET' && req.method !== 'HEAD') throw notAllowed('GET, HEAD')
     show(name, req, res)
   }
 
   function show(name: string, req: Req, res: Res): void {
-    if (name === '' && !sentPath(req).endsWith('/')) {
-      redirectToFolder(req, res)
-    } else if (name === 'events' && req.method === 'GET') {
+    if (name === 'events') {
+      if (req.method !== 'GET') throw notAllowed('GET')
       stream.add(res)
-    } else {
-      const file = files.get(name === '' ? 'index.html' : name)
-      if (file === undefined) throw new RequestError(404, 'There is no such page.')
-      send(res, 200, file.type, file.content)
+      return
     }
+    if (req.method !== 'GET' && req.method !== 'HEAD') throw notAllowed('GET, HEAD')
+    const file = files.get(name === '' ? 'index.html' : name)
+    if (isFolderWithoutSlash(req, name, file)) redirectToFolder(req, res)
+    else if (file === undefined) throw new RequestError(404, 'There is no such page.')
+    else send(res, 200, file.type, file.content)
   }
 
   function dashboardHandler(req: Req, res: Res, next?: (error?: unknown) => void): void {
     answer(req, res).catch((error) => {
       if (error instanceof RequestError) sendError(res, error)
       else if (next) next(error)
-      else sendJson(res, 500, { error: 'The page failed.' })
+      else {
+        warnOnce(
+          'HEADGATE_DASHBOARD_FAILED',
+          `headgate: a request to the dashboard failed: ${messageOf(error)}`,
+        )
+        sendJson(res, 500, { error: 'The page failed.' })
+      }
     })
   }
 
@@ -94,6 +103,15 @@ export function dashboard<
       board.stop()
     },
   })
+}
+
+/**
+ * Returns whether a request is for the page, but without the slash at the end of its folder. With `node:http`
+ * alone nothing says where the page is mounted: it is what is no file, and is not spelled like one.
+ */
+function isFolderWithoutSlash(req: IncomingMessage, name: string, file: PageFile | undefined): boolean {
+  if (name === '') return !sentPath(req).endsWith('/')
+  return file === undefined && !isMounted(req) && /^[\w-]+$/.test(name)
 }
 
 /** Throws unless a request may change something: a POST that no other site sent. */

@@ -5,21 +5,30 @@ const MAX_BYTES = 16_384
 
 /** Reads the JSON object in a request, which a body parser may have read before. Rejects with `RequestError`. */
 export async function readJson(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  if (!/^application\/json\b/i.test(req.headers['content-type'] ?? ''))
+  if (!/^application\/json\s*(?:;|$)/i.test(req.headers['content-type'] ?? ''))
     throw new RequestError(415, 'The body must be application/json.')
-  const { body: parsed } = req as { body?: unknown }
-  const value = parsed === undefined ? parse(await readText(req)) : parsed
+  // A body parser of Express 4 sets an empty body where it has left the request to others.
+  const value = req.readableDidRead ? (req as { body?: unknown }).body : parse(await readText(req))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   throw new RequestError(400, 'The body must be a JSON object.')
 }
 
+/** Reads the body. Of one that is too large the rest is read, too, so that the client reads the answer. */
 async function readText(req: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new RequestError(413, `The body is larger than ${MAX_BYTES} bytes.`)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length
+      if (bytes > MAX_BYTES) throw new RequestError(413, `The body is larger than ${MAX_BYTES} bytes.`)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof RequestError) {
+      req.resume()
+      throw error
+    }
+    throw new RequestError(400, 'The request was aborted.')
   }
   return Buffer.concat(chunks).toString()
 }

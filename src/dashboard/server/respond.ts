@@ -59,3 +59,8 @@ export function sentPath(req: IncomingMessage): string {
   const { originalUrl = req.url ?? '/' } = req as { originalUrl?: string }
   return originalUrl.split('?', 1)[0] as string
 }
+
+/** Returns whether Express or Connect has cut off where the handler is mounted. */
+export function isMounted(req: IncomingMessage): boolean {
+  return 'originalUrl' in req
+}

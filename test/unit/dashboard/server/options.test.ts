@@ -1,0 +1,82 @@
+import { createLimiter, fixedWindow, rateLimit } from 'headgate'
+import { dashboard } from 'headgate/dashboard'
+import { readDashboardOptions } from '../../../../src/dashboard/server/options.js'
+
+const policy = fixedWindow({ limit: 5, window: '1m' })
+const api = createLimiter<string>({ name: 'api', policy, key: (id) => id })
+const sameName = createLimiter<string>({ name: 'api', policy, key: (id) => id, prefix: 'other' })
+const unnamed = createLimiter<string>({ policy, key: (id) => id })
+const middleware = rateLimit({ limit: 5, window: '1m' })
+const authorize = () => true
+
+const FIX = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
+const LIST = 'limiters must be an array of 1 to 50 limiters'
+
+const WRONG: readonly (readonly [string, unknown, string])[] = [
+  ['no options', undefined, 'options must be an object, got undefined. Known options: limiters, authorize.'],
+  ['no authorize', { limiters: [api] }, `authorize must be a function, got undefined. ${FIX}`],
+  ['authorize: true', { limiters: [api], authorize: true }, 'authorize must be a function, got true.'],
+  [
+    'a misspelled authorize',
+    { limiters: [api], authorise: authorize },
+    'there is no option "authorise". Write authorize instead.',
+  ],
+  ['no limiters', { authorize }, `${LIST}, got undefined. Write limiters: [api.limiter].`],
+  [
+    'an empty list',
+    { limiters: [], authorize },
+    `${LIST}, got an array of 0. Write limiters: [api.limiter].`,
+  ],
+  ['a limiter outside a list', { limiters: api, authorize }, `${LIST}, got an object.`],
+  ['too many limiters', { limiters: Array(51).fill(api), authorize }, `${LIST}, got an array of 51.`],
+  [
+    'limiter in place of limiters',
+    { limiter: api, authorize },
+    'there is no option "limiter". Write limiters instead.',
+  ],
+  [
+    'middleware in place of its limiter',
+    { limiters: [api, middleware], authorize },
+    'limiters[1] must be a limiter of headgate, got a function. Did you mean the limiter of this middleware, .limiter?',
+  ],
+  [
+    'another function',
+    { limiters: [authorize], authorize },
+    'limiters[0] must be a limiter of headgate, got a function. Write api.limiter.',
+  ],
+  [
+    'another object',
+    { limiters: [{ name: 'api' }], authorize },
+    'limiters[0] must be a limiter of headgate, got an object. Write api.limiter.',
+  ],
+  [
+    'null in the list',
+    { limiters: [null], authorize },
+    'limiters[0] must be a limiter of headgate, got null.',
+  ],
+  [
+    'a limiter twice',
+    { limiters: [api, unnamed, api], authorize },
+    "the limiter 'api' is there twice. List each limiter once, and give each its own name.",
+  ],
+  [
+    'two limiters of one name',
+    { limiters: [api, sameName], authorize },
+    "the limiter 'api' has the name of another. List each limiter once, and give each its own name.",
+  ],
+]
+
+test.each(WRONG)('%s is a TypeError with the fix', (_, options, message) => {
+  const create = () => dashboard(options as never)
+  expect(create).toThrow(TypeError)
+  expect(create).toThrow(`dashboard: ${message}`)
+})
+
+test('all that is wrong is in one error', () => {
+  expect(() => dashboard({ limiters: [] } as never)).toThrow(/limiters must be(.|\n)*authorize must be/)
+})
+
+test('limiters without a name are numbered by their place in the list', () => {
+  const { limiters } = readDashboardOptions({ limiters: [api, unnamed, middleware.limiter], authorize })
+  expect(limiters.map(({ name }) => name)).toEqual(['api', 'limiter-2', 'limiter-3'])
+})
