@@ -15,8 +15,8 @@ const IDLE_REPORT_MS = 30_000
 /** A process lives whose last report is not older. */
 const ALIVE_MS = 2 * IDLE_REPORT_MS
 
-/** A store that answers later is too slow to wait for: the page shows what this process counted then. */
-const TIMEOUT_MS = 1000
+/** Less than the time between two snapshots, so that pages go on: with what this process counted. */
+const TIMEOUT_MS = 800
 
 /** This process, as the others see it. */
 const PROCESS = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
