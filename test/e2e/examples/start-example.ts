@@ -15,8 +15,13 @@ export interface Example {
 /** How long an example may take to end after SIGTERM, before it gets SIGKILL. */
 const KILL_AFTER_MS = 10_000
 
-export async function startExample(entry: string, env: NodeJS.ProcessEnv = {}): Promise<Example> {
-  const bundled = await bundle(entry)
+/** Starts an example. Where it has a dashboard, `makeBundle` is `bundleWithPage`. */
+export async function startExample(
+  entry: string,
+  env: NodeJS.ProcessEnv = {},
+  makeBundle: (entry: string) => Promise<Bundle> = bundle,
+): Promise<Example> {
+  const bundled = await makeBundle(entry)
   const child = spawn(process.execPath, [bundled.path], { env: { ...process.env, PORT: '0', ...env } })
   const printed = { out: '', err: '' }
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
