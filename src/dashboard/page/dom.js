@@ -9,9 +9,16 @@ export function el(name, attributes = {}, ...children) {
   return element
 }
 
-/** Returns what a client is called, isolated from the text around it: it may be written from right to left. */
+/**
+ * Returns what a client is called, isolated from the text around it: it may be written from right to left.
+ * Characters that only turn the direction of others are spelled out: `gnp.exe` must not read `exe.png`.
+ */
 export function identity(text) {
-  return el('bdi', { class: 'identity', dir: 'ltr', title: text }, text || '(empty)')
+  const shown = text.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (control) => `\\u{${control.codePointAt(0).toString(16)}}`,
+  )
+  return el('bdi', { class: 'identity', dir: 'ltr', title: shown }, shown || '(empty)')
 }
 
 /** Returns a table with a caption and a head. Cells are elements or text; those of `numbers` are right-aligned. */
@@ -24,7 +31,7 @@ export function table({ caption, isCaptionHidden = false, head, rows, numbers = 
     )
   return el(
     'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': caption },
     el(
       'table',
       {},

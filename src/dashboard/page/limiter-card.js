@@ -23,7 +23,7 @@ export function limiterCard(name, onPick) {
     lists,
   )
   const showChart = trafficChart(holder)
-  const updateLists = keepFocus(lists)
+  const updateLists = keepPlace(lists)
 
   function show(limiter, { slotMs, atMs }) {
     mode.textContent = limiter.mode === 'report' ? 'report mode: nobody is denied' : 'enforcing'
@@ -42,17 +42,37 @@ export function limiterCard(name, onPick) {
   return { card, show }
 }
 
-/** Returns a function that replaces the children of a list, and leaves the focus where it is. */
-function keepFocus(list) {
+/** Returns a function that replaces the children of a list, and leaves the focus and the scrolling as they are. */
+function keepPlace(list) {
   let shown = ''
+  const groups = () => Array.from(list.querySelectorAll('.scroll'))
+  const labelOf = (group) => group?.getAttribute('aria-label')
+
+  function isSelecting() {
+    const selection = getSelection()
+    return selection !== null && !selection.isCollapsed && list.contains(selection.anchorNode)
+  }
+
   return (children) => {
     const html = children.map((child) => child.outerHTML).join('')
-    if (html === shown || list.contains(getSelection()?.anchorNode ?? null)) return
+    if (html === shown || isSelecting()) return
     shown = html
-    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.pick : undefined
+    const focused = list.contains(document.activeElement) ? document.activeElement : undefined
+    const focusedGroup = labelOf(focused?.closest('.scroll'))
+    const scrolled = new Map(groups().map((each) => [labelOf(each), [each.scrollLeft, each.scrollTop]]))
     list.replaceChildren(...children)
-    if (focused !== undefined) list.querySelector(`[data-pick="${CSS.escape(focused)}"]`)?.focus()
+    for (const group of groups()) {
+      group.scrollTo(...(scrolled.get(labelOf(group)) ?? [0, 0]))
+      if (focused && labelOf(group) === focusedGroup) focusIn(group, focused.dataset.pick)
+    }
   }
+}
+
+/** Focuses the client of this name in a table; the table where it is not there any more. */
+function focusIn(group, name) {
+  const client = name === undefined ? null : group.querySelector(`[data-pick="${CSS.escape(name)}"]`)
+  const target = client ?? group
+  target.focus({ preventScroll: true })
 }
 
 function figuresOf({ traffic, store }, { slotMs, atMs }) {

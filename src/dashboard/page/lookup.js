@@ -42,7 +42,14 @@ export function lookupForm(form, results) {
   }
 
   function shown(text, found, done) {
-    const summary = el('p', {}, summaryOf(found), ' ', identity(text), done === undefined ? '' : `: ${done}`)
+    const summary = el(
+      'p',
+      { class: 'summary', tabindex: '-1' },
+      summaryOf(found),
+      ' ',
+      identity(text),
+      done === undefined ? '' : `: ${done}`,
+    )
     return [summary, ...found.map((each) => foundPanel(text, each))]
   }
 
@@ -52,7 +59,9 @@ export function lookupForm(form, results) {
       try {
         await post(action, { identity: text, limiter, ...body })
         await lookUp(text, `${done} in ${limiter}.`)
+        results.querySelector('.summary')?.focus({ preventScroll: true }) // the button is gone
       } catch (error) {
+        results.querySelector(':scope > .problem')?.remove()
         results.prepend(problem(error.message))
       }
     }
@@ -63,7 +72,7 @@ export function lookupForm(form, results) {
       ...choices.map(([name, durationMs]) =>
         button(
           `Block for ${name}`,
-          `Block in ${limiter} for ${name}`,
+          `Block for ${name} in ${limiter}`,
           act('block', { durationMs }, `blocked for ${name}`),
         ),
       ),
@@ -96,14 +105,13 @@ function standingTable(limiter, standings) {
   return table({
     caption: `Used of ${limiter}`,
     isCaptionHidden: true,
-    head: ['limit', 'stored as', 'left', 'why', 'all is back'],
+    head: ['limit', 'stored as', 'left', 'why'],
     numbers: [2],
     rows: standings.map((standing) => [
       standing.limitName,
       identity(standing.identity),
       `${count(standing.remaining)} of ${count(standing.limit)}`,
-      whyOf(standing),
-      standing.resetAfterMs === null ? 'never by itself' : `in ${duration(standing.resetAfterMs)}`,
+      `${whyOf(standing)}; all is back ${backOf(standing)}`,
     ]),
   })
 }
@@ -116,11 +124,16 @@ function whyOf({ remaining, moreAfterMs, bannedForMs }) {
   return `used up: more in ${duration(moreAfterMs)}, at ${clock(Date.now() + moreAfterMs)}`
 }
 
+function backOf({ resetAfterMs }) {
+  return resetAfterMs === null ? 'once it is released' : `in ${duration(resetAfterMs)}`
+}
+
 function summaryOf(found) {
   const isLimited = found.some(
     ({ standings, listing }) => listing === 'block' || standings.some(({ remaining }) => remaining === 0),
   )
   if (isLimited) return 'Limited:'
+  if (found.some(({ problem }) => problem !== undefined)) return 'Not all could be read of'
   return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter knows'
 }
 

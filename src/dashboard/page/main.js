@@ -21,21 +21,21 @@ function show(snapshot) {
   for (const limiter of snapshot.limiters) cardOf(limiter.name).show(limiter, snapshot)
 }
 
-let since = ''
+let wasLive
 
-function setConnection(text, isLive) {
-  if (text === since) return
-  since = text
-  connection.textContent = text
+function setConnection(isLive) {
+  if (isLive === wasLive) return
+  wasLive = isLive
+  connection.textContent = isLive ? 'Live' : `No connection since ${clock(Date.now())}. Figures are old.`
   connection.classList.toggle('is-live', isLive)
 }
 
 const events = new EventSource('events')
 events.addEventListener('message', ({ data }) => {
   show(JSON.parse(data))
-  setConnection('Live', true)
+  setConnection(true)
 })
 events.addEventListener('error', () => {
-  setConnection(`No connection since ${clock(Date.now())}. Figures are old.`, false)
+  setConnection(false)
   if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000)
 })
