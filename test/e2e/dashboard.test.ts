@@ -199,9 +199,9 @@ test('where next is given, what authorize throws is passed on', async () => {
     res.status(502).send(error.message)
   })
   const served: Served = await serve(app)
-  expect(await send(served)).toMatchObject({ status: 502, text: 'no session store' })
+  expect(await send(served)).toMatchObject({ status: 502, text: 'no database' })
 })
 
 function raise(): never {
-  throw new Error('no session store')
+  throw new Error('no database')
 }
