@@ -5,7 +5,7 @@ import type { Limiter } from '../../limiter/limiter.js'
 import type { BreakerState } from '../../resilience/circuit-breaker.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { StoreMessage } from '../../stores/shared/store-channel.js'
-import { FrequentNames } from './frequent.js'
+import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
 import type { DeniedClient, LimiterReport, LimitReport, StoreReport } from './report.js'
@@ -37,7 +37,7 @@ export class LimiterWatch implements Watched {
   readonly #traffic: Traffic
   readonly #limits = new Map<string, LimitFigures>()
   readonly #near = new NearClients()
-  readonly #denied = new FrequentNames()
+  readonly #denied = new RecentlyFrequentNames()
   readonly #latency = new Latency()
   #state: BreakerState = 'closed'
   readonly #now: () => number

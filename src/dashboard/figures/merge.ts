@@ -79,6 +79,7 @@ function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
   return { ...a, state: worse, ...addCalls(a, b) }
 }
 
+/** Adds up what candidates would have done. A client that sends to several processes counts once for each. */
 function mergeCandidates(a: CandidateReport, b: CandidateReport): CandidateReport {
   const limits = groupBy([...a.limits, ...b.limits], ({ name }) => name)
   return {

@@ -60,7 +60,7 @@ const isNote = object({ process: isText, atMs: isCount, report: isPresent })
 const isCandidateLimit = object({
   name: isText,
   denied: isCount,
-  deniedUnits: isCount,
+  excessUnits: isCount,
   deniedClients: isCount,
   mostDenied: listOf(object({ identity: isText, denied: isCount })),
 })
@@ -94,10 +94,12 @@ const isReport = object({
     object({
       sinceMs: isCount,
       requests: isCount,
+      clients: isCount,
       denied: isCount,
+      deniedClients: isCount,
       newlyDenied: isCount,
       newlyAllowed: isCount,
-      undecided: isCount,
+      failed: isCount,
       limits: listOf(isCandidateLimit),
     }),
   ),

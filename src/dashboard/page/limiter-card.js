@@ -148,7 +148,7 @@ function deniedTable({ denied }, onPick) {
 }
 
 function candidatePanel(candidate, onPick) {
-  const { requests, denied, newlyDenied, newlyAllowed } = candidate
+  const { requests, clients, denied, deniedClients, newlyDenied, newlyAllowed } = candidate
   const share = requests === 0 ? 0 : denied / requests
   return el(
     'div',
@@ -157,7 +157,8 @@ function candidatePanel(candidate, onPick) {
     el(
       'p',
       {},
-      `Would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}): ` +
+      `Would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}), of ` +
+        `${count(deniedClients)} of ${count(clients)} clients: ` +
         `${count(newlyDenied)} that were allowed; and allowed ${count(newlyAllowed)} that were denied.`,
     ),
     table({

@@ -1,12 +1,16 @@
 import fc from 'fast-check'
-import { FrequentNames } from '../../../../src/dashboard/figures/frequent.js'
+import { RecentlyFrequentNames } from '../../../../src/dashboard/figures/frequent.js'
 
 const NOW_MS = 1_790_000_000_000
 const MINUTE_MS = 60_000
 /** More than the names that have a count. */
 const MANY = 500
 
-function countAll(names: readonly string[], nowMs = NOW_MS, frequent = new FrequentNames()): FrequentNames {
+function countAll(
+  names: readonly string[],
+  nowMs = NOW_MS,
+  frequent = new RecentlyFrequentNames(),
+): RecentlyFrequentNames {
   for (const name of names) frequent.count(nowMs, name)
   return frequent
 }
@@ -24,11 +28,11 @@ test('500 names are counted exactly, and the most frequent come first', () => {
 
 test('a list has as many names as it is asked for', () => {
   expect(countAll(numbered(30)).top(NOW_MS, 20)).toHaveLength(20)
-  expect(new FrequentNames().top(NOW_MS, 20)).toEqual([])
+  expect(new RecentlyFrequentNames().top(NOW_MS, 20)).toEqual([])
 })
 
 test('a flood of names keeps at most 500 of them, and cannot push out a frequent one', () => {
-  const frequent = new FrequentNames()
+  const frequent = new RecentlyFrequentNames()
   for (let i = 0; i < 10_000; i++) {
     frequent.count(NOW_MS, `flood-${i}`)
     if (i % 10 === 0) frequent.count(NOW_MS, 'ada')

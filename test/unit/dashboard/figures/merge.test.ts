@@ -89,15 +89,17 @@ test('what candidates would have done is added up; a client that several process
   const candidate = (identity: string, sinceMs: number) => ({
     sinceMs,
     requests: 100,
+    clients: 9,
+    deniedClients: 2,
     denied: 5,
     newlyDenied: 4,
     newlyAllowed: 3,
-    undecided: 2,
+    failed: 2,
     limits: [
       {
         name: 'api',
         denied: 5,
-        deniedUnits: 6,
+        excessUnits: 6,
         deniedClients: 2,
         mostDenied: [
           { identity: 'ada', denied: 3 },
@@ -114,15 +116,17 @@ test('what candidates would have done is added up; a client that several process
   expect(merged.candidate).toEqual({
     sinceMs: 1000,
     requests: 200,
+    clients: 18,
+    deniedClients: 4,
     denied: 10,
     newlyDenied: 8,
     newlyAllowed: 6,
-    undecided: 4,
+    failed: 4,
     limits: [
       {
         name: 'api',
         denied: 10,
-        deniedUnits: 12,
+        excessUnits: 12,
         deniedClients: 3,
         mostDenied: [
           { identity: 'ada', denied: 6 },

@@ -246,8 +246,9 @@ test.each(wrongNotes())('a note is ignored that is or has %s', async (_, text) =
 })
 
 test('a note with figures of a candidate is read', async () => {
-  const limits = [{ name: 'api', denied: 1, deniedUnits: 1, deniedClients: 1, mostDenied: [] }]
-  const counts = { requests: 1, denied: 1, newlyDenied: 1, newlyAllowed: 0, undecided: 0 }
+  const limits = [{ name: 'api', denied: 1, excessUnits: 1, deniedClients: 1, mostDenied: [] }]
+  const clients = { clients: 1, deniedClients: 1 }
+  const counts = { requests: 1, denied: 1, newlyDenied: 1, newlyAllowed: 0, failed: 0, ...clients }
   const report = reportOf({ candidate: { sinceMs: START_MS, ...counts, limits } })
   await processOf('two', () => report).publish()
   const one = processOf('one', counting(1))
