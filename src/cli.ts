@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 import { runCommand } from './cli/main.js'
 
-process.exitCode = await runCommand(process.argv.slice(2))
+const code = await runCommand(process.argv.slice(2))
+if (code !== 0) process.exitCode = code // else output that could not be written has set it

@@ -58,12 +58,14 @@ function unknownCommand(name: string): UsageError {
 }
 
 function print(text: string): number {
-  process.stdout.on('error', ignoreClosedPipe)
+  process.stdout.on('error', reportUnwritten)
   process.stdout.write(text)
   return 0
 }
 
 /** The reader of a pipe, such as `head`, may close it before all is written. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
+function reportUnwritten({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return
+  process.exitCode = 1
+  process.stderr.write(`headgate: cannot write the output: ${oneLine(message)}\n`)
 }

@@ -157,6 +157,7 @@ describe('the report', () => {
       skipped: 2,
       outOfOrder: { lines: 0, mostMs: 0 },
       requests: 6,
+      unknownAddresses: 0,
       clients: 2,
       key: 'ip',
       from: '2026-11-24T03:00:00.000Z',
@@ -279,6 +280,43 @@ describe('the report', () => {
     )
   })
 
+  test('one wrong time far ahead is unreadable, and changes no decision', async () => {
+    const wrong = combined(0).replace('2026', '2036')
+    const good = [0, 1, 2, 3].map((s) => combined(s))
+    const [first, ...others] = good
+    const file = write('ahead.log', [first, wrong, ...others, wrong].join(''))
+    const next = write('next.log', combined(70))
+    const { limits, unreadable, requests, to } = await replay([file, next, ...LIMIT])
+    expect(unreadable).toEqual({ lines: 2, first: { file: 'ahead.log', line: 2 } })
+    expect([requests, to]).toEqual([5, '2026-11-24T03:01:10.000Z'])
+    expect(limits[0]?.denied.requests).toBe(2)
+  })
+
+  test('requests of a sparse log, days apart, all count', async () => {
+    const days = [3, 9, 24].map((day) => combined(0).replace('24/', `0${day}/`.slice(-3)))
+    const { requests, unreadable, from, to } = await replay([write('sparse.log', days.join('')), ...LIMIT])
+    expect([requests, unreadable.lines]).toEqual([3, 0])
+    expect([from, to]).toEqual(['2026-11-03T03:00:00.000Z', '2026-11-24T03:00:00.000Z'])
+  })
+
+  test('requests without an address are one client, and are counted', async () => {
+    const lines = ['unix:', '?', '192.0.2.1'].map((address) => combined(0, address))
+    const file = write('unknown.log', lines.join(''))
+    expect(await replay([file, ...LIMIT])).toMatchObject({ requests: 3, unknownAddresses: 2, clients: 2 })
+    const { stdout } = await run(['replay', file, ...LIMIT])
+    expect(stdout).toContain('no address    2 requests, which count as one client\n')
+  })
+
+  test('an empty field is missing, and limited per address', async () => {
+    const line = (ip: string, key: string) => JSON.stringify({ time: START_MS, ip, key })
+    const log = [line('192.0.2.1', ''), line('192.0.2.2', '-'), line('192.0.2.3', '')].join('\n')
+    expect(await replay(['-', ...LIMIT, '--key', 'field:key'], log)).toMatchObject({ clients: 3 })
+  })
+
+  test('a file of blank lines is a log without requests', async () => {
+    expect(await replay([write('blank.log', '\n\n'), ...LIMIT])).toMatchObject({ lines: 2, requests: 0 })
+  })
+
   test('an empty log is a log without requests', async () => {
     expect(await replay([write('empty.log', ''), ...LIMIT])).toMatchObject({
       lines: 0,
@@ -309,6 +347,37 @@ describe('failures', () => {
     [['good.log', ...LIMIT, '--key', 'field:x'], 'good.log, line 1: --key field:NAME requires JSON lines'],
   ])('an input: %j', async (args, message) => {
     expect(await failureOf(['replay', ...args])).toEqual([1, expect.stringContaining(message)])
+  })
+
+  test('a log in the wrong order within one input', async () => {
+    const log = [...Array(12).keys()].map((i) => combined(3600 - 300 * i)).join('')
+    const { code, stderr } = await run(['replay', '-', ...LIMIT], log)
+    expect([code, stderr]).toEqual([
+      1,
+      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than one before. ' +
+        'Sort it by time, the oldest first\n',
+    ])
+  })
+
+  test('a directory as the standard input, and output that cannot be written', async () => {
+    const file = write('good.log', combined(0))
+    const shell = async (command: string) => {
+      const child = spawn('sh', ['-c', `"$0" "$1" replay ${command}`, process.execPath, program.path], {
+        cwd: folder,
+      })
+      const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+      return [code, stderr]
+    }
+    const options = LIMIT.join(' ')
+    expect(await shell(`- ${options} < .`)).toEqual([
+      1,
+      'headgate: cannot read standard input: it is a directory\n',
+    ])
+    const [code, stderr] = await shell(`${file} ${options} > /dev/full`)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^headgate: cannot write the output: ENOSPC[^\n]*\n$/),
+    ])
   })
 
   test.each([

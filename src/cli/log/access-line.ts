@@ -31,17 +31,18 @@ export function accessLineReader(): (line: string, into: LoggedRequest) => LineK
 
 const OPEN_BRACKET = 91
 const BACKSLASH = 92
+const COMMA = 44
 
 /**
  * Reads what comes before the time: address, identity (never used) and user. Returns whether all are there.
  */
 function readClient(line: string, end: number, into: LoggedRequest): boolean {
-  let addressStart = 0
-  let addressEnd = line.indexOf(' ')
+  let addressStart = startOfLastAddress(line, end)
+  let addressEnd = line.indexOf(' ', addressStart)
   let identEnd = line.indexOf(' ', addressEnd + 1)
   if (addressEnd <= 0 || identEnd < 0) return false
   const second = line.slice(addressEnd + 1, identEnd)
-  if (second !== '-' && isBehindHost(line.slice(0, addressEnd), second)) {
+  if (second !== '-' && isBehindHost(line.slice(addressStart, addressEnd), second)) {
     addressStart = addressEnd + 1
     addressEnd = identEnd
     identEnd = line.indexOf(' ', addressEnd + 1)
@@ -53,9 +54,23 @@ function readClient(line: string, end: number, into: LoggedRequest): boolean {
   return true
 }
 
-function isBehindHost(first: string, second: string): boolean {
-  return parseAddress(first) === undefined && parseAddress(second) !== undefined
+/** Returns where the last address of a list such as `198.51.100.7, 10.0.0.1` begins: the nearest proxy wrote it. */
+function startOfLastAddress(line: string, end: number): number {
+  let start = 0
+  for (let at = line.indexOf(' '); at > start && at < end; at = line.indexOf(' ', start)) {
+    if (line.charCodeAt(at - 1) !== COMMA) break
+    start = at + 1
+  }
+  return start
 }
+
+/** Returns whether the first of two texts is a virtual host, and the second the client. */
+function isBehindHost(first: string, second: string): boolean {
+  if (parseAddress(first) !== undefined || !HOST.test(first)) return false
+  return parseAddress(second) !== undefined || HOST.test(second)
+}
+
+const HOST = /^[a-z\d_-]+(?:\.[a-z\d_-]+)+(?::\d{1,5})?$/i
 
 /**
  * Returns where the quoted text that begins at `start` ends; -1 if it does not. A backslash escapes a

@@ -2,11 +2,12 @@ import { parseJsonTime } from './log-time.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
 /**
- * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first counts.
+ * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first with a value
+ * counts. Times with fractions of a second, and paths as they were sent, come before others.
  */
 const NAMES = {
   time: [
-    ...['time', 'timestamp', '@timestamp', 'ts', 'time_iso8601', 'msec', 'time_local', 'StartUTC', 'date'],
+    ...['msec', 'StartUTC', 'time', 'timestamp', '@timestamp', 'ts', 'time_iso8601', 'time_local', 'date'],
     ...['datetime'],
   ],
   address: [
@@ -15,58 +16,53 @@ const NAMES = {
     ...['client.ip', 'source.ip', 'httpRequest.remoteIp', 'remote_host', 'client'],
   ],
   user: [
-    ...[
-      'user',
-      'remote_user',
-      'user_id',
-      'userId',
-      'username',
-      'ClientUsername',
-      'request.user_id',
-      'user.id',
-    ],
-    ...['user.name', 'req.user.id'],
+    ...['user', 'remote_user', 'user_id', 'userId', 'username', 'ClientUsername', 'request.user_id'],
+    ...['user.id', 'user.name', 'req.user.id'],
   ],
   method: [
     ...['method', 'request_method', 'RequestMethod', 'request.method', 'req.method', 'http.request.method'],
     ...['httpRequest.requestMethod', 'verb'],
   ],
   path: [
-    ...[
-      'path',
-      'url',
-      'uri',
-      'request_uri',
-      'RequestPath',
-      'originalUrl',
-      'request.uri',
-      'req.url',
-      'url.path',
-    ],
+    ...['request_uri', 'path', 'url', 'RequestPath', 'originalUrl', 'request.uri', 'req.url', 'url.path'],
     ...['httpRequest.requestUrl'],
   ],
+  /** nginx' path after its rewrites: only where no other is there. */
+  rewritten: ['uri'],
 } as const
 
 /**
  * Reads a line that is a JSON object. A line without a time or an address is unreadable; one without a
- * method and a path is a request all the same.
+ * method and a path is a request all the same. Lines that an application logs while it handles a request, or
+ * when it responds, are none.
  */
 export function readJsonLine(line: string, into: LoggedRequest): LineKind {
   const fields = parseObject(line)
   if (fields === undefined) return 'unreadable'
+  into.timeMs = timeOf(fields)
+  if (Number.isNaN(into.timeMs)) return 'unreadable'
   const address = textOf(fields, NAMES.address)
-  into.timeMs = parseJsonTime(firstOf(fields, NAMES.time))
-  if (address === undefined || Number.isNaN(into.timeMs)) return 'unreadable'
-  into.address = address
-  const user = textOf(fields, NAMES.user)
-  into.user = user === '' || user === '-' ? undefined : user
+  if (address === undefined) return 'res' in fields ? 'other' : 'unreadable'
+  if (isWithinRequest(fields)) return 'other'
+  into.address = address.slice(address.lastIndexOf(',') + 1).trim() // of a list, the nearest proxy wrote the last
+  into.user = textOf(fields, NAMES.user)
   into.fields = fields
   into.method = textOf(fields, NAMES.method) ?? ''
   into.path = pathOf(textOf(fields, NAMES.path) ?? '')
   const { request } = fields
   if (into.path === '' && typeof request === 'string')
     return readRequestLine(request, into) ? 'request' : 'other'
+  if (into.path === '') into.path = pathOf(textOf(fields, NAMES.rewritten) ?? '')
   return 'request'
+}
+
+/**
+ * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each, and
+ * only what it logs at the end has the response. Fastify logs a request when it comes.
+ */
+function isWithinRequest(fields: Readonly<Record<string, unknown>>): boolean {
+  if (typeof fields.req !== 'object' || fields.req === null || fields.msg === 'incoming request') return false
+  return !('res' in fields || 'responseTime' in fields || 'statusCode' in fields)
 }
 
 function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
@@ -83,22 +79,23 @@ function parseObject(line: string): Readonly<Record<string, unknown>> | undefine
 /** Lines are read as Latin-1, JSON is UTF-8. */
 const HIGH_BYTES = /[\u0080-\u00ff]/
 
-/** Returns the first of several fields that is a text or a number, as text. */
+/** Returns the first of several fields with a value, as text. Servers log `""` or `"-"` for none. */
 function textOf(fields: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = fieldOf(fields, name)
-    if (typeof value === 'string') return value
+    if (typeof value === 'string' && value !== '' && value !== '-') return value
     if (typeof value === 'number') return String(value)
   }
   return undefined
 }
 
-function firstOf(fields: Readonly<Record<string, unknown>>, names: readonly string[]): unknown {
-  for (const name of names) {
-    const value = fieldOf(fields, name)
-    if (value !== undefined && value !== null) return value
+/** Returns the first of the times that is one; `NaN` if there is none. */
+function timeOf(fields: Readonly<Record<string, unknown>>): number {
+  for (const name of NAMES.time) {
+    const timeMs = parseJsonTime(fieldOf(fields, name))
+    if (!Number.isNaN(timeMs)) return timeMs
   }
-  return undefined
+  return Number.NaN
 }
 
 /** Returns a field by its name; one with dots may also be the path of a nested field. */

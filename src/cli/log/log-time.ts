@@ -24,11 +24,21 @@ export function parseLogTime(text: string): number {
   const [day, year] = [digits(text, 0, 2), digits(text, 7, 11)]
   const [hour, minute, second] = [digits(text, 12, 14), digits(text, 15, 17), digits(text, 18, 20)]
   const [zoneHours, zoneMinutes] = [digits(text, 22, 24), digits(text, 24, 26)]
-  const isPossible = day >= 1 && day <= 31 && hour < 24 && minute < 60 && second <= 60
-  if (!isPossible) return Number.NaN
+  const isPossible = year >= 1970 && isDay(year, month / 3, day) && hour < 24 && minute < 60 && second <= 60
+  if (!isPossible || zoneHours > 14 || zoneMinutes > 59) return Number.NaN
   const zoneMs = (60 * zoneHours + zoneMinutes) * 60_000
   const localMs = Date.UTC(year, month / 3, day, hour, minute, second)
-  return text[21] === '-' ? localMs + zoneMs : localMs - zoneMs
+  return positive(text[21] === '-' ? localMs + zoneMs : localMs - zoneMs)
+}
+
+/** Returns whether a month, from 0, has a day. */
+function isDay(year: number, month: number, day: number): boolean {
+  return day >= 1 && day <= new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+}
+
+/** Returns a time; `NaN` for one that is not after 1970, as of a device that has just started. */
+function positive(timeMs: number): number {
+  return timeMs > 0 ? timeMs : Number.NaN
 }
 
 function hasSeparators(text: string): boolean {
@@ -47,26 +57,40 @@ function digits(text: string, start: number, end: number): number {
   return value
 }
 
-/** Epoch seconds above this would be after the year 5100: such a number is milliseconds. */
-const MAX_SECONDS = 1e11
+/** Numbers since the Unix epoch by their size: from 1973 to 9999 each is of one unit only. */
+const UNITS: readonly (readonly [below: number, unitsPerMs: number])[] = [
+  [1e8, Number.NaN], // no time, such as a duration
+  [1e11, 1e-3],
+  [1e14, 1],
+  [1e17, 1e3],
+  [1e20, 1e6],
+]
+const MAX_MS = Date.UTC(9999, 11, 31)
 
 /**
- * Returns the milliseconds of a time in a JSON line: a number, or a text with one, of seconds or
- * milliseconds since the Unix epoch; a date of ISO 8601, in UTC if it names no zone; a time of the common
- * log format. `NaN` of anything else.
+ * Returns the milliseconds of a time in a JSON line: a number, or a text with one, of seconds, milliseconds,
+ * microseconds or nanoseconds since the Unix epoch; a date of ISO 8601, in UTC if it names no zone, also as
+ * databases and loggers vary it; a time of the common log format. `NaN` of anything else.
  */
 export function parseJsonTime(value: unknown): number {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 40) return Number.NaN
   if (/^\d+(?:\.\d+)?$/.test(value)) return fromEpoch(Number(value))
-  if (/^\d{4}-\d{2}-\d{2}[T ]\d{2}:/.test(value)) return Date.parse(ZONE.test(value) ? value : `${value}Z`)
-  return parseLogTime(value)
+  const [, year, month, day, time, zone = 'Z'] = ISO.exec(value) ?? []
+  if (year === undefined) return parseLogTime(value)
+  if (!isDay(Number(year), Number(month) - 1, Number(day))) return Number.NaN
+  const fraction = (time as string).replace(',', '.')
+  return positive(
+    Date.parse(`${year}-${month}-${day}T${fraction}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`),
+  )
 }
 
-/** Without one, `Date.parse` would take the zone of this machine. */
-const ZONE = /(?:z|[+-]\d{2}:?\d{2})$/i
+/** A date, a time with a fraction after a point or a comma, and a zone. */
+const ISO =
+  /^(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(?:UTC|(z|[+-]\d{2}(?::?\d{2})?))?$/i
 
 function fromEpoch(value: number): number {
-  if (!(value > 0) || value > 8.64e15) return Number.NaN
-  return value < MAX_SECONDS ? Math.round(value * 1000) : value
+  const [, unitsPerMs = Number.NaN] = UNITS.find(([below]) => value < below) ?? []
+  const timeMs = value / unitsPerMs
+  return timeMs <= MAX_MS ? Math.round(timeMs * 1000) / 1000 : Number.NaN
 }

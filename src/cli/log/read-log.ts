@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, fstatSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { InputError } from '../failures.js'
@@ -16,6 +16,7 @@ export async function readLog(
   onChunk: (chunk: Buffer) => void,
   onRaw: (bytes: number) => void,
 ): Promise<void> {
+  if (path === '-' && fstatSync(0).isDirectory()) throw asInputError(path, { code: 'EISDIR' })
   const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES })
   const counted = countBytes(raw, onRaw)
   try {
@@ -71,15 +72,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
+  ENOTDIR: 'there is no such file',
   Z_BUF_ERROR: 'the gzip data ends early',
-  Z_DATA_ERROR: 'the gzip data is damaged',
+  Z_DATA_ERROR: 'the gzip data is damaged, or has other data after its end',
 }
 
 /** Returns the error of a system call or of zlib as an `InputError`, others as they are. */
 export function asInputError(path: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (typeof code !== 'string') return error
-  return new InputError(`cannot read ${nameOf(path)}: ${REASONS[code] ?? message}`)
+  return new InputError(`cannot read ${nameOf(path)}: ${REASONS[code] ?? printable(message)}`)
 }
 
 /** Returns how messages name an input. */

@@ -2,6 +2,7 @@ import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
+import { durationText } from '../../util/durations.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import type { KeyPart } from './identity.js'
@@ -25,7 +26,7 @@ export interface ReplaySettings {
 }
 
 type WindowStart = 'clock' | 'first-request'
-type Make = (limit: number, window: number) => Policy
+type Make = (limit: number, window: string) => Policy
 
 /** The policies by name. The token bucket is what `rateLimit` makes of `limit` and `window`. */
 const POLICIES = {
@@ -109,11 +110,13 @@ function readPolicyName(text = 'token-bucket'): PolicyName {
 
 function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
   try {
-    return POLICIES[kind](limit, window)
+    return POLICIES[kind](limit, `${window}ms`)
   } catch (error) {
     if (kind !== 'token-bucket') throw new UsageError((error as Error).message)
     const fix = 'use --policy sliding-window, which keeps any rate'
-    throw new UsageError(`--limit ${limit} in --window ${window} ms is too fast for a token bucket; ${fix}`)
+    throw new UsageError(
+      `--limit ${limit} in --window ${durationText(window)} is too fast for a token bucket; ${fix}`,
+    )
   }
 }
 

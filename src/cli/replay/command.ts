@@ -49,6 +49,7 @@ async function replayAll(settings: ReplaySettings): Promise<Replay> {
   const progress = showProgress(process.stderr, (bytes) => bytesText(bytes, total))
   try {
     for (const file of settings.files) await replay.readFile(file, progress.add)
+    replay.end()
   } finally {
     progress.end()
   }

@@ -14,10 +14,10 @@ export type LoggedIdentity = (request: LoggedRequest) => string
 /**
  * Creates the function that returns whom a limit charges, as the middleware's keys do: addresses as
  * `byIp()`, users as `byUser()`, which falls back on the address. What cannot be a key, such as a missing
- * field, shares one identity per address.
+ * field, shares one identity per address. `onUnknown` is called for each request whose address is none.
  */
-export function loggedIdentity(parts: readonly KeyPart[]): LoggedIdentity {
-  const readers = parts.map(partReader)
+export function loggedIdentity(parts: readonly KeyPart[], onUnknown: () => void = () => {}): LoggedIdentity {
+  const readers = parts.map((part) => partReader(part, onUnknown))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
   return (request) => readers.map((read) => read(request).replace(/[\\ ]/g, '\\$&')).join(' ')
@@ -31,8 +31,8 @@ export function identityName(identity: string): string {
   return identity.replaceAll(NUL, '')
 }
 
-function partReader(part: KeyPart): LoggedIdentity {
-  const readAddress = addressReader()
+function partReader(part: KeyPart, onUnknown: () => void): LoggedIdentity {
+  const readAddress = addressReader(onUnknown)
   const keyOr = (value: unknown, request: LoggedRequest, prefix = ''): string =>
     isKey(value) ? `${prefix}${value}` : `${NUL}malformed:${readAddress(request)}`
 
@@ -42,20 +42,27 @@ function partReader(part: KeyPart): LoggedIdentity {
     return (request) =>
       request.user === undefined ? `anonymous:${readAddress(request)}` : keyOr(request.user, request, 'user:')
   const { field } = part
-  return (request) => keyOr(fieldOf(request.fields ?? {}, field), request)
+  return (request) => {
+    const value = fieldOf(request.fields ?? {}, field)
+    return keyOr(value === '' || value === '-' ? undefined : value, request) // so servers log a missing one
+  }
 }
+
+/** The identity of requests whose address is none. */
+const UNKNOWN = 'unknown'
 
 /** How many spellings of IPv6 addresses are cached. */
 const CACHED_ADDRESSES = 50_000
 const MAX_CACHED_LENGTH = 100
 
-function addressReader(): LoggedIdentity {
+function addressReader(onUnknown: () => void): LoggedIdentity {
   const cache = new RecentMap<string>(CACHED_ADDRESSES)
   return function readAddress({ address }) {
     if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) return address // plain IPv4
     const known = cache.get(address)
+    const identity = known ?? identityOfAddress(address)
+    if (identity === UNKNOWN) onUnknown()
     if (known !== undefined) return known
-    const identity = identityOfAddress(address)
     if (address.length <= MAX_CACHED_LENGTH) cache.set(ownCopy(address), ownCopy(identity))
     return identity
   }
@@ -72,7 +79,7 @@ function identityOfAddress(address: string): string {
   const parsed = parseAddress(address)
   if (parsed !== undefined) return addressIdentity(parsed, DEFAULT_IPV6_PREFIX)
   const isName = /^[a-z\d](?:[a-z\d.-]{0,252})$/i.test(address)
-  return isName ? address.toLowerCase() : 'unknown'
+  return isName ? address.toLowerCase() : UNKNOWN
 }
 
 /** Returns an equal string that keeps no other alive: a slice keeps all that it is a part of. */

@@ -23,7 +23,19 @@ const LINES_TRIED = 1000
 const MAX_STEP_BACK_MS = 60_000
 /** Single requests may be logged late, so the newest of a file's first requests counts: of so many. */
 const REQUESTS_TRIED = 100
+/** A request this much after the one before is held until the next one confirms its time. */
+const MAX_JUMP_MS = 86_400_000
+/** A file is out of order if more of its requests than this, and than this share, are late. */
+const MAX_LATE = 10
+const MAX_LATE_SHARE = 0.01
 const BYTE_ORDER_MARK = 'ï»¿' // of UTF-8, read as Latin-1
+
+/** A request whose time is not confirmed yet. */
+interface Held {
+  readonly request: LoggedRequest
+  readonly file: FileCheck
+  readonly line: number
+}
 
 /**
  * Decides the requests of logs, line by line. The time of a line is the clock, which never goes back, as the
@@ -38,6 +50,8 @@ export class Replay {
   /** Lines that are no request, or that `--only` leaves out. */
   skipped = 0
   requests = 0
+  /** Requests whose address is none, where it is a part of the key. They share one client. */
+  unknownAddresses = 0
   outOfOrder = 0
   mostMsBack = 0
   firstMs = Number.NaN
@@ -54,10 +68,11 @@ export class Replay {
   readonly #needsFields: boolean
   readonly #readAccessLine = accessLineReader()
   readonly #request = emptyRequest()
+  #held: Held | undefined
 
   constructor(settings: ReplaySettings) {
     this.#settings = settings
-    this.#identityOf = loggedIdentity(settings.keys)
+    this.#identityOf = loggedIdentity(settings.keys, () => this.unknownAddresses++)
     this.#needsFields = settings.keys.some((part) => typeof part === 'object')
     this.limits = settings.policies.map((policy) => new LimitReplay(policy))
     this.histogram = new Histogram(this.limits.length)
@@ -79,12 +94,12 @@ export class Replay {
     const text = file.lines === 1 && line?.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line
     const kind = text === '' ? 'other' : this.#read(text)
     if (kind === 'unreadable') {
-      this.unreadable++
-      this.firstUnreadable ??= { file: file.name, line: file.lines }
+      this.#countUnreadable({ file, line: file.lines })
       file.countUnreadable()
       return
     }
-    if (text !== '') file.readable++
+    if (text === '') file.blank++
+    else file.readable++
     if (kind === 'other') this.skipped++
     else this.addRequest(this.#request, file)
   }
@@ -95,10 +110,37 @@ export class Replay {
     return this.#readAccessLine(text, this.#request)
   }
 
-  /** Returns whether every limit allows a request; `undefined` where none applies. */
+  /**
+   * Returns whether every limit allows a request; `undefined` where none applies, or where it is held: a time far
+   * ahead counts once the next request is not before it, so that one wrong time does not stop the clock.
+   */
   addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) {
+      if (request.timeMs >= held.request.timeMs - MAX_STEP_BACK_MS) this.#decide(held.request, held.file)
+      else this.#countUnreadable(held)
+    }
+    if (request.timeMs - this.newestMs <= MAX_JUMP_MS || this.requests === 0)
+      return this.#decide(request, file)
+    this.#held = { request: { ...request }, file, line: file.lines }
+    return undefined
+  }
+
+  /** Decides a request that is still held, as the last one of all. */
+  end(): void {
+    if (this.#held !== undefined) this.#decide(this.#held.request, this.#held.file)
+    this.#held = undefined
+  }
+
+  #countUnreadable({ file, line }: Pick<Held, 'file' | 'line'>): void {
+    this.unreadable++
+    this.firstUnreadable ??= { file: file.name, line }
+  }
+
+  #decide(request: LoggedRequest, file: FileCheck): boolean | undefined {
     this.#moveClock(request.timeMs)
-    file.countRequest(request.timeMs)
+    file.countRequest(request.timeMs, this.newestMs)
     if (!this.#settings.isWanted(request)) {
       this.skipped++
       return undefined
@@ -137,6 +179,9 @@ export class FileCheck {
   readonly name: string
   lines = 0
   readable = 0
+  blank = 0
+  #late = 0
+  #counted = 0
   readonly #newestBeforeMs: number
   #requests = 0
   #newestMs = Number.NEGATIVE_INFINITY
@@ -150,7 +195,10 @@ export class FileCheck {
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
-  countRequest(timeMs: number): void {
+  /** Counts a request that is decided at `nowMs`. */
+  countRequest(timeMs: number, nowMs: number): void {
+    this.#counted++
+    if (nowMs - timeMs > MAX_STEP_BACK_MS) this.#late++
     if (this.#requests >= REQUESTS_TRIED) return
     this.#requests++
     this.#newestMs = Math.max(this.#newestMs, timeMs)
@@ -158,8 +206,11 @@ export class FileCheck {
   }
 
   end(): void {
-    if (this.lines > 0 && this.readable === 0) this.#throwNoLog()
+    if (this.lines > this.blank && this.readable === 0) this.#throwNoLog()
     if (this.#requests > 0) this.#checkOrder()
+    if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#counted) return
+    const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than one before`
+    throw new InputError(`${this.name} is out of order: ${problem}. Sort it by time, the oldest first`)
   }
 
   #checkOrder(): void {

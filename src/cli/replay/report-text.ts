@@ -30,6 +30,9 @@ function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report)
       'requests',
       rest.from === null ? '0' : `${count(rest.requests)}, ${timeText(rest.from)} to ${timeText(rest.to)}`,
     ),
+    ...(rest.unknownAddresses === 0
+      ? []
+      : [row('no address', `${count(rest.unknownAddresses)} requests, which count as one client`)]),
     row('clients', `${count(rest.clients)}, by ${rest.key}`),
   ]
 }

@@ -16,6 +16,8 @@ export interface Report {
   /** Requests that were logged after a later one, and by how much at most. */
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number }
   readonly requests: number
+  /** Requests without an address, where it identifies clients: they count as one. */
+  readonly unknownAddresses: number
   readonly clients: number
   readonly key: string
   readonly from: string | null
@@ -72,6 +74,7 @@ export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): 
     skipped: replay.skipped,
     outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack },
     requests: replay.requests,
+    unknownAddresses: replay.unknownAddresses,
     clients: replay.clients.size,
     key: keyText,
     from: isoTime(replay.firstMs),

@@ -46,7 +46,40 @@ test.each([
       time: TIME_MS,
       user: 'ada',
       req: { method: 'POST', url: '/login', remoteAddress: '192.0.2.7' },
+      res: { statusCode: 200 },
     },
+  ],
+  [
+    'Fastify',
+    {
+      time: TIME_MS,
+      user: 'ada',
+      msg: 'incoming request',
+      req: { method: 'POST', url: '/login', remoteAddress: '192.0.2.7' },
+    },
+  ],
+  [
+    'nginx with names that it leaves empty, whole seconds, and a rewritten path',
+    {
+      time_iso8601: '2026-11-24T03:00:01+00:00',
+      msec: '1795489201.500',
+      ip: '',
+      client_ip: '-',
+      remote_addr: '192.0.2.7',
+      user: '-',
+      user_id: 'ada',
+      uri: '/index.php',
+      request_uri: '/login?x=1',
+      method: 'POST',
+    },
+  ],
+  [
+    'a list of addresses, of which the nearest proxy wrote the last',
+    { time: TIME_MS, ip: '198.51.100.1, 192.0.2.7', user: 'ada', method: 'POST', url: '/login' },
+  ],
+  [
+    'a duration that is called time',
+    { time: 12, timestamp: TIME_MS, ip: '192.0.2.7', user: 'ada', method: 'POST', url: '/login' },
   ],
   [
     'a text of seconds',
@@ -60,7 +93,21 @@ test.each([
   ['2026-11-24T03:00:01.5', TIME_MS],
   ['2026-11-24 03:00:01.500', TIME_MS],
   ['2026-11-24T04:00:01.5+0100', TIME_MS],
-  ['2026-11-24T03:00:01,5', undefined],
+  ['2026-11-24T03:00:01,5', TIME_MS],
+  ['2026-11-24 03:00:01,500', TIME_MS],
+  ['2026-11-24 04:00:01.5+01', TIME_MS],
+  ['2026-11-23T22:00:01.5-05', TIME_MS],
+  ['2026-11-24 03:00:01.5 UTC', TIME_MS],
+  ['2026/11/24 03:00:01.5', TIME_MS],
+  ['2026-02-31T03:00:01Z', undefined],
+  ['31/Feb/2026:03:00:01 +0000', undefined],
+  ['24/Nov/2026:03:00:01 +9999', undefined],
+  ['01/Jan/1970:00:00:01 +0100', undefined],
+  ['1969-12-31T23:59:59Z', undefined],
+  [1795489201500000, TIME_MS],
+  ['1795489201500000000', TIME_MS],
+  [12, undefined],
+  [1e21, undefined],
   ['24/Nov/2026:03:00:01 +0000', TIME_MS - 500],
   ['1795489201500', TIME_MS],
   [1795489201.5, TIME_MS],
@@ -68,6 +115,14 @@ test.each([
   const request = read(JSON.stringify({ time, ip: '192.0.2.7' }))
   if (timeMs === undefined) expect(request).toBe('unreadable')
   else expect(request).toMatchObject({ timeMs })
+})
+
+test('what an application logs while it handles a request is none', () => {
+  const req = { method: 'POST', url: '/login', remoteAddress: '192.0.2.7' }
+  expect(read(JSON.stringify({ time: TIME_MS, req, msg: 'looking up ada' }))).toBe('other')
+  expect(read(JSON.stringify({ time: TIME_MS, res: { statusCode: 200 }, msg: 'request completed' }))).toBe(
+    'other',
+  )
 })
 
 test('fields may be missing but time and address', () => {
