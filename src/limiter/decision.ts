@@ -66,9 +66,11 @@ const CHARGE = Symbol.for('headgate.decision.charge')
 const REFUND = Symbol.for('headgate.decision.refund')
 const ADJUST = Symbol.for('headgate.decision.adjust')
 const TRIED = Symbol.for('headgate.decision.tried')
+const DECIDED_AT = Symbol.for('headgate.decision.decidedAt')
 
 interface Internals {
   readonly [CHARGE]?: readonly NamedPart[] | undefined
+  readonly [DECIDED_AT]?: number | undefined
   [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
   [ADJUST]?(cost: number, limits: readonly string[] | undefined): MaybePromise<void>
   readonly [TRIED]?: MaybePromise<Decision | undefined>
@@ -139,6 +141,10 @@ export class ChargeDecision implements Decision, Internals {
 
   get [CHARGE](): readonly NamedPart[] | undefined {
     return #taken in this ? this.#taken.charge : undefined
+  }
+
+  get [DECIDED_AT](): number | undefined {
+    return #taken in this ? this.#taken.verdict.atMs : undefined
   }
 
   /** Returns the decision of a peek, which has nothing to refund or to adjust. */
@@ -289,4 +295,9 @@ export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unkno
 export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as Internals)[CHARGE]
+}
+
+/** Returns when the store decided a charge, by the store's clock; `undefined` where it did not. */
+export function decidedAtMs(decision: Decision): number | undefined {
+  return (decision as Internals)[DECIDED_AT]
 }

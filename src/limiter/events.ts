@@ -18,7 +18,7 @@ export interface LimiterEvents<Subject> {
   limited: [decision: Decision, subject: Subject]
   /**
    * A charge was allowed, with which a client has used 80 % of a limit. Emitted once for each client and
-   * window of that limit in this process, at most once an hour where the window is longer or endless.
+   * window of that limit in this process; once an hour where the limit has no window.
    */
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
   /**

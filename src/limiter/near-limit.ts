@@ -1,12 +1,14 @@
 import { RecentMap } from '../util/recent-map.js'
-import { chargeOf, type Decision, type PartDecision } from './decision.js'
+import { chargeOf, type Decision, decidedAtMs, type NamedPart, type PartDecision } from './decision.js'
 
 /** The percentage of a limit from which a client is near it. */
 const NEAR_PERCENT = 80
 /** So many clients are remembered, at most twice as many: those who came near a limit most recently. */
 const MIN_CLIENTS = 10_000
-/** For how long a client is remembered at most, and where a limit has no window. */
-const LONGEST_MS = 60 * 60 * 1000
+/** For how long a client is remembered where a limit has no window, such as `consecutive`. */
+const ENDLESS_MS = 60 * 60 * 1000
+/** The kinds of policies whose quota comes back all at once. */
+const FIXED = /^(ban-)?(fixed|first-request)-window$/
 
 /** Returns whether a client has used 80 % of a limit. */
 export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'remaining'>): boolean {
@@ -26,12 +28,18 @@ export function nearLimitDetector(): (decision: Decision) => readonly PartDecisi
         isNearLimit({ limit, remaining }) && !isNearLimit({ limit, remaining: remaining + cost }),
     )
     if (crossed.length === 0) return crossed
-    const nowMs = performance.now()
+    const nowMs = decidedAtMs(decision) ?? Date.now()
     return crossed.filter((part) => {
-      const key = chargeOf(decision)?.[decision.parts.indexOf(part)]?.key
-      if (key === undefined || (quietUntilMs.get(key) ?? 0) > nowMs) return false
-      quietUntilMs.set(key, nowMs + Math.min(part.windowMs, LONGEST_MS))
+      const charged = chargeOf(decision)?.[decision.parts.indexOf(part)]
+      if (charged === undefined || (quietUntilMs.get(charged.key) ?? 0) > nowMs) return false
+      quietUntilMs.set(charged.key, nowMs + windowLeftMs(part, charged))
       return true
     })
   }
+}
+
+/** Returns for how long a limit's window goes on: a fixed one ends where it ends, others slide. */
+function windowLeftMs({ windowMs, resetAfterMs }: PartDecision, { policy }: NamedPart): number {
+  if (windowMs === Number.POSITIVE_INFINITY) return ENDLESS_MS
+  return FIXED.test(policy.kind) ? Math.min(windowMs, resetAfterMs) : windowMs
 }

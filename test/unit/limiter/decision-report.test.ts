@@ -135,6 +135,26 @@ describe('nearLimit', () => {
     expect(await charge('a', 5)).toEqual([])
   })
 
+  test('is emitted in each fixed window, whenever the client crosses 80 % in it', async () => {
+    const { charge, advance } = listening()
+    let seconds = 0
+    for (const next of [55, 112, 168, 223, 277]) {
+      advance((next - seconds) * 1000)
+      seconds = next
+      expect([next, await charge('a', 9)]).toEqual([next, [['a', 2]]])
+    }
+  })
+
+  test('is emitted again once a window that began with the first request has ended', async () => {
+    const policy = fixedWindow({ limit: 10, window: '1m', startsAt: 'first-request' })
+    const { charge, advance } = listening(policy)
+    await charge('a', 1)
+    advance(59_999)
+    expect(await charge('a', 8)).toEqual([['a', 2]])
+    advance(1)
+    expect(await charge('a', 8)).toEqual([['a', 2]])
+  })
+
   test('is not emitted for a peek, or a charge of 0', async () => {
     const { charge, limiter } = listening()
     await charge('a', 8)
