@@ -17,8 +17,9 @@ export interface LimiterEvents<Subject> {
   /** A charge was denied (in report mode too). */
   limited: [decision: Decision, subject: Subject]
   /**
-   * A charge was allowed, with which a client has used 80 % of a limit. Emitted once for each client and
-   * window of that limit in this process; once an hour where the limit has no window.
+   * A charge was allowed, and its client has used 80 % of a limit, by charges or by `penalize` and `adjust`.
+   * Emitted once for each client and window of that limit in this process, which remembers the last 10,000
+   * clients or more; once an hour where the limit has no window.
    */
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
   /**

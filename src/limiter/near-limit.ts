@@ -7,6 +7,7 @@ const NEAR_PERCENT = 80
 const MIN_CLIENTS = 10_000
 /** For how long a client is remembered where a limit has no window, such as `consecutive`. */
 const ENDLESS_MS = 60 * 60 * 1000
+const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */
 const FIXED = /^(ban-)?(fixed|first-request)-window$/
 
@@ -16,20 +17,17 @@ export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'rema
 }
 
 /**
- * Creates the function that returns the limits of which an allowed charge has used 80 %: once for each key
- * and window. It is the charge that crosses the 80 %, so only clients who do are remembered.
+ * Creates the function that returns the limits that a client is near after an allowed charge: once for each
+ * key and window, whether this charge has crossed the 80 % or a change by hand before it.
  */
 export function nearLimitDetector(): (decision: Decision) => readonly PartDecision[] {
   const quietUntilMs = new RecentMap<number>(MIN_CLIENTS)
   return function nearLimits(decision) {
-    if (!decision.allowed) return []
-    const crossed = decision.parts.filter(
-      ({ limit, remaining, cost }) =>
-        isNearLimit({ limit, remaining }) && !isNearLimit({ limit, remaining: remaining + cost }),
-    )
-    if (crossed.length === 0) return crossed
+    if (!decision.allowed) return NONE
+    const near = decision.parts.filter((part) => part.cost > 0 && isNearLimit(part))
+    if (near.length === 0) return NONE
     const nowMs = decidedAtMs(decision) ?? Date.now()
-    return crossed.filter((part) => {
+    return near.filter((part) => {
       const charged = chargeOf(decision)?.[decision.parts.indexOf(part)]
       if (charged === undefined || (quietUntilMs.get(charged.key) ?? 0) > nowMs) return false
       quietUntilMs.set(charged.key, nowMs + windowLeftMs(part, charged))

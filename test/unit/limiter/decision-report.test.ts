@@ -155,11 +155,22 @@ describe('nearLimit', () => {
     expect(await charge('a', 8)).toEqual([['a', 2]])
   })
 
+  test('is emitted by the first charge after penalize or adjust has crossed 80 %', async () => {
+    const { charge, limiter } = listening(fixedWindow({ limit: 100, window: '1m' }))
+    await limiter.penalize('a', 85)
+    expect(await charge('a', 15)).toEqual([['a', 14]])
+    await limiter.adjust(await limiter.charge('b'), 90)
+    expect(await charge('b', 10)).toEqual([['b', 9]])
+  })
+
   test('is not emitted for a peek, or a charge of 0', async () => {
     const { charge, limiter } = listening()
     await charge('a', 8)
     await limiter.peek('a')
     expect(await charge('a', 1, 0)).toEqual([])
+    await limiter.penalize('b', 9)
+    await limiter.peek('b')
+    expect(await charge('b', 1, 0)).toEqual([])
   })
 })
 
