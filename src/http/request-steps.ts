@@ -2,12 +2,13 @@ import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
 import { limiterFrom } from '../limiter/create-limiter.js'
 import { type Decision, deniedDecision, UNLIMITED } from '../limiter/decision.js'
-import { emit, emitFailure } from '../limiter/events.js'
+import { emitFailure } from '../limiter/events.js'
 import { isHolding } from '../limiter/holdings.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { isReport } from '../limiter/mode.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
+import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
@@ -50,7 +51,7 @@ export function requestSteps<Req extends object, Res>(
   const { modeSwitch } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
-  const { limiter, report } = limiterFrom<Req>(owner, settings.limiter)
+  const { limiter, report, chargeUnreported } = limiterFrom<Req>(owner, settings.limiter)
   type OnLimited = ((decision: Decision) => unknown) | undefined
 
   function checkSkip(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
@@ -85,21 +86,22 @@ export function requestSteps<Req extends object, Res>(
   }
 
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    if (delayer !== undefined) return chargeOrDelay(req, res, onLimited, delayer)
     const decision = limiter.charge(req)
     if (isPromise(decision)) return decision.then((known) => answer(req, res, onLimited, known))
     return answer(req, res, onLimited, decision)
   }
 
   function answer(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
-    const isFirst = recordPassage(req, limiter, decision)
-    const enforce = !isReport(modeSwitch)
-    if (enforce) server.setHeaders(res, headersOf(res, decision, isFirst))
-    if (!decision.allowed && enforce) return refuse(req, res, onLimited, decision)
+    setHeaders(req, res, decision)
+    if (!decision.allowed && !isReport(modeSwitch)) return refuse(req, res, onLimited, decision)
     if (isHolding(decision)) server.onceClosed(res, releaseOf(decision))
-    if (delayer === undefined || !enforce) return pass(req, res, decision)
-    return thenMaybe(delayer.delayOf(decision, req), (delayMs) =>
-      delayMs === 0 ? pass(req, res, decision) : delay(req, res, onLimited, decision, delayMs),
-    )
+    return pass(req, res, decision)
+  }
+
+  function setHeaders(req: Req, res: Res, decision: Decision): void {
+    const isFirst = recordPassage(req, limiter, decision)
+    if (!isReport(modeSwitch)) server.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -118,19 +120,37 @@ export function requestSteps<Req extends object, Res>(
     }
   }
 
-  function delay(
+  /** Reports a decision once its delay is known: what cannot be delayed is denied. */
+  function chargeOrDelay(
     req: Req,
     res: Res,
     onLimited: OnLimited,
-    decision: Decision,
-    delayMs: number,
+    { delayOf, hold }: Delayer<Req, Res>,
   ): MaybePromise<boolean> {
-    const held = delayer?.hold(res, delayMs)
-    if (held !== undefined) return held.then((isOpen) => isOpen && pass(req, res, decision))
+    return thenMaybe(chargeUnreported(req), (decision) => {
+      if (!decision.allowed || isReport(modeSwitch)) return answer(req, res, onLimited, report(decision, req))
+      setHeaders(req, res, decision)
+      const delayMs = catchMaybe(
+        () => delayOf(decision, req),
+        (error) => {
+          report(decision, req)
+          throw error
+        },
+      )
+      return thenMaybe(delayMs, (forMs) => {
+        const held = forMs === 0 ? true : hold(res, forMs)
+        if (held === undefined) return denyDelay(req, res, onLimited, decision, forMs)
+        report(decision, req)
+        return thenMaybe(held, (isOpen) => isOpen && pass(req, res, decision))
+      })
+    })
+  }
+
+  /** Denies a request that was to be delayed while too many others are. */
+  function denyDelay(req: Req, res: Res, onLimited: OnLimited, decision: Decision, delayMs: number) {
     const denial = deniedDecision(decision, delayMs)
     recordPassage(req, limiter, denial)
-    emit(limiter.events, 'limited', [denial, req])
-    return refuse(req, res, onLimited, denial)
+    return refuse(req, res, onLimited, report(denial, req))
   }
 
   function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {

@@ -42,6 +42,8 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export interface ReportingLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly report: Report
+  /** Charges as `limiter.charge` does, and reports nothing: for who can still deny what was allowed. */
+  chargeUnreported(subject: Subject): MaybePromise<Decision>
 }
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
@@ -246,5 +248,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     update: store.update,
   })
   logIfDebugged(limiter)
-  return { limiter, report }
+  const chargeUnreported = (subject: Subject) =>
+    decideFor(subject, undefined, (decision) => decision, chargeLimits)
+  return { limiter, report, chargeUnreported }
 }

@@ -237,9 +237,10 @@ export function reportedDecision(denial: Decision): Decision {
   return withInternalsOf(denial, { ...denial, allowed: true, retryAfterMs: 0 })
 }
 
-/** Returns the denial of a request whose charge was allowed, and stays taken. */
+/** Returns the denial of a request whose charge was allowed, and stays taken: its limits deny it. */
 export function deniedDecision(decision: Decision, retryAfterMs: number): Decision {
-  return withInternalsOf(decision, { ...decision, allowed: false, retryAfterMs })
+  const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
+  return withInternalsOf(decision, { ...decision, allowed: false, retryAfterMs, parts })
 }
 
 /** Gives a copy of a decision the keys that were charged, and what a candidate decided beside it. */

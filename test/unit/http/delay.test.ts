@@ -1,5 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
-import { concurrency, createLimiter, type Decision, fixedWindow, rateLimit, tokenBucket } from 'headgate'
+import {
+  concurrency,
+  createLimiter,
+  type Decision,
+  type DecisionMessage,
+  fixedWindow,
+  rateLimit,
+  tokenBucket,
+} from 'headgate'
 import { nextTurn } from '../../support/next-turn.js'
 import { requestAndResponse } from '../../support/request-response.js'
 
@@ -35,6 +44,59 @@ test('while 1,000 requests are delayed, the next one is denied; a client that ha
   for (const res of all) res.emit('close')
   await nextTurn()
   expect(passed).toBe(0)
+})
+
+test('1,010 requests at once, of which 1,000 can be delayed, are 1,010 decisions: 1,000 allowed, 10 denied', async () => {
+  const limit = rateLimit({ policy, delay: { after: 0, by: async () => 90_000, max: '2m' } })
+  const seen: Record<'limited' | 'decision' | 'published', Decision[]> = {
+    limited: [],
+    decision: [],
+    published: [],
+  }
+  for (const name of ['limited', 'decision'] as const)
+    limit.limiter.events.on(name, (decision) => seen[name].push(decision))
+  const publish = (message: unknown) => void seen.published.push((message as DecisionMessage).decision)
+  subscribe('headgate:decision', publish)
+  const all = Array.from({ length: 1010 }, () => {
+    const { req, res } = requestAndResponse()
+    limit(req, res, () => {})
+    return res
+  })
+  await nextTurn()
+  unsubscribe('headgate:decision', publish)
+  expect(all.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10)
+  const denied = seen.decision.filter(({ allowed }) => !allowed)
+  expect([seen.decision.length, denied.length]).toEqual([1010, 10])
+  expect(seen.limited).toEqual(denied)
+  expect(seen.published).toEqual(seen.decision)
+  expect(denied[0]?.parts).toMatchObject([{ allowed: false, retryAfterMs: 90_000 }])
+  for (const res of all) res.emit('close')
+})
+
+test.each([
+  ['over the limit', { limit: 1, window: '1h' }, [true, false]],
+  ['in report mode', { limit: 1, window: '1h', mode: 'report' }, [true, false]],
+  ['that are not delayed', { policy }, [true, true]],
+] as const)('requests %s are one decision each', (_which, options, outcomes) => {
+  const limit = rateLimit({ ...options, delay: { after: 0, by: () => 0 } })
+  const decisions: boolean[] = []
+  limit.limiter.events.on('decision', ({ allowed }) => decisions.push(allowed))
+  for (let i = 0; i < 2; i++) {
+    const { req, res } = requestAndResponse()
+    limit(req, res, () => {})
+  }
+  expect(decisions).toEqual(outcomes)
+})
+
+test('a request whose by throws was charged, and is a decision', () => {
+  const limit = rateLimit({ policy, delay: { after: 0, by: () => Number.NaN } })
+  const decisions: boolean[] = []
+  limit.limiter.events.on('decision', ({ allowed }) => decisions.push(allowed))
+  const { req, res } = requestAndResponse()
+  const next = jest.fn()
+  limit(req, res, next)
+  expect(next).toHaveBeenCalledWith(expect.any(TypeError))
+  expect(decisions).toEqual([true])
 })
 
 test('a delay is over at its time, and the request passes once', async () => {
