@@ -11,6 +11,7 @@ import {
   BREAKER_STATE,
   CANDIDATE_DECISIONS,
   DECISIONS,
+  DENIALS,
   type Gauge,
   type Instrument,
   NEAR_LIMIT,
@@ -45,15 +46,20 @@ export function collect(measure: Measure, { stores = {} }: MetricsOptions): Coll
   const breakers = new Map<string, Pick<StoreStateChange, 'limiter' | 'store' | 'state'>>()
 
   function countDecision(message: unknown): void {
-    const { limiter, mode, decision } = message as DecisionMessage
-    const labels = { 'headgate.limiter.name': limiter ?? UNNAMED, 'headgate.limit.name': decision.policy }
+    const { limiter = UNNAMED, mode, decision } = message as DecisionMessage
+    const { allowed, policy, source, parts } = decision
+    const ofLimit = (name: string) => ({ 'headgate.limiter.name': limiter, 'headgate.limit.name': name })
     measure(DECISIONS, 1, {
-      ...labels,
+      ...ofLimit(policy),
       'headgate.decision.outcome': outcomeOf(decision),
-      'headgate.decision.source': decision.source,
+      'headgate.decision.source': source,
       'headgate.limiter.mode': mode,
     })
-    if (decision.allowed && decision.parts.length > 0 && isNearLimit(decision)) measure(NEAR_LIMIT, 1, labels)
+    for (const part of parts) {
+      if (!allowed && !part.allowed)
+        measure(DENIALS, 1, { ...ofLimit(part.name), 'headgate.limiter.mode': mode })
+      if (allowed && isNearLimit(part)) measure(NEAR_LIMIT, 1, ofLimit(part.name))
+    }
   }
 
   function countCandidate(message: unknown): void {

@@ -21,6 +21,7 @@ export interface Gauge extends Omit<Instrument, 'kind' | 'boundaries'> {
 const LIMITER = 'headgate.limiter.name'
 const LIMIT = 'headgate.limit.name'
 const OUTCOME = 'headgate.decision.outcome'
+const MODE = 'headgate.limiter.mode'
 const STORE = 'headgate.store.name'
 
 export const DECISIONS = {
@@ -28,13 +29,22 @@ export const DECISIONS = {
   name: 'headgate.decisions',
   description: 'Decisions of limiters. The limit is the one that decided.',
   unit: '{decision}',
-  attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.decision.source', 'headgate.limiter.mode'],
+  attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.decision.source', MODE],
+} as const satisfies Instrument
+
+export const DENIALS = {
+  kind: 'counter',
+  name: 'headgate.limit.denials',
+  description:
+    'Denied decisions, for each limit that denied. With several limits, one may count for several.',
+  unit: '{denial}',
+  attributes: [LIMITER, LIMIT, MODE],
 } as const satisfies Instrument
 
 export const NEAR_LIMIT = {
   kind: 'counter',
   name: 'headgate.near_limit.decisions',
-  description: 'Allowed decisions that left a client at most 20 % of the limit that decided.',
+  description: 'Allowed decisions, for each limit of which they left a client at most 20 %.',
   unit: '{decision}',
   attributes: [LIMITER, LIMIT],
 } as const satisfies Instrument
@@ -84,6 +94,7 @@ export const STORE_KEYS = {
 
 export const INSTRUMENTS: readonly Instrument[] = [
   DECISIONS,
+  DENIALS,
   NEAR_LIMIT,
   CANDIDATE_DECISIONS,
   OPERATION_DURATION,

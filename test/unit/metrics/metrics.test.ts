@@ -44,19 +44,48 @@ describe('prometheusMetrics', () => {
     const text = await register.metrics()
     const lines = text
       .split('\n')
-      .filter((line) => /^headgate_(decisions|near|candidate|store_keys)/.test(line))
+      .filter((line) => /^headgate_(decisions|limit_denials|near|candidate|store_keys)/.test(line))
     expect(lines).toEqual([
       'headgate_decisions_total{limiter="api",limit="api",outcome="allowed",source="store",mode="enforce"} 5',
       'headgate_decisions_total{limiter="api",limit="api",outcome="denied",source="store",mode="enforce"} 1',
       'headgate_decisions_total{limiter="tried",limit="tried",outcome="allowed",source="store",mode="report"} 2',
       'headgate_decisions_total{limiter="_default",limit="5-in-1h",outcome="allowed",source="store",mode="enforce"} 1',
       'headgate_decisions_total{limiter="broken",limit="",outcome="allowed",source="open",mode="enforce"} 30',
+      'headgate_limit_denials_total{limiter="api",limit="api",mode="enforce"} 1',
       'headgate_near_limit_decisions_total{limiter="api",limit="api"} 2',
       'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="allowed",enforced_outcome="allowed"} 1',
       'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="denied",enforced_outcome="allowed"} 1',
       'headgate_store_keys{store="sessions"} 1',
     ])
     expect(text).not.toContain('ada')
+  })
+
+  /** Returns the lines of a metric. */
+  async function linesOf(name: string): Promise<string[]> {
+    return (await register.metrics()).split('\n').filter((line) => line.startsWith(`${name}{`))
+  }
+
+  test('counts clients near each limit, and the denials of each, not only of the limit that decided', async () => {
+    const limits = [
+      { name: 'burst', policy: fixedWindow({ limit: 10, window: '1h' }) },
+      { name: 'daily', policy: fixedWindow({ limit: 1000, window: '1d' }) },
+    ]
+    const limiter = createLimiter({ name: 'api', limits: limits.map((limit) => ({ ...limit, key })) })
+    await limiter.penalize('ada', 984, { limits: ['daily'] })
+    await limiter.charge('ada') // leaves 9 of 10, and 15 of 1,000
+    expect(await linesOf('headgate_near_limit_decisions_total')).toEqual([
+      'headgate_near_limit_decisions_total{limiter="api",limit="daily"} 1',
+    ])
+    await limiter.charge('ada', { cost: 20 })
+    await limiter.charge('ada', { cost: 10 })
+    expect(await linesOf('headgate_limit_denials_total')).toEqual([
+      'headgate_limit_denials_total{limiter="api",limit="burst",mode="enforce"} 2',
+      'headgate_limit_denials_total{limiter="api",limit="daily",mode="enforce"} 1',
+    ])
+    expect(await linesOf('headgate_decisions_total')).toEqual([
+      expect.stringMatching(/limit="burst",outcome="allowed",.* 1$/),
+      expect.stringMatching(/limit="burst",outcome="denied",.* 2$/),
+    ])
   })
 
   test('measures operations of remote stores, and the states of circuit breakers', async () => {
@@ -110,6 +139,7 @@ test('openTelemetryMetrics records the same with attributes', async () => {
     'headgate.candidate.decisions',
     'headgate.circuit_breaker.state',
     'headgate.decisions',
+    'headgate.limit.denials',
     'headgate.near_limit.decisions',
     'headgate.store.operation.duration',
   ])
