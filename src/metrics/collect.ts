@@ -18,6 +18,7 @@ import {
   OPERATION_DURATION,
   STORE_KEYS,
 } from './instruments.js'
+import { limitLabels } from './limit-names.js'
 
 /** Options of metrics. */
 export interface MetricsOptions {
@@ -43,12 +44,17 @@ const STATES: readonly StoreStateChange['state'][] = ['closed', 'half-open', 'op
 
 /** Starts to measure by the diagnostics channels of headgate. */
 export function collect(measure: Measure, { stores = {} }: MetricsOptions): Collection {
+  const labelOf = limitLabels()
   const breakers = new Map<string, Pick<StoreStateChange, 'limiter' | 'store' | 'state'>>()
+
+  function limitAttributes(limiter: string, name: string): Attributes {
+    return { 'headgate.limiter.name': limiter, 'headgate.limit.name': labelOf(limiter, name) }
+  }
 
   function countDecision(message: unknown): void {
     const { limiter = UNNAMED, mode, decision } = message as DecisionMessage
     const { allowed, policy, source, parts } = decision
-    const ofLimit = (name: string) => ({ 'headgate.limiter.name': limiter, 'headgate.limit.name': name })
+    const ofLimit = (name: string) => limitAttributes(limiter, name)
     measure(DECISIONS, 1, {
       ...ofLimit(policy),
       'headgate.decision.outcome': outcomeOf(decision),
@@ -63,10 +69,9 @@ export function collect(measure: Measure, { stores = {} }: MetricsOptions): Coll
   }
 
   function countCandidate(message: unknown): void {
-    const { limiter, tried, enforced } = message as CandidateMessage
+    const { limiter = UNNAMED, tried, enforced } = message as CandidateMessage
     measure(CANDIDATE_DECISIONS, 1, {
-      'headgate.limiter.name': limiter ?? UNNAMED,
-      'headgate.limit.name': tried.policy,
+      ...limitAttributes(limiter, tried.policy),
       'headgate.decision.outcome': outcomeOf(tried),
       'headgate.enforced.outcome': outcomeOf(enforced),
     })

@@ -88,6 +88,22 @@ describe('prometheusMetrics', () => {
     ])
   })
 
+  test('of 2,000 limits that a policy function returns, 100 have a series, and _other counts the rest', async () => {
+    const policyOf = (plan: string) => fixedWindow({ limit: Number(plan), window: '1h' })
+    const limiter = createLimiter<string>({ policy: policyOf, key, candidate: { policy: policyOf } })
+    for (let plan = 1; plan <= 2000; plan++) await limiter.charge(String(plan))
+    await limiter.charge('1') // denied
+    const counts = await linesOf('headgate_decisions_total')
+    expect(counts).toHaveLength(102)
+    expect(counts.filter((line) => line.includes('limit="_other"'))).toEqual([
+      'headgate_decisions_total{limiter="_default",limit="_other",outcome="allowed",source="store",mode="enforce"} 1900',
+    ])
+    expect(await linesOf('headgate_limit_denials_total')).toEqual([
+      'headgate_limit_denials_total{limiter="_default",limit="1-in-1h",mode="enforce"} 1',
+    ])
+    expect(await linesOf('headgate_candidate_decisions_total')).toHaveLength(102)
+  })
+
   test('measures operations of remote stores, and the states of circuit breakers', async () => {
     await decideInManyWays()
     const text = await register.metrics()
