@@ -60,6 +60,7 @@ export {
 export type {
   StoreBatch,
   StoreCall,
+  StoreClose,
   StoreMessage,
   StoreOperation,
   StoreStateChange,

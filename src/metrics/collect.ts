@@ -4,7 +4,8 @@ import type { Decision } from '../limiter/decision.js'
 import type { DecisionMessage } from '../limiter/decision-report.js'
 import { isNearLimit } from '../limiter/near-limit.js'
 import type { MemoryStore } from '../stores/memory/contract.js'
-import type { StoreCall, StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
+import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
+import { breakerStates, STATES } from './breaker-states.js'
 import {
   type Attributes,
   BATCH_SIZE,
@@ -40,12 +41,11 @@ export interface Collection {
 }
 
 const UNNAMED = '_default'
-const STATES: readonly StoreStateChange['state'][] = ['closed', 'half-open', 'open']
 
 /** Starts to measure by the diagnostics channels of headgate. */
 export function collect(measure: Measure, { stores = {} }: MetricsOptions): Collection {
   const labelOf = limitLabels()
-  const breakers = new Map<string, Pick<StoreStateChange, 'limiter' | 'store' | 'state'>>()
+  const breakers = breakerStates()
 
   function limitAttributes(limiter: string, name: string): Attributes {
     return { 'headgate.limiter.name': limiter, 'headgate.limit.name': labelOf(limiter, name) }
@@ -83,13 +83,9 @@ export function collect(measure: Measure, { stores = {} }: MetricsOptions): Coll
       measure(BATCH_SIZE, event.size, { 'headgate.store.name': event.store })
       return
     }
+    breakers.update(event)
+    if (event.type !== 'call') return
     const { limiter = UNNAMED, store } = event
-    const breaker = `${limiter}\n${store}`
-    if (event.type === 'state') {
-      breakers.set(breaker, { limiter, store, state: event.state })
-      return
-    }
-    if (!breakers.has(breaker)) breakers.set(breaker, { limiter, store, state: 'closed' })
     measure(OPERATION_DURATION, event.durationMs / 1000, {
       'headgate.limiter.name': limiter,
       'headgate.store.name': store,
@@ -110,7 +106,7 @@ export function collect(measure: Measure, { stores = {} }: MetricsOptions): Coll
       if (gauge === STORE_KEYS)
         return Object.entries(stores).map(([name, { size }]) => [size, { 'headgate.store.name': name }])
       if (gauge !== BREAKER_STATE) return []
-      return Array.from(breakers.values()).flatMap(({ limiter = UNNAMED, store, state: current }) =>
+      return breakers.worst().flatMap(({ limiter = UNNAMED, store, state: current }) =>
         STATES.map((state) => {
           const labels = { 'headgate.limiter.name': limiter, 'headgate.store.name': store }
           return [Number(state === current), { ...labels, 'headgate.circuit_breaker.state': state }] as const

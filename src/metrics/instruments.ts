@@ -79,7 +79,8 @@ export const BATCH_SIZE = {
 export const BREAKER_STATE = {
   kind: 'gauge',
   name: 'headgate.circuit_breaker.state',
-  description: '1 for the state that the circuit breaker of a limiter is in, 0 for the others.',
+  description:
+    '1 for the state that the circuit breaker of a limiter is in, 0 for the others. Of limiters with the same name, the worst state.',
   unit: '1',
   attributes: [LIMITER, STORE, 'headgate.circuit_breaker.state'],
 } as const satisfies Gauge

@@ -82,9 +82,10 @@ export interface GuardOptions {
  * since they are not retried.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
-  const { limiter, isPublished = true, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
+  const { isPublished = true, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
+  const origin = { limiter: options.limiter, instance: {}, store: store.name }
   const breaker = circuitBreaker((state, cause) => {
-    if (isPublished) publishToStoreChannel({ type: 'state', limiter, store: store.name, state, cause })
+    if (isPublished) publishToStoreChannel({ type: 'state', ...origin, state, cause })
     onChange(state, cause)
   })
   const deadlines = new Deadlines(timeoutMs)
@@ -194,8 +195,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   function publishCall(operation: StoreOperation, sentAtMs: number, outcome: unknown): void {
     publishToStoreChannel({
       type: 'call',
-      limiter,
-      store: store.name,
+      ...origin,
       operation,
       durationMs: performance.now() - sentAtMs,
       ...(outcome instanceof StoreError && { error: outcome }),
@@ -250,9 +250,13 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
     async close() {
       await deadlines.idle()
-      await deadlines.limit(Promise.resolve(store.close?.())).catch((error) => {
+      try {
+        await deadlines.limit(Promise.resolve(store.close?.()))
+      } catch (error) {
         if (!(error instanceof TimeoutError)) throw error
-      })
+      } finally {
+        publishToStoreChannel({ type: 'close', ...origin })
+      }
     },
   }
 }

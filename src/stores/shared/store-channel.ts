@@ -4,13 +4,19 @@ import type { StoreError } from '../store-error.js'
 /** What a limiter calls a store for. A peek is a charge. */
 export type StoreOperation = 'charge' | 'refund' | 'renew' | 'forget' | 'update'
 
-/** One call of a remote store by a limiter, from the call until its outcome. */
-export interface StoreCall {
-  readonly type: 'call'
+/** The limiter that a message is about. */
+interface OfLimiter {
   /** The name of the limiter. */
   readonly limiter: string | undefined
+  /** The same object in all messages of one limiter: it tells apart those of the same name. */
+  readonly instance: object
   /** The name of the store, such as `'redis'`. */
   readonly store: string
+}
+
+/** One call of a remote store by a limiter, from the call until its outcome. */
+export interface StoreCall extends OfLimiter {
+  readonly type: 'call'
   readonly operation: StoreOperation
   readonly durationMs: number
   /** Why it failed: the store's error, or its time-out. */
@@ -27,17 +33,20 @@ export interface StoreBatch {
 }
 
 /** The circuit breaker of a limiter changed its state. */
-export interface StoreStateChange {
+export interface StoreStateChange extends OfLimiter {
   readonly type: 'state'
-  readonly limiter: string | undefined
-  readonly store: string
   readonly state: 'closed' | 'open' | 'half-open'
   /** The last error of the store, unless the circuit breaker is closed. */
   readonly cause: StoreError | undefined
 }
 
+/** A limiter was closed: its circuit breaker is gone. */
+export interface StoreClose extends OfLimiter {
+  readonly type: 'close'
+}
+
 /** What is published to the channel `headgate:store`. Memory publishes nothing: it is part of the limiter. */
-export type StoreMessage = StoreCall | StoreBatch | StoreStateChange
+export type StoreMessage = StoreCall | StoreBatch | StoreStateChange | StoreClose
 
 /** Where remote stores publish what they do. Check `hasSubscribers` before a message is built. */
 export const storeChannel = channel('headgate:store')

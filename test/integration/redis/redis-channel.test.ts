@@ -29,7 +29,9 @@ test('publishes each call with its duration, and concurrent charges as one batch
   })
   await Promise.all(Array.from({ length: 10 }, (_, id) => limiter.charge(id)))
   expect(calls()).toHaveLength(10)
-  for (const { durationMs, ...call } of calls()) {
+  const [first] = calls()
+  for (const { durationMs, instance, ...call } of calls()) {
+    expect(instance).toBe(first?.instance)
     expect(call).toEqual({ type: 'call', limiter: 'api', store: 'redis', operation: 'charge' })
     expect(durationMs).toBeGreaterThan(0)
   }
@@ -95,9 +97,13 @@ test('publishes errors and time-outs, and the states of the circuit breaker', as
   expect(messages).toContainEqual({
     type: 'state',
     limiter: 'own',
+    instance: failed[0]?.instance,
     store: 'redis',
     state: 'open',
     cause: expect.any(StoreError),
   })
   expect(calls().length).toBeLessThan(31) // an open circuit breaker calls nothing
+  await limiter.close()
+  const instance = failed[0]?.instance
+  expect(messages.at(-1)).toEqual({ type: 'close', limiter: 'own', instance, store: 'redis' })
 })

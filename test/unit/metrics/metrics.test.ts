@@ -4,10 +4,11 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
-import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
 import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
 import client from 'prom-client'
-import { promisingStore, storeThat } from '../../support/fault-stores.js'
+import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
+import { until } from '../../support/servers/wait.js'
 
 const policy = fixedWindow({ limit: 5, window: '1h' })
 const key = (id: string) => id
@@ -125,6 +126,32 @@ describe('prometheusMetrics', () => {
       ['broken', 'half-open', '0'],
       ['broken', 'open', '1'],
     ])
+  })
+
+  test('of two unnamed limiters on redis, the state is that of the worse one, until it is closed', async () => {
+    const stateOf = async () => {
+      const lines = await linesOf('headgate_circuit_breaker_state')
+      return lines.map((line) => /limiter="_default".*state="(.+)"\} 1$/.exec(line)?.[1]).filter(Boolean)
+    }
+    let isDown = true
+    const memory = memoryStore()
+    const recovering = storeThat((charges) => {
+      return isDown ? Promise.reject(new Error('refused')) : Promise.resolve(memory.charge(charges))
+    })
+    const create = (store: Store) => {
+      const limiter = createLimiter({ policy, key, store })
+      limiter.events.on('storeError', () => {})
+      return limiter
+    }
+    const [a, b] = [create(brokenStore()), create(recovering)]
+    for (let i = 0; i < 30; i++) await Promise.all([a.charge('ada'), b.charge('ada')])
+    isDown = false
+    await until('b has recovered', async () => (await b.charge('ada')).source === 'store')
+    expect(await stateOf()).toEqual(['open'])
+    await a.close()
+    expect(await stateOf()).toEqual(['closed'])
+    await b.close()
+    expect(await stateOf()).toEqual([])
   })
 
   test('stops, and removes its metrics', async () => {
