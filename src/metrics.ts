@@ -1,4 +1,3 @@
-export type { MetricsOptions } from './metrics/collect.js'
 export type { Attributes } from './metrics/instruments.js'
 export {
   type MeterOptions,
@@ -6,6 +5,7 @@ export {
   type OpenTelemetryMeter,
   openTelemetryMetrics,
 } from './metrics/open-telemetry.js'
+export type { MetricsOptions, NamedStores, PrometheusRegistry } from './metrics/options.js'
 export {
   type Labels,
   type MetricConfiguration,

@@ -3,7 +3,6 @@ import type { CandidateMessage } from '../limiter/candidate.js'
 import type { Decision } from '../limiter/decision.js'
 import type { DecisionMessage } from '../limiter/decision-report.js'
 import { isNearLimit } from '../limiter/near-limit.js'
-import type { MemoryStore } from '../stores/memory/contract.js'
 import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
 import { breakerStates, STATES } from './breaker-states.js'
 import {
@@ -20,12 +19,7 @@ import {
   STORE_KEYS,
 } from './instruments.js'
 import { limitLabels } from './limit-names.js'
-
-/** Options of metrics. */
-export interface MetricsOptions {
-  /** Memory stores whose number of keys is a metric, each by the name that its label has. */
-  readonly stores?: Readonly<Record<string, Pick<MemoryStore, 'size'>>>
-}
+import type { NamedStores } from './options.js'
 
 /** Takes one measurement. */
 export type Measure = (instrument: Instrument, value: number, attributes: Attributes) => void
@@ -42,8 +36,8 @@ export interface Collection {
 
 const UNNAMED = '_default'
 
-/** Starts to measure by the diagnostics channels of headgate. */
-export function collect(measure: Measure, { stores = {} }: MetricsOptions): Collection {
+/** Starts to measure by the diagnostics channels of headgate. `stores` are those whose keys are counted. */
+export function collect(measure: Measure, stores: NamedStores): Collection {
   const labelOf = limitLabels()
   const breakers = breakerStates()
 

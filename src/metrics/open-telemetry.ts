@@ -1,6 +1,7 @@
 import { wrongKind } from '../util/validate.js'
-import { collect, type MetricsOptions } from './collect.js'
+import { collect } from './collect.js'
 import { type Attributes, GAUGES, INSTRUMENTS } from './instruments.js'
+import { type MetricsOptions, readMetricsOptions } from './options.js'
 
 /** What a meter calls when metrics are collected. */
 export type Observe = (result: { observe(value: number, attributes?: Attributes): void }) => void
@@ -29,13 +30,15 @@ export interface OpenTelemetryMeter {
  * Records what all limiters of this process do as metrics of OpenTelemetry: decisions, those near a limit and
  * those of candidates; the duration of store operations in seconds, and the size of batches; the states of
  * circuit breakers, and the keys of the memory stores in `stores`. No attribute is an identity. Returns a
- * function that stops it. Throws a `TypeError` for what is not a meter.
+ * function that stops it. Throws a `TypeError` for what is not a meter, and for
+ * wrong options.
  */
 export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: MetricsOptions = {}): () => void {
   if (typeof meter?.createObservableGauge !== 'function') {
     const fix = "Use metrics.getMeter('headgate') of @opentelemetry/api."
     throw wrongKind('openTelemetryMetrics', 'meter', 'a meter', meter, fix)
   }
+  const { stores } = readMetricsOptions('openTelemetryMetrics', options)
   const records = new Map(
     INSTRUMENTS.map((instrument) => {
       const { kind, name, description, unit, boundaries } = instrument
@@ -50,7 +53,7 @@ export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: Metrics
   )
   const collection = collect((instrument, value, attributes) => {
     records.get(instrument)?.(value, attributes)
-  }, options)
+  }, stores)
   const stops = GAUGES.map((definition) => {
     const { name, description, unit } = definition
     const gauge = meter.createObservableGauge(name, { description, unit })

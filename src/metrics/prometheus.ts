@@ -1,6 +1,7 @@
 import { wrongKind } from '../util/validate.js'
-import { collect, type MetricsOptions } from './collect.js'
+import { collect } from './collect.js'
 import { type Attributes, GAUGES, type Gauge, INSTRUMENTS, type Instrument } from './instruments.js'
+import { type MetricsOptions, type PrometheusRegistry, readPrometheusOptions } from './options.js'
 
 /** The labels of a measurement, with their values. */
 export type Labels = Record<string, string>
@@ -30,22 +31,24 @@ export interface PromClient<Registry = unknown> {
 /** Options of `prometheusMetrics`. */
 export interface PrometheusOptions<Registry> extends MetricsOptions {
   /** The registry that has the metrics. Default: the `register` of `prom-client`. */
-  readonly register?: Registry & { removeSingleMetric(name: string): void }
+  readonly register?: Registry & PrometheusRegistry
 }
 
 /**
  * Records what all limiters of this process do as metrics of Prometheus: as `openTelemetryMetrics` does, under
  * names such as `headgate_decisions_total`. Takes the module `prom-client`. Returns a function that stops it,
- * and removes the metrics. Throws a `TypeError` for another module.
+ * and removes the metrics. Throws a `TypeError` for another module, and for wrong options.
  */
-export function prometheusMetrics<Registry extends { removeSingleMetric(name: string): void }>(
+export function prometheusMetrics<Registry extends PrometheusRegistry>(
   client: PromClient<Registry>,
-  { register = client?.register, ...options }: PrometheusOptions<Registry> = {},
+  options: PrometheusOptions<Registry> = {},
 ): () => void {
   if (typeof client?.Counter !== 'function' || typeof client.Gauge !== 'function') {
     const fix = "Write import client from 'prom-client', and pass client."
     throw wrongKind('prometheusMetrics', 'client', 'the module prom-client', client, fix)
   }
+  const settings = readPrometheusOptions<Registry>('prometheusMetrics', options)
+  const { stores, register = client.register } = settings
   const configure = (definition: Instrument | Gauge): MetricConfiguration<Registry> => ({
     name: promName(definition),
     help: definition.description,
@@ -65,7 +68,7 @@ export function prometheusMetrics<Registry extends { removeSingleMetric(name: st
   )
   const collection = collect((instrument, value, attributes) => {
     records.get(instrument)?.(value, promLabels(attributes))
-  }, options)
+  }, stores)
   for (const definition of GAUGES) {
     const gauge = new client.Gauge({
       ...configure(definition),

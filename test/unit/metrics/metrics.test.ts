@@ -224,3 +224,53 @@ test('a wrong client or meter is a TypeError with the fix', () => {
     "openTelemetryMetrics: meter must be a meter, got undefined. Use metrics.getMeter('headgate') of @opentelemetry/api.",
   )
 })
+
+const registry = new client.Registry()
+const noKeys = 'Leave it out: only memory stores know how many keys they hold.'
+
+test.each<[what: string, options: unknown, message: string]>([
+  ['a bare registry', registry, 'options must be an object, got a registry. Write { register: registry }.'],
+  ['registry', { registry }, 'there is no option "registry". Write register instead.'],
+  [
+    'the module as register',
+    { register: {} },
+    'register must be a registry of prom-client, got an object. Use new client.Registry(), or leave it out for client.register.',
+  ],
+])('wrong options of prometheusMetrics are a TypeError: %s', (_what, options, message) => {
+  expect(() => prometheusMetrics(client, options as never)).toThrow(
+    new TypeError(`prometheusMetrics: ${message}`),
+  )
+  expect(client.register.getSingleMetric('headgate_decisions_total')).toBeUndefined()
+})
+
+test('stores may have any name, also that of a member of a store', async () => {
+  const register = new client.Registry()
+  const stop = prometheusMetrics(client, { register, stores: { size: memoryStore(), charge: memoryStore() } })
+  expect(await register.metrics()).toContain('headgate_store_keys{store="charge"} 0')
+  stop()
+})
+
+test.each<[what: string, options: unknown, message: string]>([
+  [
+    'a remote store',
+    { stores: { r: promisingStore() } },
+    `stores.r must be a memory store, got an object. ${noKeys}`,
+  ],
+  ['no store', { stores: { r: null } }, `stores.r must be a memory store, got null. ${noKeys}`],
+  [
+    'a store without a name',
+    { stores: memoryStore() },
+    'stores must be an object of memory stores by name, got an object. Write stores: { api: store }.',
+  ],
+  [
+    'an array',
+    { stores: [memoryStore()] },
+    'stores must be an object of memory stores by name, got an array of 1. Write stores: { api: store }.',
+  ],
+  ['store', { store: {} }, 'there is no option "store". Did you mean stores?'],
+  ['null', null, 'options must be an object, got null. Known options: stores'],
+])('wrong options of metrics are a TypeError: %s', (_what, options, message) => {
+  const meter = new MeterProvider().getMeter('headgate')
+  expect(() => openTelemetryMetrics(meter, options as never)).toThrow(`openTelemetryMetrics: ${message}`)
+  expect(() => prometheusMetrics(client, options as never)).toThrow(`prometheusMetrics: ${message}`)
+})
