@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { Decision } from './decision.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
+import { isReport } from './mode.js'
 
 /** Writes an entry of a log: its fields, and what it says. */
 export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
@@ -19,8 +20,8 @@ const debugged = new WeakMap<object, () => void>()
 /**
  * Logs the events of a limiter. Failures of the store and lost limits are warnings; denials and clients near
  * a limit are info; with `DEBUG=headgate` in the environment, each decision is a debug entry. Fields are
- * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with its identities as
- * stores keep them. Returns a function that stops it.
+ * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with the limiter's `mode`
+ * and the identities as stores keep them. Returns a function that stops it.
  *
  * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
  */
@@ -53,12 +54,13 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void 
   }
 
   on('limited', (decision: Decision) => {
-    const fields = { limiter: name, event: 'limited', ...figuresOf(decision) }
-    logger.info(fields, `${title}: denied by ${decision.policy || decision.source}`)
+    logger.info(fieldsOf(limiter, 'limited', decision), `${title}: ${outcomeOf(limiter, decision)}`)
   })
   on('nearLimit', ({ name: policy, limit, remaining }, decision: Decision) => {
-    const fields = { limiter: name, event: 'nearLimit', ...figuresOf(decision) }
-    logger.info(fields, `${title}: ${remaining} of ${limit} left of ${policy}`)
+    logger.info(
+      fieldsOf(limiter, 'nearLimit', decision),
+      `${title}: ${remaining} of ${limit} left of ${policy}`,
+    )
   })
   on('storeState', (state: string, err: unknown) => {
     const fields = { limiter: name, event: 'storeState', state, ...(err !== undefined && { err }) }
@@ -71,18 +73,29 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void 
   onFailure('renewalFailed', 'units could not be renewed')
   if (isDebugged())
     on('decision', (decision: Decision) => {
-      const outcome = decision.allowed ? 'allowed' : 'denied'
-      const fields = { limiter: name, event: 'decision', ...figuresOf(decision) }
-      logger.debug(fields, `${title}: ${outcome} by ${decision.policy || decision.source}`)
+      logger.debug(fieldsOf(limiter, 'decision', decision), `${title}: ${outcomeOf(limiter, decision)}`)
     })
   return () => {
     for (const stop of stops.splice(0)) stop()
   }
 }
 
-function figuresOf(decision: Decision): Readonly<Record<string, unknown>> {
+/** What entries about a decision say of its limiter. */
+type Origin = Pick<Limiter<never>, 'name' | 'mode'>
+
+function fieldsOf(
+  { name, mode }: Origin,
+  event: string,
+  decision: Decision,
+): Readonly<Record<string, unknown>> {
   const { policy, source, limit, remaining, retryAfterMs } = decision
-  return { policy, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
+  const figures = { policy, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
+  return { limiter: name, event, mode, ...figures }
+}
+
+function outcomeOf(origin: Origin, { allowed, policy, source }: Decision): string {
+  const denied = isReport(origin) ? 'would have been denied' : 'denied'
+  return `${allowed ? 'allowed' : denied} by ${policy || source}`
 }
 
 /** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */

@@ -34,7 +34,13 @@ test('denials and clients near a limit are info, failures of the store are warni
     ['info', 'limited', 'headgate: api: denied by api'],
     ['warn', 'storeError', 'headgate: the store could not decide'],
   ])
-  expect(entries[1]?.[1]).toMatchObject({ limiter: 'api', policy: 'api', source: 'store', remaining: 0 })
+  expect(entries[1]?.[1]).toMatchObject({
+    limiter: 'api',
+    mode: 'enforce',
+    policy: 'api',
+    source: 'store',
+    remaining: 0,
+  })
   expect(entries[2]?.[1]).toMatchObject({ err: expect.any(Error) })
 })
 
@@ -54,6 +60,24 @@ test('DEBUG=headgate adds each decision, and the returned function stops it all'
   stop()
   await limiter.charge('ada')
   expect(entries).toHaveLength(1)
+})
+
+test('in report mode, entries say what would have been denied', async () => {
+  process.env.DEBUG = 'headgate'
+  const { logger, entries } = recordingLogger()
+  const limiter = createLimiter({ limit: 1, window: '1h', key, name: 'api', mode: 'report' })
+  logEvents(limiter, logger)
+  for (let i = 0; i < 2; i++) await limiter.charge('ada')
+  limiter.mode = 'enforce'
+  await limiter.charge('ada')
+  expect(entries.map(([, { event, mode }, message]) => [event, mode, message])).toEqual([
+    ['decision', 'report', 'headgate: api: allowed by api'],
+    ['nearLimit', 'report', 'headgate: api: 0 of 1 left of api'],
+    ['limited', 'report', 'headgate: api: would have been denied by api'],
+    ['decision', 'report', 'headgate: api: would have been denied by api'],
+    ['limited', 'enforce', 'headgate: api: denied by api'],
+    ['decision', 'enforce', 'headgate: api: denied by api'],
+  ])
 })
 
 test('without DEBUG, no decision is logged', async () => {
