@@ -29,7 +29,7 @@ export function decisionReporter<Subject>(
 ): Report {
   const nearLimits = nearLimitDetector()
   return function reportDecision(decision, subject) {
-    if (!decision.allowed && decision.source !== 'blocked')
+    if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('limited') > 0)
       emit(events, 'limited', [decision, subject as Subject])
     if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject as Subject])
     if (events.listenerCount('nearLimit') > 0)
