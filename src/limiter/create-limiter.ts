@@ -234,6 +234,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     },
     set mode(mode) {
       modeSwitch.mode = checkMode(owner, 'mode', mode)
+      waiting.endIfReport()
     },
     events,
     name: context.name,

@@ -30,7 +30,8 @@ export interface Limiter<Subject> extends ByHand<Subject> {
    * Those who wait for the same key are served in the order in which they came. That holds within this
    * process: other processes, and `charge`, may take units first. While a limit is exhausted, only the first
    * of them calls the store. A refund and `forget` of this limiter let it try again at once. Waiting counts
-   * for no ban. Where the store fails, the decision is that of `onStoreError`. In report mode nobody waits.
+   * for no ban. Where the store fails, the decision is that of `onStoreError`. In report mode nobody waits,
+   * and those who do stop when `mode` becomes `'report'`.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**

@@ -161,12 +161,17 @@ export function createWaiting({
     queues.wakeAll()
   }
 
+  /** Ends the wait of all once the limiter only reports: in report mode nobody waits. */
+  function endIfReport(): void {
+    if (onlyReports()) queues.wakeAll()
+  }
+
   /** Lets those who wait for keys whose units came back try again. */
   function retry(keys: readonly { readonly key: string }[]): void {
     if (!isClosed) queues.retryKeys(keys)
   }
 
-  return { waitFor, retry, close }
+  return { waitFor, retry, endIfReport, close }
 }
 
 function isNeverAllowed({ parts }: Waiter): boolean {

@@ -1,6 +1,7 @@
 import express from 'express'
 import { createLimiter, loginGuard, rateLimit } from 'headgate'
 import supertest from 'supertest'
+import { nextTurn } from '../../support/next-turn.js'
 
 const key = () => 'a'
 
@@ -30,6 +31,22 @@ test('the mode of a limiter without HTTP can be switched, and nobody waits in re
   expect(await outcomes()).toEqual([true, true])
   limiter.mode = 'enforce'
   expect(await outcomes()).toEqual([false, false])
+})
+
+test('those who wait for an hour already stop when the mode becomes report', async () => {
+  const limiter = createLimiter({ limit: 1, window: '1h', key: (id: string) => id })
+  const limited: string[] = []
+  limiter.events.on('limited', (_decision, id) => limited.push(id))
+  for (const id of ['a', 'b']) await limiter.charge(id)
+  const waiting = ['a', 'a', 'a', 'b'].map((id) => limiter.waitFor(id))
+  await nextTurn()
+  expect(limited).toEqual([])
+  limiter.mode = 'report'
+  const decisions = await Promise.all(waiting)
+  expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(Array(4).fill([true, 0]))
+  expect([...limited].sort()).toEqual(['a', 'a', 'a', 'b'])
+  limiter.mode = 'enforce'
+  expect(await limiter.waitFor('a', { maxWaitMs: 1 })).toMatchObject({ allowed: false })
 })
 
 test('the mode of a login guard can be switched', async () => {
