@@ -15,9 +15,9 @@ const common: Config = {
   },
 }
 
-/** Tests with deadlines that they keep under load have the machine to themselves; of all others four files run at a time. */
+/** Tests with deadlines that they keep under load have the machine to themselves; of all others three files run at a time. */
 const config: Config = {
-  maxWorkers: 4, // many of them wait for servers
+  maxWorkers: 3, // many of them wait for servers
   testTimeout: 30_000,
   workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
   projects: [

@@ -1,113 +1,22 @@
-import { readFile } from 'node:fs/promises'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { bundleWithPage } from '../support/servers/bundle-with-page.js'
-import { launchChromium } from '../support/servers/chromium.js'
-import { INSTALL_TIMEOUT_MS } from '../support/servers/install.js'
 import { until } from '../support/servers/wait.js'
-import { type Example, startExample } from './examples/start-example.js'
+import {
+  CREDENTIALS,
+  card,
+  findings,
+  lookUp,
+  PASSWORD,
+  PHONE,
+  takePicture,
+  useDashboard,
+  WIDE,
+} from './dashboard-page.js'
+import { startExample } from './examples/start-example.js'
 
 jest.setTimeout(60_000)
 
-const PASSWORD = 'a password'
-const CREDENTIALS = { username: 'admin', password: PASSWORD }
-const WIDE: BrowserContextOptions = { viewport: { width: 1440, height: 900 } }
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
-/** Where pictures of the page are left for a person to look at; nowhere by default. */
-const PICTURES = process.env.DASHBOARD_PICTURES
-const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
-
-let browser: Browser
-let example: Example
-const closing: (() => Promise<void>)[] = []
-
-beforeAll(async () => {
-  const starting = launchChromium()
-  example = await startExample('examples/dashboard.ts', { TRAFFIC: 'off', PASSWORD }, bundleWithPage)
-  browser = await starting
-}, INSTALL_TIMEOUT_MS)
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-afterAll(async () => {
-  await browser?.close()
-  await example?.stop()
-})
-
-interface OpenDashboard {
-  readonly page: Page
-  /** What the console and the page complain of, dialogs, and the requests to other servers. */
-  readonly troubles: string[]
-}
-
-/** Opens the page of the example, until the test ends. */
-async function open(options: BrowserContextOptions = {}): Promise<OpenDashboard> {
-  const settings = { ...WIDE, httpCredentials: CREDENTIALS, reducedMotion: 'reduce' as const, ...options }
-  const context = await browser.newContext(settings)
-  closing.push(() => context.close())
-  const page = await context.newPage()
-  const troubles: string[] = []
-  page.on('pageerror', (error) => troubles.push(error.message))
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) troubles.push(message.text())
-  })
-  page.on('dialog', (dialog) => {
-    troubles.push(`dialog: ${dialog.message()}`)
-    void dialog.dismiss()
-  })
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${example.url}/limits`)) troubles.push(request.url())
-  })
-  await page.goto(`${example.url}/limits`)
-  return { page, troubles }
-}
-
-/** Sends requests of a client of the API. Returns their statuses. */
-async function sendAs(client: string, count: number): Promise<number[]> {
-  const send = async () => (await fetch(example.url, { headers: { 'x-api-key': client } })).status
-  const statuses: number[] = []
-  for (let i = 0; i < count; i++) statuses.push(await send())
-  return statuses
-}
-
-async function logInAs(account: string): Promise<number> {
-  return (await fetch(`${example.url}/login/${encodeURIComponent(account)}`, { method: 'POST' })).status
-}
-
-const card = (page: Page, limiter: string) => page.locator(`[data-limiter="${limiter}"]`)
-const figure = (page: Page, limiter: string, name: string) =>
-  card(page, limiter)
-    .locator('.figures div', { has: page.getByText(name, { exact: true }) })
-    .locator('dd')
-
-/** Returns what axe finds, one line each. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(await axe)
-  return page.evaluate(`axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`)
-}
-
-async function takePicture(page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
-}
-
-async function lookUp(page: Page, identity: string): Promise<void> {
-  await page.getByLabel(/^Address, user, name/).fill(identity)
-  await page.getByRole('button', { name: 'Look up', exact: true }).click()
-}
-
-test('traffic appears within two seconds, without a click', async () => {
-  const { page, troubles } = await open()
-  await figure(page, 'api', 'allowed a second').waitFor()
-  await page.locator('#connection', { hasText: 'Live' }).waitFor()
-  const sentAtMs = performance.now()
-  expect(await sendAs('visible', 22)).toEqual([...Array(20).fill(200), 429, 429])
-  await card(page, 'api').locator('.number', { hasText: /^2$/ }).first().waitFor()
-  await figure(page, 'api', 'denied').getByText('9 %').waitFor()
-  expect(performance.now() - sentAtMs).toBeLessThan(2000)
-  expect(await figure(page, 'api', 'store').textContent()).toBe('memory, up')
-  expect(await page.locator('.uplot canvas').count()).toBe(2)
-  expect(troubles).toEqual([])
-})
+const dashboard = useDashboard()
+const { open, sendAs, logInAs } = dashboard
 
 test('a limited client is found, released by keyboard alone, and let in again', async () => {
   const { page, troubles } = await open()
@@ -155,7 +64,7 @@ test('whoever has no password sees nothing', async () => {
     ['/events', 'GET'],
     ['/lookup', 'POST'],
   ]) {
-    const response = await fetch(`${example.url}/limits${path}`, { method: method as string })
+    const response = await fetch(`${dashboard.example.url}/limits${path}`, { method: method as string })
     expect([path, response.status]).toEqual([path, 401])
     expect(await response.text()).toBe('Unauthorized')
   }
@@ -248,8 +157,8 @@ describe('axe', () => {
 
 test('a page whose server is gone says since when its figures are old', async () => {
   const own = await startExample('examples/dashboard.ts', { TRAFFIC: 'off', PASSWORD }, bundleWithPage)
-  const context = await browser.newContext({ httpCredentials: CREDENTIALS })
-  closing.push(() => context.close())
+  const context = await dashboard.browser.newContext({ httpCredentials: CREDENTIALS })
+  dashboard.closeAfterTest(() => context.close())
   const page = await context.newPage()
   await page.goto(`${own.url}/limits/`)
   await page.locator('#connection', { hasText: 'Live' }).waitFor()
