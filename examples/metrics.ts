@@ -3,29 +3,37 @@
  *
  *     npx tsx examples/metrics.ts
  *
- * PORT sets a port other than 3000; TRAFFIC=off sends none. examples/metrics/compose.yaml starts Prometheus and
- * Grafana with a dashboard beside it.
+ * PORT sets a port other than 3000; TRAFFIC=off sends none. With REDIS_URL, the limit of /search is in Redis,
+ * and the panels about remote stores have figures. examples/metrics/compose.yaml starts Redis, Prometheus, and
+ * Grafana with a dashboard.
  */
 import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
-import { fixedWindow, logEvents, memoryStore, rateLimit } from 'headgate'
+import { byHeader, fixedWindow, logEvents, memoryStore, rateLimit, type Store } from 'headgate'
 import { prometheusMetrics } from 'headgate/metrics'
+import { redisStore } from 'headgate/redis'
+import { Redis } from 'ioredis'
 import client from 'prom-client'
 
-const store = memoryStore()
+const memory = memoryStore()
 
-/** Creates an API of 20 requests a minute for each token, which tries 15 requests in 10 seconds beside it. */
-export function measuredApp(): Express {
+/**
+ * Creates an API of 20 requests a minute for each token, which tries 15 requests in 10 seconds beside it, and
+ * a search of 60 requests a minute, which counts in `searchStore`.
+ */
+export function measuredApp(searchStore: Store = memory): Express {
+  const key = byHeader('authorization')
   const api = rateLimit({
     name: 'api',
     limit: 20,
     window: '1m',
-    key: (req) => req.get('authorization'),
-    store,
+    key,
+    store: memory,
     candidate: { policy: fixedWindow({ limit: 15, window: '10s' }) },
   })
-  logEvents(api.limiter, console)
-  prometheusMetrics(client, { stores: { api: store } })
+  const search = rateLimit({ name: 'search', limit: 60, window: '1m', key, store: searchStore })
+  for (const { limiter } of [api, search]) logEvents(limiter, console)
+  prometheusMetrics(client, { stores: { memory } })
 
   const app = express().disable('x-powered-by')
   app.get('/metrics', async (_req, res) => {
@@ -34,27 +42,45 @@ export function measuredApp(): Express {
   app.get('/', api, (_req, res) => {
     res.type('text').send('hello\n')
   })
+  app.get('/search', search, (_req, res) => {
+    res.type('text').send('found\n')
+  })
   return app
 }
 
-/** Sends a request of each of five clients now and then: the higher its number, the more often. */
+/** Connects to the Redis server at REDIS_URL, if it is set. */
+function connectRedis(url = process.env.REDIS_URL): Redis | undefined {
+  if (!url) return undefined
+  const redis = new Redis(url, {
+    autoResendUnfulfilledCommands: false, // a charge that is sent again counts twice
+  })
+  return redis.on('error', ({ message }) => console.error('Redis:', message))
+}
+
+/** Sends requests of each of five clients now and then: the higher its number, the more often. */
 function sendTraffic(url: string): void {
-  const send = (clientNumber: number) => {
-    fetch(url, { headers: { authorization: `client-${clientNumber}` } })
+  const send = (path: string, clientNumber: number) => {
+    fetch(url + path, { headers: { authorization: `client-${clientNumber}` } })
       .then((response) => response.body?.cancel())
       .catch(() => {}) // the server is closing
   }
-  for (let i = 1; i <= 5; i++) setInterval(() => send(i), 6000 / i).unref()
+  for (let i = 1; i <= 5; i++) {
+    setInterval(() => send('/', i), 6000 / i).unref()
+    setInterval(() => send('/search', i), 3000 / i).unref()
+  }
 }
 
 function main(): void {
-  const server = measuredApp().listen(Number(process.env.PORT ?? 3000), () => {
+  const redis = connectRedis()
+  const app = measuredApp(redis && redisStore(redis))
+  const server = app.listen(Number(process.env.PORT ?? 3000), () => {
     const url = `http://localhost:${(server.address() as AddressInfo).port}`
     console.log(`Metrics at ${url}/metrics. Ctrl-C stops it.`)
     if (process.env.TRAFFIC !== 'off') sendTraffic(url)
   })
-  process.once('SIGINT', () => server.close())
-  process.once('SIGTERM', () => server.close())
+  const stop = () => server.close(() => redis?.disconnect())
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
 }
 
 if (process.argv[1] === import.meta.filename) main()

@@ -13,8 +13,8 @@ export interface Breaker {
 export const STATES: readonly State[] = ['closed', 'half-open', 'open']
 
 /**
- * Creates what remembers the states of circuit breakers, by the messages of the channel `headgate:store`. Each
- * limiter has its own; of those with the same name and store, which share a series, it shows the worst.
+ * Creates what remembers the states of circuit breakers, by the messages of the channel `headgate:store`.
+ * Each limiter has its own; of those with the same name and store, which share a series, it shows the worst.
  */
 export function breakerStates() {
   const breakers = new Map<object, Breaker>()

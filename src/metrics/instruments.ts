@@ -80,7 +80,7 @@ export const BREAKER_STATE = {
   kind: 'gauge',
   name: 'headgate.circuit_breaker.state',
   description:
-    '1 for the state that the circuit breaker of a limiter is in, 0 for the others. Of limiters with the same name, the worst state.',
+    '1 for the state of the circuit breaker of a limiter, 0 for others. Of limiters of one name, the worst.',
   unit: '1',
   attributes: [LIMITER, STORE, 'headgate.circuit_breaker.state'],
 } as const satisfies Gauge
