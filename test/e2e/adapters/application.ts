@@ -10,6 +10,7 @@ import {
   makeScenarios,
   type Scenario,
   type ScenarioName,
+  type Switchable,
 } from './scenarios.js'
 import { type Signals, serveSignals } from './signals.js'
 
@@ -47,11 +48,16 @@ export interface Application {
 export function makeApplication(): Application {
   const signals = serveSignals()
   let isFirst = true
-  const scenarios = makeScenarios(async () => {
+  const beforeCharge = async () => {
     if (!isFirst) return
     isFirst = false
     await signals.hold('charging')
-  })
+  }
+  const scenarios = makeScenarios(beforeCharge, (limiter) =>
+    signals.onMode((mode) => {
+      limiter.mode = mode
+    }),
+  )
   return {
     scenarios: Object.entries(scenarios) as [ScenarioName, Scenario][],
     guards: Object.entries(makeGuards()) as [GuardName, GuardOptions][],
@@ -78,11 +84,12 @@ export function limitedAnswer({ retryAfterMs }: Decision): HandlerAnswer {
 }
 
 /** Creates the limiters of a scenario, in the order in which they stand in front of its handler. */
-export function limitersOf<L>(
-  { limiters, isMountedTwice }: Scenario,
+export function limitersOf<L extends { readonly limiter: Switchable }>(
+  { limiters, isMountedTwice, onLimiter }: Scenario,
   create: (options: Scenario['limiters'][number]) => L,
 ): L[] {
   const created = limiters.map(create)
+  for (const { limiter } of created) onLimiter?.(limiter)
   return isMountedTwice ? [...created, ...created] : created
 }
 

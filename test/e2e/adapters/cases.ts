@@ -140,6 +140,17 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(JSON.parse(text)).toMatchObject({ allowed: false, remaining: 0, source: 'store' })
     })
 
+    test('can be switched to report mode and back while it runs', async () => {
+      expect(await statusesOf('switched', {}, {}, {})).toEqual([200, 200, 429])
+      await signals.switchMode('report')
+      const { status, headers, text } = await sendTo('switched')
+      expect({ status, quota: quotaHeaders({ headers }) }).toEqual({ status: 200, quota: {} })
+      expect(JSON.parse(text)).toMatchObject({ allowed: false, remaining: 0, source: 'store' })
+      await signals.switchMode('enforce')
+      expect(await sendTo('switched')).toMatchObject({ status: 429, headers: { 'retry-after': '30' } })
+      expect(await signals.countOf('handled /switched')).toBe(3)
+    })
+
     test('allows by default where the store is away', async () => {
       const { status, headers, text } = await sendTo('open')
       expect({ status, quota: quotaHeaders({ headers }) }).toEqual({ status: 200, quota: {} })

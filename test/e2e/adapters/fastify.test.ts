@@ -31,7 +31,14 @@ async function start(routeOf: RouteOf, prepare: (app: FastifyInstance) => unknow
   for (const [name, options] of application.guards)
     app.all(`/${name}`, { preHandler: loginGuard(options) }, handlerOf(name))
   await app.ready()
+  for (const [name, { onLimiter }] of application.scenarios)
+    for (const limiter of limitersIn(app)) if (limiter.name === name) onLimiter?.(limiter)
   return application.listen(app.server, () => app.close())
+}
+
+/** Returns the limiters that the plugin has created; none without the plugin. */
+function limitersIn(app: FastifyInstance): FastifyInstance['rateLimiters'] {
+  return app.hasDecorator('rateLimiters') ? app.rateLimiters : []
 }
 
 function optionsOf({ isAnsweredByApp }: Scenario, options: RateLimitHookOptions): RateLimitHookOptions {

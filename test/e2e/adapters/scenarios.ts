@@ -3,6 +3,7 @@ import {
   byIp,
   byUser,
   concurrency,
+  type Limiter,
   type LoginOptions,
   memoryStore,
   type RequestOptions,
@@ -22,7 +23,12 @@ export interface Scenario {
   readonly isMountedTwice?: boolean
   /** The option `onLimited` of the framework answers with what `limitedAnswer` returns. */
   readonly isAnsweredByApp?: boolean
+  /** Is called with the limiter of the scenario, whose mode the test switches. */
+  readonly onLimiter?: (limiter: Switchable) => void
 }
+
+/** What the test switches of a limiter. */
+export type Switchable = Pick<Limiter<never>, 'mode'>
 
 /** Two requests a minute, by a clock that stands still. */
 const limited = (options: ScenarioOptions = {}): ScenarioOptions => ({
@@ -37,9 +43,9 @@ const one = (options?: ScenarioOptions): Scenario => ({ limiters: [limited(optio
 
 /**
  * Creates the scenarios that `adapterCases` sends requests to, with states of their own. `beforeCharge` runs
- * before the store of `late` decides.
+ * before the store of `late` decides; `onLimiter` takes the limiter of `switched`.
  */
-export function makeScenarios(beforeCharge: () => Promise<void>) {
+export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (limiter: Switchable) => void) {
   const fails = () => {
     throw new Error('the database is down')
   }
@@ -55,6 +61,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>) {
     status: one({ statusCode: 420 }),
     answered: { ...one({ headers: 'both' }), isAnsweredByApp: true },
     reported: one({ mode: 'report' }),
+    switched: { ...one({ name: 'switched' }), onLimiter },
     open: one({ store: brokenStore() }),
     closed: one({ store: brokenStore(), onStoreError: 'deny' }),
     local: one({ store: brokenStore(), onStoreError: 'local' }),

@@ -1,14 +1,17 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Mode } from '../../../src/limiter/mode.js'
 
 /** What happens in a server, counted by name. A test reads it over HTTP, wherever the server runs. */
 export interface Signals {
   count(name: string): void
   /** Counts `name`, and waits until the test releases all that wait. */
   hold(name: string): Promise<void>
+  /** Calls `listener` with each mode that the test switches to. */
+  onMode(listener: (mode: Mode) => void): void
   /**
    * Answers the test: `/NAME?COUNT` with how often a name was counted, once that is `COUNT` at least;
-   * `/release` after the release.
+   * `/release` after the release; `/mode?MODE` after the switch.
    */
   answer(req: IncomingMessage, res: ServerResponse): Promise<void>
 }
@@ -28,9 +31,11 @@ export function serveSignals(): Signals {
       count(name)
       await once(changes, 'release')
     },
+    onMode: (listener) => void changes.on('mode', listener),
     async answer({ url = '' }, res) {
       const [name = '', least = '0'] = decodeURIComponent(url.slice(1)).split('?')
       if (name === 'release') changes.emit('release')
+      if (name === 'mode') changes.emit('mode', least)
       while (countOf(name) < Number(least)) await once(changes, 'count')
       res.end(String(countOf(name)))
     },
@@ -43,6 +48,8 @@ export interface RemoteSignals {
   countOf(name: string, least?: number): Promise<number>
   /** Releases all that wait. */
   release(): Promise<void>
+  /** Switches the mode of the limiter of the scenario `switched`. */
+  switchMode(mode: Mode): Promise<void>
 }
 
 /** Returns what reads the signals of a server. */
@@ -50,6 +57,7 @@ export function signalsAt(port: number): RemoteSignals {
   const ask = (path: string) => fetch(`http://[::1]:${port}/${encodeURIComponent(path)}`)
   return {
     countOf: async (name, least = 0) => Number(await (await ask(`${name}?${least}`)).text()),
+    switchMode: async (mode) => void (await (await ask(`mode?${mode}`)).text()),
     release: async () => void (await (await ask('release')).text()),
   }
 }

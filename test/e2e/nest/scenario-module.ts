@@ -13,10 +13,14 @@ interface Request {
   readonly rateLimit?: Decision
 }
 
-/** A module whose controllers serve the scenarios, each with a limiter of its own. */
-export function scenarioModule(application: Application): Type {
+/**
+ * A module whose controllers serve the scenarios, each with a limiter of its own. `RateLimiters` has it by the
+ * name of the scenario, behind a prefix: the names of all applications of a process are in one registry.
+ */
+export function scenarioModule(application: Application, prefix: string): Type {
   const controllers = application.scenarios.map(([name, scenario]) => {
     const controller = controllerOf(application, name)
+    Object.defineProperty(controller, 'name', { value: prefix + name })
     RateLimit(optionsOf(scenario))(controller)
     if (scenario.isMountedTwice) UseGuards(RateLimitGuard)(controller)
     return controller

@@ -2,32 +2,44 @@ import type { INestApplication } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { WsAdapter } from '@nestjs/platform-ws'
-import { makeApplication, type Running } from '../adapters/application.js'
+import { RateLimiters } from 'headgate/nest'
+import { type Application, makeApplication, type Running } from '../adapters/application.js'
 import { CallsModule } from './calls-module.js'
 import { GlobalModule, LocalModule } from './http-module.js'
 import { scenarioModule } from './scenario-module.js'
+
+/** Passes their limiters to the scenarios that take them. */
+function passLimiters({ scenarios }: Application, app: INestApplication, prefix: string): void {
+  const limiters = app.get(RateLimiters, { strict: false })
+  for (const [name, { onLimiter }] of scenarios) {
+    const limiter = limiters.get(prefix + name)
+    if (limiter !== undefined) onLimiter?.(limiter)
+  }
+}
 
 type Ports = Pick<Running, 'port' | 'signalPort'>
 
 async function startOnExpress(): Promise<Ports> {
   const application = makeApplication()
-  const app = await NestFactory.create(scenarioModule(application), { logger: false })
+  const app = await NestFactory.create(scenarioModule(application, 'express-'), { logger: false })
   app.use((req: object, _res: unknown, next: () => void) => {
     Object.assign(req, { user: application.userOf(req) })
     next()
   })
   await app.init()
+  passLimiters(application, app, 'express-')
   return application.listen(app.getHttpServer())
 }
 
 async function startOnFastify(): Promise<Ports> {
   const application = makeApplication()
   const adapter = new FastifyAdapter()
-  const app = await NestFactory.create(scenarioModule(application), adapter, { logger: false })
+  const app = await NestFactory.create(scenarioModule(application, 'fastify-'), adapter, { logger: false })
   adapter.getInstance().addHook('onRequest', async (req) => {
     Object.assign(req, { user: application.userOf(req) })
   })
   await app.init()
+  passLimiters(application, app, 'fastify-')
   await adapter.getInstance().ready()
   return application.listen(app.getHttpServer())
 }
