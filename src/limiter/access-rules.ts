@@ -4,9 +4,10 @@ import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { BLOCKED, type Decision, denyDisconnected, reportedDecision, UNLIMITED } from './decision.js'
+import { type Decision, reportedDecision } from './decision.js'
 import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
+import { BLOCKED, denyDisconnected, UNLIMITED } from './uncharged-decision.js'
 
 /** Who is exempt from the limits, and who is blocked. */
 export interface AccessOptions {

@@ -15,12 +15,12 @@ import {
   type NamedPart,
   refundDecision,
   triedBeside,
-  UNLIMITED,
   withTried,
 } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import type { LimiterSettings } from './parse-options.js'
 import { chargeResolver } from './resolve-charge.js'
+import { UNLIMITED } from './uncharged-decision.js'
 
 /** Limits that are tried beside those in force. They deny nobody, and their failures change no decision. */
 export interface Candidate {

@@ -8,11 +8,9 @@ import { type Candidate, createCandidate } from './candidate.js'
 import { chargeDecider } from './decide-charge.js'
 import {
   ChargeDecision,
-  CLOSED,
   chargeOf,
   checkDecision,
   type Decision,
-  denyDisconnected,
   type NamedPart,
   type Report,
   refundDecision,
@@ -31,6 +29,7 @@ import { checkedCost, namesOf, readNames } from './parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { politeCharge } from './polite-charge.js'
 import { chargeResolver } from './resolve-charge.js'
+import { CLOSED, denyDisconnected } from './uncharged-decision.js'
 import { createWaiting } from './wait-for.js'
 
 /** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */

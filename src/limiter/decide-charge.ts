@@ -5,21 +5,12 @@ import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import {
-  type ChargeSource,
-  CLOSED,
-  type Decision,
-  decisionOf,
-  denyDisconnected,
-  type NamedPart,
-  OPEN,
-  type Report,
-  UNLIMITED,
-} from './decision.js'
+import { type ChargeSource, type Decision, decisionOf, type NamedPart, type Report } from './decision.js'
 import { emitFailure, type LimiterEvents } from './events.js'
 import type { holdingsOf, Keeper } from './holdings.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { ResolveCharge } from './resolve-charge.js'
+import { CLOSED, denyDisconnected, OPEN, UNLIMITED } from './uncharged-decision.js'
 
 /** What charges are decided with. */
 interface DeciderOptions<Subject> extends Pick<LimiterSettings, 'onStoreError'> {

@@ -1,4 +1,3 @@
-import { isDisconnectedError } from '../keys/connection.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
 import { refundsOf } from '../stores/shared/refunds.js'
@@ -201,34 +200,6 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/** Creates a decision that no store made. */
-function withoutCharge(source: DecisionSource, allowed: boolean, retryAfterMs = 0): Decision {
-  const decision = {
-    allowed,
-    limit: Number.POSITIVE_INFINITY,
-    remaining: allowed ? Number.POSITIVE_INFINITY : 0,
-    resetAfterMs: 0,
-    retryAfterMs,
-    moreAfterMs: 0,
-    policy: '',
-    parts: Object.freeze([]),
-    source,
-  }
-  return Object.freeze(Object.defineProperty(decision, CHARGE, { value: Object.freeze([]) }))
-}
-
-/** No limit applies to the request. */
-export const UNLIMITED = withoutCharge('none', true)
-
-/** The store could not decide, and the request is allowed. */
-export const OPEN = withoutCharge('open', true)
-
-/** The store could not decide, and the request is denied. */
-export const CLOSED = withoutCharge('closed', false, 1000)
-
-/** The address of the request is blocked. */
-export const BLOCKED = withoutCharge('blocked', false, Number.POSITIVE_INFINITY)
-
 /**
  * Returns a denial as a limiter in report mode returns it: allowed, with the figures of the limits, which
  * took nothing.
@@ -245,7 +216,7 @@ export function deniedDecision(decision: Decision, retryAfterMs: number): Decisi
 
 /** Gives a copy of a decision the keys that were charged, and what a candidate decided beside it. */
 function withInternalsOf(decision: Decision, copy: Decision): Decision {
-  Object.defineProperty(copy, CHARGE, { value: chargeOf(decision) ?? [] })
+  withCharge(copy, chargeOf(decision) ?? [])
   const tried = triedBeside(decision)
   return tried === undefined ? copy : Object.defineProperty(copy, TRIED, { value: tried })
 }
@@ -259,12 +230,6 @@ export function withTried(decision: Decision, tried: MaybePromise<Decision | und
 /** Returns what a candidate decided beside a decision; `undefined` where there is none. */
 export function triedBeside(decision: Decision): MaybePromise<Decision | undefined> {
   return (decision as Internals)[TRIED]
-}
-
-/** Returns the denial of a request that disconnected before its address was read. Rethrows others. */
-export function denyDisconnected(error: unknown): Decision {
-  if (isDisconnectedError(error)) return CLOSED
-  throw error
 }
 
 /** Throws a `TypeError` for a promise in place of a decision: the call would have no effect. */
@@ -290,6 +255,11 @@ export function adjustDecision(
 /** Returns a subject of `forget` and of changes by hand that stands for these keys, as a decision does. */
 export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unknown> {
   return Object.defineProperty({}, CHARGE, { value: parts })
+}
+
+/** Gives a decision what was charged. */
+export function withCharge(decision: Decision, charge: readonly NamedPart[]): Decision {
+  return Object.defineProperty(decision, CHARGE, { value: charge })
 }
 
 /** Returns what was charged, also for a denial; `undefined` for what is not a decision. */

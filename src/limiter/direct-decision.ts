@@ -7,17 +7,16 @@ import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import {
   ChargeDecision,
   type Decision,
-  denyDisconnected,
   type NamedPart,
   partDecision,
   type Report,
   type Taken,
-  UNLIMITED,
 } from './decision.js'
 import type { holdingsOf, Keeper } from './holdings.js'
 import type { UnitChanges } from './ledger.js'
 import type { LimiterSettings } from './parse-options.js'
 import { type Limit, limitReader, partOf } from './read-limit.js'
+import { denyDisconnected, UNLIMITED } from './uncharged-decision.js'
 
 /** What a limiter does with a direct decision: its units, what it holds, and its failure. */
 interface DirectOptions {

@@ -3,17 +3,11 @@ import { callAt } from '../util/call-at.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../util/on-abort.js'
 import type { Access } from './access-rules.js'
-import {
-  CLOSED,
-  type Decision,
-  denyDisconnected,
-  type NamedPart,
-  type Report,
-  refundDecision,
-} from './decision.js'
+import { type Decision, type NamedPart, type Report, refundDecision } from './decision.js'
 import { releaseDecision } from './holdings.js'
 import { isReport, type ModeSwitch } from './mode.js'
 import type { ResolveCharge } from './resolve-charge.js'
+import { CLOSED, denyDisconnected } from './uncharged-decision.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'

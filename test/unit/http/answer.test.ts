@@ -1,5 +1,5 @@
 import { type AnswerOptions, answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
-import { BLOCKED, CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/decision.js'
+import { BLOCKED, CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/uncharged-decision.js'
 
 const JSON_FIRST = 'application/json'
 

@@ -1,13 +1,7 @@
 import { inspect } from 'node:util'
 import { type PartVerdict, tokenBucket } from 'headgate'
-import {
-  CLOSED,
-  chargeOf,
-  decisionOf,
-  OPEN,
-  refundDecision,
-  UNLIMITED,
-} from '../../../src/limiter/decision.js'
+import { chargeOf, decisionOf, refundDecision } from '../../../src/limiter/decision.js'
+import { CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/uncharged-decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {
