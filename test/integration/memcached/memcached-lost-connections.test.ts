@@ -131,7 +131,7 @@ describe.each([
     await takeOne(store, 'key', policy)
     await hang()
     try {
-      const calls = Array.from({ length: 3000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
+      const calls = Array.from({ length: 2000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
       for (const { message } of await failuresOf(calls, 5000)) expect(message).toMatch(/no answer|timed out/)
     } finally {
       await server.kill('SIGCONT')
