@@ -67,10 +67,13 @@ function startOfLastAddress(line: string, end: number): number {
 /** Returns whether the first of two texts is a virtual host, and the second the client. */
 function isBehindHost(first: string, second: string): boolean {
   if (parseAddress(first) !== undefined || !HOST.test(first)) return false
-  return parseAddress(second) !== undefined || HOST.test(second)
+  return parseAddress(second) !== undefined || (/[.:]/.test(first) && DOTTED_NAME.test(second))
 }
 
-const HOST = /^[a-z\d_-]+(?:\.[a-z\d_-]+)+(?::\d{1,5})?$/i
+/** A name, such as `shop.example` or `localhost`, with or without a port. */
+const HOST = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*(?::\d{1,5})?$/i
+/** The name of a client: one without a dot may be an identity of RFC 1413, which stands there, too. */
+const DOTTED_NAME = /^[a-z\d_-]+(?:\.[a-z\d_-]+)+$/i
 
 /**
  * Returns where the quoted text that begins at `start` ends; -1 if it does not. A backslash escapes a

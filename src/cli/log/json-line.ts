@@ -41,9 +41,9 @@ export function readJsonLine(line: string, into: LoggedRequest): LineKind {
   if (fields === undefined) return 'unreadable'
   into.timeMs = timeOf(fields)
   if (Number.isNaN(into.timeMs)) return 'unreadable'
+  if (isWithinRequest(fields)) return 'other'
   const address = textOf(fields, NAMES.address)
   if (address === undefined) return 'res' in fields ? 'other' : 'unreadable'
-  if (isWithinRequest(fields)) return 'other'
   into.address = address.slice(address.lastIndexOf(',') + 1).trim() // of a list, the nearest proxy wrote the last
   into.user = textOf(fields, NAMES.user)
   into.fields = fields

@@ -1,5 +1,8 @@
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
 
+/** No zone of the Earth is further from UTC (Line Islands, +14). */
+const MAX_ZONE_HOURS = 14
+
 /** The length of `10/Oct/2000:13:55:36 -0700`. */
 export const LOG_TIME_LENGTH = 26
 
@@ -25,7 +28,7 @@ export function parseLogTime(text: string): number {
   const [hour, minute, second] = [digits(text, 12, 14), digits(text, 15, 17), digits(text, 18, 20)]
   const [zoneHours, zoneMinutes] = [digits(text, 22, 24), digits(text, 24, 26)]
   const isPossible = year >= 1970 && isDay(year, month / 3, day) && hour < 24 && minute < 60 && second <= 60
-  if (!isPossible || zoneHours > 14 || zoneMinutes > 59) return Number.NaN
+  if (!isPossible || zoneHours > MAX_ZONE_HOURS || zoneMinutes > 59) return Number.NaN
   const zoneMs = (60 * zoneHours + zoneMinutes) * 60_000
   const localMs = Date.UTC(year, month / 3, day, hour, minute, second)
   return positive(text[21] === '-' ? localMs + zoneMs : localMs - zoneMs)
@@ -79,6 +82,7 @@ export function parseJsonTime(value: unknown): number {
   const [, year, month, day, time, zone = 'Z'] = ISO.exec(value) ?? []
   if (year === undefined) return parseLogTime(value)
   if (!isDay(Number(year), Number(month) - 1, Number(day))) return Number.NaN
+  if (Number(zone.slice(1, 3)) > MAX_ZONE_HOURS) return Number.NaN
   const fraction = (time as string).replace(',', '.')
   return positive(
     Date.parse(`${year}-${month}-${day}T${fraction}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`),

@@ -25,6 +25,7 @@ test.each([
   ['the combined format', `192.0.2.7 - - [${TIME}] "GET / HTTP/1.1" 200 1 "http://a/" "curl/8 \\"x\\""`],
   ['a line that ends after the request', `192.0.2.7 - - [${TIME}] "GET / HTTP/1.1"`],
   ['a virtual host before the address', `a.example:443 192.0.2.7 - - [${TIME}] "GET / HTTP/1.1" 200 1`],
+  ['a virtual host without a dot', `localhost:8080 192.0.2.7 - - [${TIME}] "GET / HTTP/1.1" 200 1`],
   ['a list of addresses', `198.51.100.1, 10.0.0.1, 192.0.2.7 - - [${TIME}] "GET / HTTP/1.1" 200 1`],
   ['a user that is logged as empty', `192.0.2.7 - "" [${TIME}] "GET / HTTP/1.1" 200 1`],
   ['a request of HTTP/0.9', `192.0.2.7 - - [${TIME}] "GET /"`],
@@ -47,8 +48,10 @@ test.each(['2001:db8::1', '::ffff:192.0.2.7', 'host.example', 'unix:', '-'])(
 )
 
 test('a client by its name behind a virtual host', () => {
-  const line = `a.example:80 h7.example.net - - [${TIME}] "GET / HTTP/1.1" 200 1`
-  expect(read(line)).toMatchObject({ address: 'h7.example.net' })
+  for (const host of ['a.example:80', 'localhost:80']) {
+    const line = `${host} h7.example.net - - [${TIME}] "GET / HTTP/1.1" 200 1`
+    expect(read(line)).toMatchObject({ address: 'h7.example.net' })
+  }
 })
 
 test.each([

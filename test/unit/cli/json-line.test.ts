@@ -99,6 +99,9 @@ test.each([
   ['2026-11-23T22:00:01.5-05', TIME_MS],
   ['2026-11-24 03:00:01.5 UTC', TIME_MS],
   ['2026/11/24 03:00:01.5', TIME_MS],
+  ['2026-11-24T17:00:01.5+14:00', TIME_MS],
+  ['2026-11-24T03:00:01+15:00', undefined],
+  ['2026-11-24 03:00:01-23', undefined],
   ['2026-02-31T03:00:01Z', undefined],
   ['31/Feb/2026:03:00:01 +0000', undefined],
   ['24/Nov/2026:03:00:01 +9999', undefined],
@@ -120,6 +123,7 @@ test.each([
 test('what an application logs while it handles a request is none', () => {
   const req = { method: 'POST', url: '/login', remoteAddress: '192.0.2.7' }
   expect(read(JSON.stringify({ time: TIME_MS, req, msg: 'looking up ada' }))).toBe('other')
+  expect(read(JSON.stringify({ time: TIME_MS, req: { id: 1 }, msg: 'looking up ada' }))).toBe('other')
   expect(read(JSON.stringify({ time: TIME_MS, res: { statusCode: 200 }, msg: 'request completed' }))).toBe(
     'other',
   )
