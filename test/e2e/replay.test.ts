@@ -305,6 +305,7 @@ describe('the report', () => {
     expect(await replay([file, ...LIMIT])).toMatchObject({ requests: 3, unknownAddresses: 2, clients: 2 })
     const { stdout } = await run(['replay', file, ...LIMIT])
     expect(stdout).toContain('no address    2 requests, which count as one client\n')
+    expect(await replay([file, ...LIMIT, '--key', 'ip,user'])).toMatchObject({ unknownAddresses: 2 })
   })
 
   test('an empty field is missing, and limited per address', async () => {

@@ -17,10 +17,16 @@ export type LoggedIdentity = (request: LoggedRequest) => string
  * field, shares one identity per address. `onUnknown` is called for each request whose address is none.
  */
 export function loggedIdentity(parts: readonly KeyPart[], onUnknown: () => void = () => {}): LoggedIdentity {
-  const readers = parts.map((part) => partReader(part, onUnknown))
-  const [first] = readers
-  if (first !== undefined && readers.length === 1) return first
-  return (request) => readers.map((read) => read(request).replace(/[\\ ]/g, '\\$&')).join(' ')
+  const [first] = parts
+  if (first !== undefined && parts.length === 1) return partReader(first, onUnknown)
+  let isUnknown = false // several parts may read the address of one request
+  const readers = parts.map((part) => partReader(part, () => (isUnknown = true)))
+  return (request) => {
+    isUnknown = false
+    const identity = readers.map((read) => read(request).replace(/[\\ ]/g, '\\$&')).join(' ')
+    if (isUnknown) onUnknown()
+    return identity
+  }
 }
 
 /** Begins identities that no key can spell: a key holds no NUL. */
