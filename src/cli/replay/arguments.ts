@@ -39,6 +39,8 @@ const POLICIES = {
 type PolicyName = keyof typeof POLICIES
 
 const MAX_LIMITS = 8
+/** Its ten slices are of whole milliseconds. */
+const MIN_SLIDING_MS = 10
 
 /** The policies whose windows do not depend on the limit, so that one pass counts for all limits. */
 const COUNTABLE: Partial<Record<PolicyName, WindowStart>> = {
@@ -112,6 +114,10 @@ function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
   try {
     return POLICIES[kind](limit, `${window}ms`)
   } catch (error) {
+    if (kind === 'sliding-window' && window < MIN_SLIDING_MS)
+      throw new UsageError(
+        `--policy sliding-window requires a --window of at least ${MIN_SLIDING_MS}ms, got ${window}ms`,
+      )
     if (kind !== 'token-bucket') throw new UsageError((error as Error).message)
     const fix = 'use --policy sliding-window, which keeps any rate'
     throw new UsageError(
