@@ -11,6 +11,7 @@ import { accessLineReader } from '../../src/cli/log/access-line.js'
 import { readJsonLine } from '../../src/cli/log/json-line.js'
 import { emptyRequest } from '../../src/cli/log/request-line.js'
 import { parseReplayArguments } from '../../src/cli/replay/arguments.js'
+import { Clock } from '../../src/cli/replay/clock.js'
 import { FileCheck, Replay } from '../../src/cli/replay/replay.js'
 import type { Report } from '../../src/cli/replay/report.js'
 import { closeServers, send, serve } from '../support/http.js'
@@ -128,7 +129,7 @@ describe('decisions equal those of rateLimit in Express', () => {
   function deniedOneByOne(log: readonly string[], policy: string, key: string): boolean[] {
     const args = ['-', '--limit', '3', '--window', '10s', '--policy', policy, '--key', key]
     const replay = new Replay(parseReplayArguments(args))
-    const check = new FileCheck('log', Number.NEGATIVE_INFINITY)
+    const check = new FileCheck('log', new Clock())
     const readAccessLine = accessLineReader()
     return log.map((line) => {
       const request = emptyRequest()
@@ -292,6 +293,23 @@ describe('the report', () => {
     expect(limits[0]?.denied.requests).toBe(2)
   })
 
+  test('a wrong time far ahead in the first line is unreadable, and changes no decision', async () => {
+    const wrong = combined(0).replace('2026', '2036')
+    const log = [wrong, ...[0, 1, 2].map((s) => combined(s)), combined(300)].join('')
+    const { limits, unreadable, requests, outOfOrder, to } = await replay(['-', ...LIMIT], log)
+    expect(unreadable).toEqual({ lines: 1, first: { file: 'standard input', line: 1 } })
+    expect([requests, outOfOrder.lines, to]).toEqual([4, 0, '2026-11-24T03:05:00.000Z'])
+    expect(limits[0]?.denied.requests).toBe(1)
+  })
+
+  test('a wrong time far ahead among requests that --only leaves out is unreadable', async () => {
+    const login = [10, 11, 12].map((s) => combined(s, '192.0.2.1', '-', 'POST /login HTTP/1.1'))
+    const log = [combined(0), combined(0).replace('2026', '2036'), ...login].join('')
+    const { limits, unreadable, to } = await replay(['-', ...LIMIT, '--only', '/login'], log)
+    expect(unreadable.first).toEqual({ file: 'standard input', line: 2 })
+    expect([limits[0]?.denied.requests, to]).toEqual([1, '2026-11-24T03:00:12.000Z'])
+  })
+
   test('requests of a sparse log, days apart, all count', async () => {
     const days = [3, 9, 24].map((day) => combined(0).replace('24/', `0${day}/`.slice(-3)))
     const { requests, unreadable, from, to } = await replay([write('sparse.log', days.join('')), ...LIMIT])
@@ -315,7 +333,14 @@ describe('the report', () => {
   })
 
   test('a file of blank lines is a log without requests', async () => {
-    expect(await replay([write('blank.log', '\n\n'), ...LIMIT])).toMatchObject({ lines: 2, requests: 0 })
+    const file = write('blank.log', '\n  \n\t\n')
+    expect(await replay([file, ...LIMIT])).toMatchObject({ lines: 3, skipped: 3, requests: 0 })
+  })
+
+  test('JSON lines may be indented', async () => {
+    const line = JSON.stringify({ time: START_MS, ip: '192.0.2.1' })
+    const log = `  ${line}\n\t${line}\n`
+    expect(await replay(['-', ...LIMIT], log)).toMatchObject({ requests: 2, unreadable: { lines: 0 } })
   })
 
   test('an empty log is a log without requests', async () => {
@@ -336,6 +361,7 @@ describe('failures', () => {
     write('earlier.log', combined(0))
     write('prose.txt', 'It is a log of nothing.\n'.repeat(2000))
     write('cut.log.gz', gzipSync(combined(0).repeat(100)).subarray(0, 60))
+    write('trailing.log.gz', Buffer.concat([gzipSync(combined(0)), Buffer.from('junk\n')]))
   })
 
   test.each([
@@ -343,8 +369,18 @@ describe('failures', () => {
     [['good.log', 'missing.log', ...LIMIT], 'cannot read missing.log: there is no such file'],
     [['.', ...LIMIT], 'cannot read .: it is a directory'],
     [['cut.log.gz', ...LIMIT], 'cannot read cut.log.gz: the gzip data ends early'],
+    [
+      ['trailing.log.gz', ...LIMIT],
+      'cannot read trailing.log.gz: the gzip data is damaged, or has other data after its end',
+    ],
+    [['good.log/x', ...LIMIT], 'cannot read good.log/x: there is no such file'],
+    [['a\u001b[2J'.repeat(300), ...LIMIT], 'ENAMETOOLONG'],
     [['prose.txt', ...LIMIT], 'prose.txt is no access log: none of its first 1000 lines'],
-    [['good.log', 'earlier.log', ...LIMIT], 'earlier.log begins before the log in front of it ends'],
+    [
+      ['good.log', 'earlier.log', ...LIMIT],
+      'earlier.log begins before the log in front of it ends ' +
+        '(good.log, line 1, is of 2026-11-24 03:01:40Z): name the oldest file first',
+    ],
     [['good.log', ...LIMIT, '--key', 'field:x'], 'good.log, line 1: --key field:NAME requires JSON lines'],
   ])('an input: %j', async (args, message) => {
     expect(await failureOf(['replay', ...args])).toEqual([1, expect.stringContaining(message)])
@@ -355,7 +391,8 @@ describe('failures', () => {
     const { code, stderr } = await run(['replay', '-', ...LIMIT], log)
     expect([code, stderr]).toEqual([
       1,
-      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than one before. ' +
+      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than one before, ' +
+        'the first in line 2 (standard input, line 1, is of 2026-11-24 04:00:00Z). ' +
         'Sort it by time, the oldest first\n',
     ])
   })

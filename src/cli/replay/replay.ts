@@ -6,6 +6,7 @@ import { nameOf, readLog } from '../log/read-log.js'
 import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
 import type { ReplaySettings } from './arguments.js'
 import { ClientTable } from './client-table.js'
+import { Clock } from './clock.js'
 import { Histogram } from './histogram.js'
 import { loggedIdentity } from './identity.js'
 import { LimitReplay } from './limit-replay.js'
@@ -28,6 +29,8 @@ const MAX_JUMP_MS = 86_400_000
 /** A file is out of order if more of its requests than this, and than this share, are late. */
 const MAX_LATE = 10
 const MAX_LATE_SHARE = 0.01
+/** The code of a space. Tabs are below it. */
+const SPACE = 32
 const BYTE_ORDER_MARK = 'ï»¿' // of UTF-8, read as Latin-1
 
 /** A request whose time is not confirmed yet. */
@@ -57,8 +60,7 @@ export class Replay {
   firstMs = Number.NaN
   /** When the last request was decided. */
   lastMs = Number.NaN
-  /** The clock. */
-  newestMs = Number.NEGATIVE_INFINITY
+  readonly clock = new Clock()
   readonly clients = new ClientTable()
   readonly histogram: Histogram
   readonly limits: readonly LimitReplay[]
@@ -81,17 +83,20 @@ export class Replay {
 
   /** Replays one input, after those before it. `onRead` gets how many bytes were read of it. */
   async readFile(path: string, onRead: (bytes: number) => void): Promise<void> {
-    const file = new FileCheck(nameOf(path), this.newestMs)
+    const file = new FileCheck(nameOf(path), this.clock)
     const splitter = new LineSplitter((line) => this.#addLine(line, file))
     await readLog(path, (chunk) => splitter.push(chunk), onRead)
     splitter.end()
+    if (!this.clock.isStarted) this.end() // the only request so far: the next log must not be older
     file.end()
   }
 
   #addLine(line: string | undefined, file: FileCheck): void {
     this.lines++
     file.lines++
-    const text = file.lines === 1 && line?.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line
+    const marked = file.lines === 1 && line?.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line
+    const isIndented = marked !== undefined && marked.charCodeAt(0) <= SPACE
+    const text = isIndented ? marked.trimStart() : marked
     const kind = text === '' ? 'other' : this.#read(text)
     if (kind === 'unreadable') {
       this.#countUnreadable({ file, line: file.lines })
@@ -112,24 +117,27 @@ export class Replay {
 
   /**
    * Returns whether every limit allows a request; `undefined` where none applies, or where it is held: a time far
-   * ahead counts once the next request is not before it, so that one wrong time does not stop the clock.
+   * ahead, and the first of all, count once the next request is not before them, so that one wrong time does not
+   * stop the clock.
    */
   addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
     const held = this.#held
     this.#held = undefined
     if (held !== undefined) {
-      if (request.timeMs >= held.request.timeMs - MAX_STEP_BACK_MS) this.#decide(held.request, held.file)
+      const maxBackMs = this.clock.isStarted ? MAX_STEP_BACK_MS : MAX_JUMP_MS
+      if (request.timeMs >= held.request.timeMs - maxBackMs) this.#decide(held)
       else this.#countUnreadable(held)
     }
-    if (request.timeMs - this.newestMs <= MAX_JUMP_MS || this.requests === 0)
-      return this.#decide(request, file)
+    const isSecond = held !== undefined && !this.clock.isStarted // what one wrong line came before
+    if (isSecond || request.timeMs - this.clock.newestMs <= MAX_JUMP_MS)
+      return this.#decide({ request, file, line: file.lines })
     this.#held = { request: { ...request }, file, line: file.lines }
     return undefined
   }
 
   /** Decides a request that is still held, as the last one of all. */
   end(): void {
-    if (this.#held !== undefined) this.#decide(this.#held.request, this.#held.file)
+    if (this.#held !== undefined) this.#decide(this.#held)
     this.#held = undefined
   }
 
@@ -138,17 +146,16 @@ export class Replay {
     this.firstUnreadable ??= { file: file.name, line }
   }
 
-  #decide(request: LoggedRequest, file: FileCheck): boolean | undefined {
-    this.#moveClock(request.timeMs)
-    file.countRequest(request.timeMs, this.newestMs)
+  #decide({ request, file, line }: Held): boolean | undefined {
+    this.#moveClock(request.timeMs, file, line)
     if (!this.#settings.isWanted(request)) {
       this.skipped++
       return undefined
     }
     if (this.#needsFields && request.fields === undefined) {
-      throw new InputError(`${file.name}, line ${file.lines}: --key field:NAME requires JSON lines`)
+      throw new InputError(`${file.name}, line ${line}: --key field:NAME requires JSON lines`)
     }
-    const nowMs = this.newestMs
+    const nowMs = this.clock.newestMs
     if (this.requests === 0) this.firstMs = nowMs
     this.lastMs = nowMs
     this.requests++
@@ -164,13 +171,12 @@ export class Replay {
     return isAllowed
   }
 
-  #moveClock(timeMs: number): void {
-    if (timeMs >= this.newestMs) {
-      this.newestMs = timeMs
-      return
-    }
+  #moveClock(timeMs: number, file: FileCheck, line: number): void {
+    const msBack = this.clock.advance(timeMs, file.name, line)
+    file.countRequest(timeMs, msBack, line)
+    if (msBack === 0) return
     this.outOfOrder++
-    this.mostMsBack = Math.max(this.mostMsBack, this.newestMs - timeMs)
+    this.mostMsBack = Math.max(this.mostMsBack, msBack)
   }
 }
 
@@ -181,24 +187,31 @@ export class FileCheck {
   readable = 0
   blank = 0
   #late = 0
+  /** The first late line, and the one with the newest time then. */
+  #firstLate = ''
   #counted = 0
+  readonly #clock: Clock
   readonly #newestBeforeMs: number
+  readonly #before: string
   #requests = 0
   #newestMs = Number.NEGATIVE_INFINITY
 
-  constructor(name: string, newestBeforeMs: number) {
+  constructor(name: string, clock: Clock) {
     this.name = name
-    this.#newestBeforeMs = newestBeforeMs
+    this.#clock = clock
+    this.#newestBeforeMs = clock.newestMs
+    this.#before = clock.describe()
   }
 
   countUnreadable(): void {
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
-  /** Counts a request that is decided at `nowMs`. */
-  countRequest(timeMs: number, nowMs: number): void {
+  /** Counts a request that is so far behind the clock. */
+  countRequest(timeMs: number, msBack: number, line: number): void {
     this.#counted++
-    if (nowMs - timeMs > MAX_STEP_BACK_MS) this.#late++
+    if (msBack > MAX_STEP_BACK_MS && this.#late++ === 0)
+      this.#firstLate = `the first in line ${line} (${this.#clock.describe()})`
     if (this.#requests >= REQUESTS_TRIED) return
     this.#requests++
     this.#newestMs = Math.max(this.#newestMs, timeMs)
@@ -210,12 +223,14 @@ export class FileCheck {
     if (this.#requests > 0) this.#checkOrder()
     if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#counted) return
     const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than one before`
-    throw new InputError(`${this.name} is out of order: ${problem}. Sort it by time, the oldest first`)
+    const fix = 'Sort it by time, the oldest first'
+    throw new InputError(`${this.name} is out of order: ${problem}, ${this.#firstLate}. ${fix}`)
   }
 
   #checkOrder(): void {
     if (this.#newestMs >= this.#newestBeforeMs - MAX_STEP_BACK_MS) return
-    throw new InputError(`${this.name} begins before the log in front of it ends: name the oldest file first`)
+    const problem = `begins before the log in front of it ends (${this.#before})`
+    throw new InputError(`${this.name} ${problem}: name the oldest file first`)
   }
 
   #throwNoLog(): never {
