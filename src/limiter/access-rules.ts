@@ -54,7 +54,7 @@ export function accessRule(
   const isBlocked = addressList(owner, 'block', block, read.embeddings)
   return (subject) => {
     try {
-      const address = read(subject)
+      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
       if (!isReport(modeSwitch) && isBlocked(address)) return BLOCKED
       return isAllowed(address) ? UNLIMITED : undefined
     } catch (error) {

@@ -7,7 +7,7 @@ const NOT_SPREAD =
   'Use delay of rateLimit, or limiter.waitFor(subject), which waits until a charge is allowed.'
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const DELAY = "Write delay: { after: 5, by: '500ms', max: '10s' }."
-const SKIP = 'Write skip, which is called with (req, res).'
+const SKIP = 'Write skip, which is called with (req, res), or with the subject of createLimiter.'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
 const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'

@@ -92,7 +92,8 @@ function textOf(fields: Readonly<Record<string, unknown>>, names: readonly strin
 /** Returns the first of the times that is one; `NaN` if there is none. */
 function timeOf(fields: Readonly<Record<string, unknown>>): number {
   for (const name of NAMES.time) {
-    const timeMs = parseJsonTime(fieldOf(fields, name))
+    if (!Object.hasOwn(fields, name)) continue
+    const timeMs = parseJsonTime(fields[name])
     if (!Number.isNaN(timeMs)) return timeMs
   }
   return Number.NaN

@@ -78,6 +78,18 @@ const MAX_MS = Date.UTC(9999, 11, 31)
 export function parseJsonTime(value: unknown): number {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 40) return Number.NaN
+  if (value !== lastText) {
+    lastText = value
+    lastMs = parseTimeText(value)
+  }
+  return lastMs
+}
+
+/** The last text that was parsed: lines of one second often have the same. */
+let lastText = ''
+let lastMs = Number.NaN
+
+function parseTimeText(value: string): number {
   if (/^\d+(?:\.\d+)?$/.test(value)) return fromEpoch(Number(value))
   const [, year, month, day, time, zone = 'Z'] = ISO.exec(value) ?? []
   if (year === undefined) return parseLogTime(value)

@@ -25,6 +25,15 @@ test('blocked addresses are denied for ever, charged nothing, and take precedenc
   expect(charge('192.0.2.8').allowed).toBe(true)
 })
 
+test('an address as a string is allowed or blocked, too', () => {
+  const options = { limit: 1, window: '1m', allow: ['192.0.2.0/24'], block: ['203.0.113.5'] }
+  const { charge } = createLimiter<string>({ ...options, key: (subject) => subject })
+  expect(charge('203.0.113.5')).toMatchObject({ allowed: false, source: 'blocked' })
+  expect(charge('::ffff:203.0.113.5')).toMatchObject({ allowed: false, source: 'blocked' })
+  expect(charge('192.0.2.1')).toMatchObject({ allowed: true, source: 'none' })
+  expect(charge('ada')).toMatchObject({ allowed: true, source: 'store' })
+})
+
 test('skipped subjects are not charged, also where skip is async', async () => {
   const isInternal = ({ ip }: { ip: string }) => ip === '192.0.2.1'
   const { charge } = limiterWith({ skip: isInternal })
