@@ -1,10 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { InputError } from '../../src/cli/failures.js'
+import { InputError, UsageError } from '../../src/cli/failures.js'
+import { printable } from '../../src/cli/output.js'
 import { replayCommand } from '../../src/cli/replay/command.js'
 import { launchChromium } from '../support/servers/chromium.js'
 
@@ -25,6 +37,7 @@ beforeAll(async () => {
     return JSON.stringify({ time: Date.UTC(2026, 10, 24, 3) + 5000 * i, ip: '192.0.2.1', user })
   })
   writeFileSync(join(folder, 'log'), lines.join('\n'))
+  mkdirSync(join(folder, 'folder.html'))
 }, 600_000) // where Chromium has to be installed first
 
 afterAll(async () => {
@@ -99,7 +112,8 @@ test('what a client sent is text, shortened, and runs no script', async () => {
 const UNWRITABLE: readonly [path: string, reason: string][] = [
   ['missing/report.html', 'there is no such folder'],
   ['log/report.html', 'there is no such folder'],
-  ['.', 'it is a folder'],
+  ['folder.html', 'it is a folder'],
+  [`${'x'.repeat(255)}.html`, 'the name is too long'],
 ]
 
 test.each(UNWRITABLE)(
@@ -107,7 +121,7 @@ test.each(UNWRITABLE)(
   async (path, reason) => {
     const target = join(folder, path)
     const run = replayCommand([join(folder, 'log'), '--limit', '2', ...ARGS, '--html', target])
-    await expect(run).rejects.toThrow(new InputError(`cannot write ${target}: ${reason}`))
+    await expect(run).rejects.toThrow(new InputError(`cannot write ${printable(target)}: ${reason}`))
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   },
 )
@@ -119,4 +133,30 @@ test('a replay that fails leaves the report of an earlier one as it was', async 
   await expect(run).rejects.toThrow(InputError)
   expect(readFileSync(file, 'utf8')).toBe('earlier')
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+})
+
+test('a log that is named in place of the page is not replaced', async () => {
+  const log = join(folder, 'log')
+  const before = readFileSync(log, 'utf8')
+  await expect(replayCommand([log, '--limit', '2', ...ARGS, '--html', log])).rejects.toThrow(UsageError)
+  expect(readFileSync(log, 'utf8')).toBe(before)
+})
+
+test('a link stays a link, and what it leads to is replaced', async () => {
+  const [link, target] = [join(folder, 'link.html'), join(folder, 'target.html')]
+  writeFileSync(target, 'earlier')
+  symlinkSync(target, link)
+  await replayCommand([join(folder, 'log'), '--limit', '2', ...ARGS, '--html', link])
+  expect(lstatSync(link).isSymbolicLink()).toBe(true)
+  expect(readFileSync(target, 'utf8')).toMatch(/^<!doctype html>/)
+})
+
+test('a socket is not replaced, as no device would be', async () => {
+  const path = join(folder, 'socket.html')
+  const server = createServer().listen(path)
+  await once(server, 'listening')
+  const run = replayCommand([join(folder, 'log'), '--limit', '2', ...ARGS, '--html', path])
+  await expect(run).rejects.toThrow(new InputError(`cannot write ${path}: it is not a regular file`))
+  expect(lstatSync(path).isSocket()).toBe(true)
+  server.close()
 })

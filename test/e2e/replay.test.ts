@@ -433,10 +433,9 @@ describe('failures', () => {
       ['replay', 'good.log', ...LIMIT, ...[3, 4, 5, 6, 7, 8, 9, 10].flatMap((n) => ['--limit', `${n}`])],
       '--limit can be given 8 times at most',
     ],
-    [
-      ['replay', 'good.log', ...LIMIT, '--html', '-'],
-      '--html must be the path of a file, such as report.html',
-    ],
+    [['replay', 'good.log', ...LIMIT, '--html', '-'], '--html must be a file that ends in .html'],
+    [['replay', 'good.log', ...LIMIT, '--html='], '--html must be a file that ends in .html'],
+    [['replay', 'good.log', ...LIMIT, '--html', 'good.log'], '--html must be a file that ends in .html'],
     [['replay', 'good.log', ...LIMIT, '-x'], 'there is no option "-x"'],
     [['replay', 'good.log', ...LIMIT, '--policy', 'fixedwindow'], 'did you mean fixed-window?'],
     [['replay', 'good.log', ...LIMIT, '--key', 'ip,'], '--key must be ip, user, path or field:NAME'],

@@ -91,10 +91,12 @@ function readLimits(texts: readonly string[], isOptional: boolean): readonly num
   return limits
 }
 
+/** Requires the ending, so that `--html access.log` does not replace the log. */
 function readHtmlPath(path: string | undefined): string | undefined {
-  if (path === '' || path === '-')
-    throw new UsageError('--html must be the path of a file, such as report.html')
-  return path
+  if (path === undefined || /[^/\\]\.html?$/i.test(path)) return path
+  throw new UsageError(
+    `--html must be a file that ends in .html, such as report.html, got ${JSON.stringify(path)}`,
+  )
 }
 
 function readLimit(text: string): number {

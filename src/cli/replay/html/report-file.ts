@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { InputError } from '../../failures.js'
 import { printable } from '../../output.js'
 
@@ -12,11 +13,13 @@ export interface ReportFile {
 }
 
 /**
- * Opens a file beside the one at `path`, so that a folder that cannot be written is noticed before hours of logs
- * are read. Rejects with an `InputError`.
+ * Opens a file beside the one at `path`, so that a path that cannot be written is noticed before hours of logs
+ * are read. A symbolic link stays one: its target is written. Rejects with an `InputError`, also if something
+ * else than a regular file is there.
  */
 export async function openReportFile(path: string): Promise<ReportFile> {
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`
+  const target = await attempt(path, () => targetOf(path))
+  const unfinished = join(dirname(target), `.headgate-${randomBytes(6).toString('hex')}.tmp`)
   const handle = await attempt(path, () => open(unfinished, 'wx'))
   const discard = async () => {
     await handle.close()
@@ -24,14 +27,27 @@ export async function openReportFile(path: string): Promise<ReportFile> {
   }
   return {
     discard,
-    finish: (text) => attempt(path, () => writeAs(handle, unfinished, path, text)),
+    finish: (text) => attempt(path, () => writeAs(handle, unfinished, target, text)),
   }
 }
 
-async function writeAs(handle: FileHandle, unfinished: string, path: string, text: string): Promise<void> {
+/** Returns the file that is replaced: renaming onto a link or a device would remove it. */
+async function targetOf(path: string): Promise<string> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (found === undefined) return path
+  if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+  if (!found.isFile()) throw Object.assign(new Error('it is not a regular file'), { code: 'EINVAL' })
+  return realpath(path)
+}
+
+async function writeAs(handle: FileHandle, unfinished: string, target: string, text: string): Promise<void> {
   await handle.writeFile(text)
+  await handle.sync()
   await handle.close()
-  await rename(unfinished, path)
+  await rename(unfinished, target)
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -42,6 +58,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the folder may not be written',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
+  ENAMETOOLONG: 'the name is too long',
 }
 
 async function attempt<T>(path: string, write: () => Promise<T>): Promise<T> {
