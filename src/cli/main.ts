@@ -1,5 +1,5 @@
 import { didYouMean } from './arguments.js'
-import { InputError, UsageError } from './failures.js'
+import { InputError, PartialOutputError, UsageError } from './failures.js'
 import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
 import { oneLine } from './output.js'
@@ -40,6 +40,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     return print(asksForHelp(rest) ? command.help : await command.run(rest))
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof InputError)) throw error
+    if (error instanceof PartialOutputError) print(error.printed)
     const isUsage = error instanceof UsageError
     const help = command === undefined ? 'headgate --help' : `headgate ${name} --help`
     const fix = isUsage ? ` (${help} shows what can be used)` : ''

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -341,6 +341,33 @@ describe('the report', () => {
     const line = JSON.stringify({ time: START_MS, ip: '192.0.2.1' })
     const log = `  ${line}\n\t${line}\n`
     expect(await replay(['-', ...LIMIT], log)).toMatchObject({ requests: 2, unreadable: { lines: 0 } })
+  })
+
+  test('--html leaves the report as it is, and says below it where the page is', async () => {
+    const file = write('paged.log', [0, 1, 2].map((s) => combined(s)).join(''))
+    const { stdout: text } = await run(['replay', file, ...LIMIT])
+    const { code, stdout } = await run(['replay', file, ...LIMIT, '--html', 'page.html'])
+    expect([code, stdout]).toEqual([0, `${text}\npage          page.html\n`])
+    expect(readFileSync(join(folder, 'page.html'), 'utf8')).toMatch(/^<!doctype html>/)
+    expect(await replay([file, ...LIMIT, '--html', 'page.html'])).toEqual(await replay([file, ...LIMIT]))
+  })
+
+  test('a page that cannot be written when the log is read does not cost the report', async () => {
+    mkdirSync(join(folder, 'removed'))
+    const args = ['replay', '-', ...LIMIT, '--html', 'removed/page.html']
+    const child = spawn(process.execPath, [program.path, ...args], { cwd: folder })
+    const line = combined(0)
+    if (!child.stdin.write(line.repeat(50_000))) await once(child.stdin, 'drain') // the log is being read
+    rmSync(join(folder, 'removed'), { recursive: true })
+    child.stdin.end()
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    expect(stdout).toContain('denied        49,998 of 50,000 requests')
+    expect(stdout).not.toContain('page.html')
+    expect([code, stderr]).toEqual([1, 'headgate: cannot write removed/page.html: there is no such folder\n'])
   })
 
   test('an empty log is a log without requests', async () => {

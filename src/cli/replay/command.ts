@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
+import { InputError, PartialOutputError } from '../failures.js'
 import { asInputError } from '../log/read-log.js'
-import { jsonText } from '../output.js'
+import { jsonText, printable, row } from '../output.js'
 import { bytesText, showProgress } from '../progress.js'
 import { parseReplayArguments, type ReplaySettings } from './arguments.js'
 import { reportPage } from './html/page.js'
@@ -35,8 +36,12 @@ export async function replayCommand(args: readonly string[]): Promise<string> {
   const page = settings.html === undefined ? undefined : await openReportFile(settings.html)
   try {
     const report = reportOf(await replayAll(settings), settings)
-    await page?.finish(reportPage(report))
-    return settings.json ? jsonText(report) : reportText(report)
+    const text = settings.json ? jsonText(report) : reportText(report)
+    if (page === undefined) return text
+    await page.finish(reportPage(report)).catch((error: unknown) => {
+      throw error instanceof InputError ? new PartialOutputError(error.message, text) : error
+    })
+    return settings.json ? text : `${text}\n${row('page', printable(page.path))}\n`
   } catch (error) {
     await page?.discard()
     throw error

@@ -6,6 +6,8 @@ import { printable } from '../../output.js'
 
 /** A file that appears whole, or not at all. */
 export interface ReportFile {
+  /** As it was given. */
+  readonly path: string
   /** Writes the file, in place of one that was there. Rejects with an `InputError`: discard it then. */
   finish(text: string): Promise<void>
   /** Leaves what was there before. */
@@ -26,6 +28,7 @@ export async function openReportFile(path: string): Promise<ReportFile> {
     await rm(unfinished, { force: true })
   }
   return {
+    path,
     discard,
     finish: (text) => attempt(path, () => writeAs(handle, unfinished, target, text)),
   }
