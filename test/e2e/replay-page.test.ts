@@ -82,6 +82,12 @@ test.each([
   expect(await background()).toBe('rgb(13, 18, 23)')
   expect(await findings(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  const { width = 0 } = page.viewportSize() ?? {}
+  for (const bar of await page.locator('rect').all()) {
+    const { x, width: barWidth } = (await bar.boundingBox()) ?? { x: -1, width: 0 }
+    expect(x).toBeGreaterThan(0)
+    expect(x + barWidth).toBeLessThan(width)
+  }
   expect(troubles).toEqual([])
 })
 
@@ -98,6 +104,17 @@ test('shows a chart and the figures of each limit, and the suggestions', async (
   const compared = page.getByRole('table', { name: 'Limits compared' }).getByRole('row')
   expect(await compared.nth(1).textContent()).toMatch(/^2100 \(16\.67 %\)1 \(/)
   await page.getByRole('table', { name: /^Smallest limits/ }).waitFor()
+})
+
+test('shows the requests over time where there are suggestions only', async () => {
+  const file = join(folder, 'suggestions.html')
+  await replayCommand([join(folder, 'log'), ...ARGS, '--html', file])
+  const page = await browser.newPage()
+  await page.goto(pathToFileURL(file).href)
+  const chart = page.getByRole('img', { name: /^Requests in each 5m$/ })
+  expect(await chart.locator('rect.allowed').count()).toBe(10)
+  expect(await chart.locator('rect.denied').count()).toBe(0)
+  expect(await findings(page)).toEqual([])
 })
 
 test('what a client sent is text, shortened, and runs no script', async () => {

@@ -1,55 +1,94 @@
+import { durationText } from '../../../util/durations.js'
 import { count, timeText } from '../../output.js'
-import type { ReportBar } from '../report.js'
+import type { Report, ReportBar } from '../report.js'
 import { html, type Markup } from './markup.js'
+import { timeTicks } from './time-axis.js'
 
-const WIDTH = 880
-const HEIGHT = 240
-/** Where the bars are, within the axes. */
-const LEFT = 56
-const RIGHT = 8
-const TOP = 12
-const BOTTOM = 28
-const GAP = 2
-/** About so many times are written below the bars. */
-const TIMES = 4
+/** In pixels, from top to bottom: the name of the values, the bars, the times. */
+const TOP = 30
+const BASE = 200
+const TIMES_AT = BASE + 20
+/** Where the values stand, left of the bars, and where their name begins: in the padding of the chart. */
+const VALUES_AT = -8
+const NAME_AT = -52
+/** A denial is seen however few they are. */
+const LEAST_DENIED = 2
+/** Of the width of a bar; the rest is the gap to the next. */
+const FILLED = 0.92
+/** A time at the right end stands before it. */
+const RIGHT_END = 94
 
-/** Returns a chart of what a limit allows and denies over time. */
-export function barChart(bars: readonly ReportBar[], limit: number, title: string): Markup {
+type HistogramReport = Report['histogram']
+
+/**
+ * Returns a chart of the requests over time: what a limit, by its index, allows and denies, or all requests
+ * without one. Widths are percentages, so the chart fits every screen, with text of one size.
+ */
+export function barChart(histogram: HistogramReport, limit: number | undefined, title: string): Markup {
+  const { widthMs, bars } = histogram
+  const id = `chart-${limit ?? 'all'}`
   const largest = roundUp(Math.max(1, ...bars.map(({ requests }) => requests)))
-  const step = (WIDTH - LEFT - RIGHT) / bars.length
-  const yOf = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / largest)
-  const every = Math.max(1, Math.ceil(bars.length / TIMES))
-  const isDays = bars.length > 1 && spanMs(bars) > 2 * 86_400_000
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}">
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">
-<title>${title}</title>
-${[0, largest / 2, largest].map((value) => gridLine(value, yOf(value)))}
-${bars.map((bar, i) => barOf(bar, limit, { x: LEFT + i * step, width: Math.max(1, step - GAP), yOf }))}
-${bars.flatMap(({ at }, i) => {
-  if (i % every > 0) return []
-  return [html`<text x="${fixed(LEFT + i * step)}" y="${HEIGHT - 8}">${shortTime(at, isDays)}</text>`]
-})}
-</svg></div>`
+  const heightOf = (requests: number) => ((BASE - TOP) * requests) / largest
+  const step = 100 / bars.length
+  const startMs = Date.parse(bars[0]?.at ?? '')
+  const ticks = timeTicks(startMs, widthMs, bars.length)
+  return html`<svg role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about">
+<title id="${id}-title">${title}</title><desc id="${id}-about">${describe(histogram, limit)}</desc>
+<text x="${NAME_AT}" y="12">requests in each ${durationText(widthMs)}</text>
+${[0, largest / 2, largest].map((value) => gridLine(value, BASE - heightOf(value)))}
+${bars.map((bar, i) => barOf(bar, limit, { x: i * step, width: FILLED * step, heightOf }))}
+${ticks.map(({ bar, label }, i) => timeOf(bar * step, label, i))}
+<text x="100%" y="${TIMES_AT + 18}" text-anchor="end">time (UTC)</text>
+</svg>`
 }
 
 interface Place {
+  /** In percent. */
   readonly x: number
   readonly width: number
-  readonly yOf: (value: number) => number
+  readonly heightOf: (requests: number) => number
 }
 
 /** Returns a bar: what was allowed below what was denied, with its figures as a tooltip. */
-function barOf({ at, requests, denied }: ReportBar, limit: number, { x, width, yOf }: Place): Markup {
-  const deniedHere = denied[limit] ?? 0
-  const allowed = requests - deniedHere
-  const rect = (kind: string, from: number, to: number) =>
-    html`<rect class="${kind}" x="${fixed(x)}" y="${fixed(yOf(to))}" width="${fixed(width)}" height="${fixed(yOf(from) - yOf(to))}"/>`
-  const tooltip = `${timeText(at)}: ${count(allowed)} allowed, ${count(deniedHere)} denied`
-  return html`<g><title>${tooltip}</title>${rect('allowed', 0, allowed)}${rect('denied', allowed, requests)}</g>`
+function barOf(bar: ReportBar, limit: number | undefined, { x, width, heightOf }: Place): Markup {
+  const denied = deniedIn(bar, limit)
+  const allowed = bar.requests - denied
+  const deniedHeight = denied === 0 ? 0 : Math.max(LEAST_DENIED, heightOf(denied))
+  const allowedTop = BASE - heightOf(allowed)
+  const rect = (kind: string, top: number, height: number) =>
+    html`<rect class="${kind}" x="${fixed(x)}%" y="${fixed(top)}" width="${fixed(width)}%" height="${fixed(height)}"/>`
+  const figures = limit === undefined ? 'requests' : `allowed, ${count(denied)} denied`
+  return html`<g><title>${timeText(bar.at)}: ${count(allowed)} ${figures}</title>${[
+    ...(allowed === 0 ? [] : [rect('allowed', allowedTop, BASE - allowedTop)]),
+    ...(denied === 0 ? [] : [rect('denied', allowedTop - deniedHeight, deniedHeight)]),
+  ]}</g>`
 }
 
 function gridLine(value: number, y: number): Markup {
-  return html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${fixed(y)}" y2="${fixed(y)}"/><text x="${LEFT - 6}" y="${fixed(y + 4)}" text-anchor="end">${count(value)}</text>`
+  return html`<line class="grid" x1="0" x2="100%" y1="${fixed(y)}" y2="${fixed(y)}"/><text x="${VALUES_AT}" y="${fixed(y + 4)}" text-anchor="end">${shortCount(value)}</text>`
+}
+
+/** Returns a time below the bars. A narrow screen shows every other one. */
+function timeOf(x: number, label: string, index: number): Markup {
+  const anchor = x === 0 ? 'start' : x > RIGHT_END ? 'end' : 'middle'
+  return html`<text class="${index % 2 === 0 ? 'time' : 'time extra'}" x="${fixed(x)}%" y="${TIMES_AT}" text-anchor="${anchor}">${label}</text>`
+}
+
+/** Returns what the chart shows, in words. */
+function describe({ bars, widthMs }: HistogramReport, limit: number | undefined): string {
+  const [first] = bars
+  if (first === undefined) return 'There are no requests.'
+  const sum = bars.reduce((total, bar) => total + deniedIn(bar, limit), 0)
+  const busiest = bars.reduce((most, bar) => (bar.requests > most.requests ? bar : most), first)
+  const worst = bars.reduce((most, bar) => (deniedIn(bar, limit) > deniedIn(most, limit) ? bar : most), first)
+  const most = `At most ${count(busiest.requests)} requests in ${durationText(widthMs)}, from ${timeText(busiest.at)} on.`
+  if (limit === undefined) return most
+  if (sum === 0) return `${most} None is denied.`
+  return `${most} ${count(sum)} are denied; the most, ${count(deniedIn(worst, limit))}, from ${timeText(worst.at)} on.`
+}
+
+function deniedIn({ denied }: ReportBar, limit: number | undefined): number {
+  return limit === undefined ? 0 : (denied[limit] ?? 0)
 }
 
 /** Returns the next number that is 2, 4, 6, 8 or 10 times a power of ten, so that its half is a whole number. */
@@ -58,15 +97,11 @@ function roundUp(value: number): number {
   return ([2, 4, 6, 8, 10].find((factor) => factor * power >= value) as number) * power
 }
 
-function spanMs(bars: readonly ReportBar[]): number {
-  return Date.parse((bars.at(-1) as ReportBar).at) - Date.parse((bars[0] as ReportBar).at)
-}
-
-/** Returns a time in UTC: the date over days, else the time of day. */
-function shortTime(iso: string, isDays: boolean): string {
-  return isDays ? iso.slice(0, 10) : `${iso.slice(11, iso.endsWith(':00.000Z') ? 16 : 19)}Z`
+/** Returns a count for an axis, which has room for six characters. */
+function shortCount(value: number): string {
+  return value.toLocaleString('en-US', value < 100_000 ? {} : { notation: 'compact' })
 }
 
 function fixed(value: number): string {
-  return value.toFixed(1)
+  return value.toFixed(2)
 }

@@ -25,6 +25,7 @@ export function reportPage(report: Report): string {
 <h1>headgate replay</h1>
 ${inputSection(report)}
 ${limits.length > 1 ? comparisonSection(limits) : []}
+${limits.length === 0 ? requestSection(report) : []}
 ${limits.map((limit, i) => limitSection(limit, i, report))}
 ${suggestions === undefined ? [] : suggestionSection(suggestions)}
 </main>
@@ -68,10 +69,17 @@ function limitSection(limit: LimitReport, index: number, { requests, clients, hi
 <p>Denied ${count(denied.requests)} of ${count(requests)} requests (${percent(denied.requestShare)}), of
 ${count(denied.clients)} of ${count(clients)} clients (${percent(denied.clientShare)}).</p>
 ${denied.firstAt === null ? [] : html`<p>From ${timeText(denied.firstAt)} to ${timeText(denied.lastAt)}.</p>`}
-<p class="quiet"><span class="key of-allowed"></span><span>allowed</span><span class="key of-denied"></span><span>denied</span>
-requests in each ${unit}, UTC</p>
-${histogram.bars.length === 0 ? [] : barChart(histogram.bars, index, chart)}
+<p class="quiet"><span class="key of-allowed"></span><span>allowed</span><span class="key of-denied"></span><span>denied</span></p>
+${histogram.bars.length === 0 ? [] : barChart(histogram, index, chart)}
 ${rows.length === 0 ? [] : table(`Denied most by ${name}`, ['client', 'denied', 'requests'], rows)}
+</section>`
+}
+
+/** Returns the chart of a report that has suggestions only. */
+function requestSection({ histogram }: Report): Markup {
+  const title = `Requests in each ${durationText(histogram.widthMs)}`
+  return html`<section aria-labelledby="requests"><h2 id="requests">Requests</h2>
+${histogram.bars.length === 0 ? [] : barChart(histogram, undefined, title)}
 </section>`
 }
 

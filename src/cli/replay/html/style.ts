@@ -24,7 +24,8 @@ th, td { padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid var(--line); 
 th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 bdi { font: 0.8125rem ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-svg { display: block; width: 100%; min-width: 36rem; height: auto; margin: 0.5rem 0; }
+svg { display: block; width: 100%; height: 15.5rem; margin: 0.5rem 0; padding: 0 0 0 3.25rem;
+  overflow: visible; }
 svg text { fill: var(--muted); font-size: 12px; }
 .grid { stroke: var(--line); }
 .allowed { fill: var(--blue); }
@@ -33,4 +34,12 @@ svg text { fill: var(--muted); font-size: 12px; }
 .key.of-allowed { background: var(--blue); }
 .key.of-denied { background: var(--red); }
 .key + span { margin-right: 1.25rem; }
+@media (max-width: 47.99rem) {
+  body { padding: 1rem 0.75rem; }
+  section { padding: 0.75rem 0.875rem 1rem; }
+  th, td { padding-right: 0.5rem; }
+  .time.extra { display: none; }
+}
+@media (forced-colors: active) { svg text { fill: CanvasText; } }
+@media print { section { break-inside: avoid; } }
 `
