@@ -4,6 +4,7 @@ import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { once } from '../util/memo.js'
 import { type Decision, reportedDecision } from './decision.js'
 import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
@@ -72,10 +73,14 @@ export function addressListing(
   { allow = [], block = [] }: Settings<typeof ACCESS_ROWS>,
   entries: readonly Entry[],
 ): (address: string) => Listing | undefined {
-  const { embeddings } = addressReaderAmong(entries)
-  const isAllowed = addressList(owner, 'allow', allow, embeddings)
-  const isBlocked = addressList(owner, 'block', block, embeddings)
+  const lists = once(() => {
+    const { embeddings } = addressReaderAmong(entries)
+    const isAllowed = addressList(owner, 'allow', allow, embeddings)
+    const isBlocked = addressList(owner, 'block', block, embeddings)
+    return { embeddings, isAllowed, isBlocked }
+  })
   return (text) => {
+    const { embeddings, isAllowed, isBlocked } = lists()
     const address = parseAddress(text, embeddings)
     if (isBlocked(address)) return 'block'
     return isAllowed(address) ? 'allow' : undefined

@@ -1,3 +1,4 @@
+import { BREAKER_STATES } from '../resilience/circuit-breaker.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
 
 type State = StoreStateChange['state']
@@ -8,9 +9,6 @@ export interface Breaker {
   readonly store: string
   readonly state: State
 }
-
-/** From the best state to the worst. */
-export const STATES: readonly State[] = ['closed', 'half-open', 'open']
 
 /**
  * Creates what remembers the states of circuit breakers, by the messages of the channel `headgate:store`.
@@ -32,7 +30,7 @@ export function breakerStates() {
     for (const breaker of breakers.values()) {
       const name = `${breaker.limiter ?? ''}\n${breaker.store}`
       const other = byName.get(name)
-      if (other === undefined || STATES.indexOf(other.state) < STATES.indexOf(breaker.state))
+      if (other === undefined || BREAKER_STATES.indexOf(other.state) < BREAKER_STATES.indexOf(breaker.state))
         byName.set(name, breaker)
     }
     return [...byName.values()]

@@ -3,8 +3,9 @@ import type { CandidateMessage } from '../limiter/candidate.js'
 import type { Decision } from '../limiter/decision.js'
 import type { DecisionMessage } from '../limiter/decision-report.js'
 import { isNearLimit } from '../limiter/near-limit.js'
+import { BREAKER_STATES } from '../resilience/circuit-breaker.js'
 import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
-import { breakerStates, STATES } from './breaker-states.js'
+import { breakerStates } from './breaker-states.js'
 import {
   type Attributes,
   BATCH_SIZE,
@@ -101,7 +102,7 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
         return Object.entries(stores).map(([name, { size }]) => [size, { 'headgate.store.name': name }])
       if (gauge !== BREAKER_STATE) return []
       return breakers.worst().flatMap(({ limiter = UNNAMED, store, state: current }) =>
-        STATES.map((state) => {
+        BREAKER_STATES.map((state) => {
           const labels = { 'headgate.limiter.name': limiter, 'headgate.store.name': store }
           return [Number(state === current), { ...labels, 'headgate.circuit_breaker.state': state }] as const
         }),

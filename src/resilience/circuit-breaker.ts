@@ -3,6 +3,9 @@ import type { StoreError } from '../stores/store-error.js'
 /** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** All states, the worse the later. */
+export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
+
 /** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
 export type Generation = number
 

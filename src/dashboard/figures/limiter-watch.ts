@@ -8,11 +8,15 @@ import type { StoreMessage } from '../../stores/shared/store-channel.js'
 import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
-import type { DeniedClient, LimiterReport, LimitReport, StoreReport } from './report.js'
+import {
+  type DeniedClient,
+  type LimiterReport,
+  type LimitReport,
+  MAX_LISTED,
+  type StoreReport,
+} from './report.js'
 import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 
-/** The most clients in a list of a report. */
-const MAX_LISTED = 20
 /** A policy function may return ever new limits: so many have figures. */
 const MAX_LIMITS = 64
 

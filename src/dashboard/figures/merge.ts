@@ -1,12 +1,16 @@
 import type { CandidateLimitReport, CandidateReport } from '../../limiter/candidate-report.js'
+import { BREAKER_STATES } from '../../resilience/circuit-breaker.js'
 import { groupBy } from '../../util/group-by.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
-import type { DeniedClient, LimiterReport, LimitReport, StoreReport, TrafficReport } from './report.js'
-
-const MAX_LISTED = 20
-/** The states of a store, the best first. */
-export const STATES = ['closed', 'half-open', 'open'] as const
+import {
+  type DeniedClient,
+  type LimiterReport,
+  type LimitReport,
+  MAX_LISTED,
+  type StoreReport,
+  type TrafficReport,
+} from './report.js'
 
 /** Adds up what processes report of one limiter; the first report is that of this process. */
 export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[]]): LimiterReport {
@@ -54,12 +58,12 @@ function mergeLimits(limits: readonly LimitReport[]): LimitReport[] {
 
 /** Returns the first client of each limit and identity. */
 function oneOfEach<C extends Pick<DeniedClient, 'limitName' | 'identity'>>(clients: readonly C[]): C[] {
-  const same = groupBy(clients, ({ limitName, identity }) => `${limitName} ${identity}`)
+  const same = groupBy(clients, clientKey)
   return Array.from(same.values(), ([first]) => first as C)
 }
 
 function mergeDenied(clients: readonly DeniedClient[]): DeniedClient[] {
-  return addDenied(clients, ({ limitName, identity }) => `${limitName} ${identity}`).slice(0, MAX_LISTED)
+  return addDenied(clients, clientKey).slice(0, MAX_LISTED)
 }
 
 /** Adds up how often the same client was denied. The most often denied comes first. */
@@ -75,7 +79,8 @@ function addDenied<C extends { readonly denied: number }>(
 
 /** Returns the calls of both, and the worse state. */
 function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
-  const worse = STATES[Math.max(STATES.indexOf(a.state), STATES.indexOf(b.state))] ?? a.state
+  const worse =
+    BREAKER_STATES[Math.max(...[a, b].map(({ state }) => BREAKER_STATES.indexOf(state)))] ?? a.state
   return { ...a, state: worse, ...addCalls(a, b) }
 }
 
@@ -106,4 +111,8 @@ function mergeCandidateLimits(a: CandidateLimitReport, b: CandidateLimitReport):
     deniedClients: a.deniedClients + b.deniedClients - shared,
     mostDenied: mostDenied.slice(0, 10),
   }
+}
+
+function clientKey({ limitName, identity }: Pick<DeniedClient, 'limitName' | 'identity'>): string {
+  return `${limitName} ${identity}`
 }

@@ -1,5 +1,5 @@
+import { BREAKER_STATES, type BreakerState } from '../../resilience/circuit-breaker.js'
 import { BUCKETS } from './latency.js'
-import { STATES } from './merge.js'
 import type { LimiterReport } from './report.js'
 import { CHART_SLOTS } from './traffic.js'
 
@@ -85,7 +85,7 @@ const isReport = object({
   near: listOf(object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount })),
   denied: listOf(object({ limitName: isText, identity: isText, denied: isCount })),
   store: object({
-    state: (value) => STATES.includes(value as (typeof STATES)[number]),
+    state: (value) => BREAKER_STATES.includes(value as BreakerState),
     calls: isCount,
     failures: isCount,
     latency: listOf(isCount, BUCKETS),

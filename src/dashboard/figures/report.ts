@@ -2,6 +2,9 @@ import type { CandidateReport } from '../../limiter/candidate-report.js'
 import type { Mode } from '../../limiter/mode.js'
 import type { BreakerState } from '../../resilience/circuit-breaker.js'
 
+/** The most clients in a list of a report. */
+export const MAX_LISTED = 20
+
 /** Decisions over time, in slots of equal length; the oldest slot first, the last one still open. */
 export interface TrafficReport {
   /** The number of the last slot: its start since the Unix epoch, divided by the length of a slot. */
