@@ -5,6 +5,7 @@ const NEVER = ['/node_modules/', '<rootDir>/test/e2e/package/consumers/']
 
 const common: Config = {
   testEnvironment: 'node',
+  testRunner: '<rootDir>/test/support/left-out/test-runner.cjs',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
@@ -12,29 +13,38 @@ const common: Config = {
     '^headgate$': '<rootDir>/src/index.ts',
     '^headgate/(.*)$': '<rootDir>/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^file://(/.*)$': '$1', // what `import()` of a URL becomes
   },
 }
 
-/** Tests with deadlines that they keep under load have the machine to themselves; of all others three files run at a time. */
-const config: Config = {
-  maxWorkers: 3, // many of them wait for servers
-  testTimeout: 30_000,
-  workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
-  projects: [
-    {
-      ...common,
-      displayName: 'together',
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: [...NEVER, '\\.alone\\.test\\.ts$'],
-    },
-    {
-      ...common,
-      displayName: 'alone',
-      testMatch: ['<rootDir>/test/**/*.alone.test.ts'],
-      testPathIgnorePatterns: NEVER,
-      runner: '<rootDir>/test/support/serial-runner.cjs',
-    },
-  ],
+/**
+ * The tests in `*.test.ts`, or those in `*.long.test.ts`, which take too long to run at every change. Files
+ * that end in `.alone.test.ts` have deadlines that they keep under load: they have the machine to themselves.
+ */
+export function configFor(length: 'short' | 'long'): Config {
+  const suffix = length === 'long' ? '.long' : ''
+  const others = length === 'long' ? [] : ['\\.long\\.(alone\\.)?test\\.ts$']
+  return {
+    maxWorkers: 3, // many of them wait for servers
+    testTimeout: 30_000,
+    workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
+    reporters: ['default', '<rootDir>/test/support/left-out/reporter.cjs'],
+    projects: [
+      {
+        ...common,
+        displayName: 'together',
+        testMatch: [`<rootDir>/test/**/*${suffix}.test.ts`],
+        testPathIgnorePatterns: [...NEVER, ...others, '\\.alone\\.test\\.ts$'],
+      },
+      {
+        ...common,
+        displayName: 'alone',
+        testMatch: [`<rootDir>/test/**/*${suffix}.alone.test.ts`],
+        testPathIgnorePatterns: [...NEVER, ...others],
+        runner: '<rootDir>/test/support/serial-runner.cjs',
+      },
+    ],
+  }
 }
 
-export default config
+export default configFor('short')

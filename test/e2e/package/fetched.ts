@@ -1,8 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { NotInstalled } from '../../support/servers/not-installed.js'
 import { mustRun, ROOT } from './run.js'
 
-/** Returns a folder of `.cache/` whose node_modules has these packages. npm fills it when it has not. */
+/**
+ * Returns a folder of `.cache/` whose node_modules has these packages. npm fills it when it has not; if it
+ * cannot, the tests that need them are left out.
+ */
 export async function fetchPackages(
   name: string,
   packages: Readonly<Record<string, string>>,
@@ -14,7 +18,16 @@ export async function fetchPackages(
   const fresh = `${folder}-${process.pid}` // renamed when it is whole, so that a broken download leaves nothing behind
   mkdirSync(fresh, { recursive: true })
   writeFileSync(join(fresh, 'package.json'), wanted)
-  await mustRun('npm', ['install', '--prefix', fresh, '--prefer-offline', '--no-audit', '--no-fund'], fresh)
+  const args = ['install', '--prefix', fresh, '--prefer-offline', '--no-audit', '--no-fund']
+  await mustRun('npm', args, fresh).catch((cause: unknown) => {
+    rmSync(fresh, { recursive: true, force: true })
+    const names = Object.keys(packages).join(', ')
+    throw new NotInstalled(
+      `npm could not install ${names}.`,
+      'Run the tests where npm reaches its registry.',
+      { cause },
+    )
+  })
   writeFileSync(join(fresh, 'wanted.json'), wanted)
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)

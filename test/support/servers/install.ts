@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { NotInstalled } from './not-installed.js'
 
 const run = promisify(execFile)
 
@@ -48,7 +49,7 @@ install || { apt-get update && install; }`
 
 /**
  * The path of a program: one that is on this machine, or else one that apt-get installs, where that is
- * possible.
+ * possible. Otherwise the tests that need it are left out.
  */
 export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachine()): Promise<string> {
   const programs = [wanted.program].flat()
@@ -59,11 +60,11 @@ export async function findOrInstall(wanted: Wanted, machine: Machine = thisMachi
     `Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${debianPackage}` +
     (instead ? ` (or ${instead})` : '')
   if (!machine.root || !(await find({ program: 'apt-get' }, machine)))
-    throw new Error(`${programs[0]} is not installed, and installing it needs root and apt-get. ${hint}`)
+    throw new NotInstalled(`${programs[0]} is not installed, and installing it needs root and apt-get.`, hint)
   try {
     await install(debianPackage, programs, machine)
   } catch (cause) {
-    throw new Error(`${programs[0]} could not be installed. ${hint}`, { cause })
+    throw new NotInstalled(`${programs[0]} could not be installed.`, hint, { cause })
   }
   const installed = await find(wanted, machine)
   if (installed) return installed

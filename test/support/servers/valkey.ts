@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { find, type Machine, thisMachine } from './install.js'
+import { NotInstalled } from './not-installed.js'
 import { findRedis, type RedisServer, startRedisNode } from './redis-node.js'
 
 const CACHE = resolve(__dirname, '../../../.cache')
@@ -47,13 +48,13 @@ export async function findValkey(machine: Machine = thisMachine(), cache = CACHE
   const hint = 'Install Valkey 7.2 or newer, so that valkey-server is in PATH.'
   const codename = /^VERSION_CODENAME=(\w+)$/m.exec(await readFile('/etc/os-release', 'utf8').catch(() => ''))
   if (codename?.[1] !== 'bookworm' || !(await find({ program: 'apt-get' }, machine)))
-    throw new Error(`valkey-server is not installed, and this is not Debian 12 with apt-get. ${hint}`)
+    throw new NotInstalled('valkey-server is not installed, and this is not Debian 12 with apt-get.', hint)
   await mkdir(cache, { recursive: true })
   const script = ['sh', '-c', UNPACK, 'unpack', folder, `${codename[1]}-backports`]
   try {
     await promisify(execFile)('flock', [cache, ...script], { env: { ...process.env, PATH: machine.path } })
   } catch (cause) {
-    throw new Error(`valkey-server could not be unpacked from Debian's backports. ${hint}`, { cause })
+    throw new NotInstalled("valkey-server could not be unpacked from Debian's backports.", hint, { cause })
   }
   return join(folder, 'usr/bin/valkey-server')
 }
