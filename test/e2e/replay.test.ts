@@ -15,6 +15,7 @@ import { Clock } from '../../src/cli/replay/clock.js'
 import { FileCheck, Replay } from '../../src/cli/replay/replay.js'
 import type { Report } from '../../src/cli/replay/report.js'
 import { closeServers, send, serve } from '../support/http.js'
+import { runHere } from '../support/run-command.js'
 import { type Bundle, bundle } from '../support/servers/bundle.js'
 
 let program: Bundle
@@ -31,17 +32,7 @@ afterAll(async () => {
 afterEach(closeServers)
 
 /** Runs `headgate` with arguments in the folder of the logs. */
-async function run(args: readonly string[], input: string | Buffer = '') {
-  const child = spawn(process.execPath, [program.path, ...args], { cwd: folder })
-  child.stdin.on('error', () => undefined) // it may end before it has read all
-  child.stdin.end(input)
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number]>,
-  ])
-  return { code, stdout, stderr }
-}
+const run = (args: readonly string[], input: string | Buffer = '') => runHere(args, { folder, input })
 
 async function replay(args: readonly string[], input?: string | Buffer): Promise<Report> {
   const { code, stdout, stderr } = await run(['replay', ...args, '--json'], input)
