@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ConformanceSetup } from 'headgate/testing'
 import type { Redis } from 'ioredis'
 import { until } from '../../support/servers/wait.js'
-import { describeStoreConformance } from '../../support/store-conformance.js'
+import { describeStoreConformance, type Extent } from '../../support/store-conformance.js'
 import { connect, serverTimeMs } from './connect.js'
 import { type Open, openedStore } from './drivers.js'
 
 /** Defines the tests of the store contract for a client of some driver. */
-export function describeConformance(name: string, url: () => string, open: Open): void {
+export function describeConformance(name: string, url: () => string, open: Open, extent: Extent): void {
   const opened = openedStore(url, open)
   let watcher: Redis
   beforeAll(async () => {
@@ -14,7 +15,7 @@ export function describeConformance(name: string, url: () => string, open: Open)
   })
   afterAll(() => watcher?.disconnect())
 
-  describeStoreConformance(name, {
+  const setup: ConformanceSetup = {
     capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
     async makeStore() {
       await watcher.flushdb()
@@ -28,5 +29,6 @@ export function describeConformance(name: string, url: () => string, open: Open)
         },
       }
     },
-  })
+  }
+  describeStoreConformance(name, setup, extent)
 }

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createLimiter, type StoreBatch, type StoreCall, StoreError, type StoreMessage } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import { until } from '../../support/servers/wait.js'
 import { connect } from './connect.js'
 import { useRedis } from './use-redis.js'
 
@@ -9,7 +10,8 @@ const redis = useRedis()
 const messages: StoreMessage[] = []
 const receive = (message: unknown) => void messages.push(message as StoreMessage)
 
-beforeEach(() => {
+beforeEach(async () => {
+  await new Promise(setImmediate) // the batch of the test before has ended
   messages.length = 0
   subscribe('headgate:store', receive)
 })
@@ -35,7 +37,7 @@ test('publishes each call with its duration, and concurrent charges as one batch
     expect(call).toEqual({ type: 'call', limiter: 'api', store: 'redis', operation: 'charge' })
     expect(durationMs).toBeGreaterThan(0)
   }
-  await new Promise(setImmediate) // a batch ends after its last charge
+  await until('the batch has ended', () => batches().length > 0) // after its last charge
   expect(batches()).toEqual([{ type: 'batch', store: 'redis', size: 10, durationMs: expect.any(Number) }])
 })
 
@@ -72,7 +74,9 @@ test('the charge of a candidate goes into the batch of the limits in force', asy
   })
   await limiter.charge(1)
   await limiter.charge(1)
-  await new Promise(setImmediate) // a batch ends after its last charge
+  // A charge does not wait for its candidate, whose reply comes last.
+  await until('the candidate is decided', () => limiter.candidateReport()?.requests === 2)
+  await until('both batches have ended', () => batches().length === 2)
   expect(batches().map(({ size }) => size)).toEqual([2, 2])
   expect(limiter.candidateReport()).toMatchObject({ requests: 2, denied: 1, newlyDenied: 1 })
 })

@@ -1,0 +1,28 @@
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import type { RedisServer } from '../../support/servers/redis-node.js'
+import { startValkey } from '../../support/servers/valkey.js'
+import { describeClusterConformance } from './cluster-conformance.js'
+import { describeConformance } from './conformance.js'
+import { DRIVERS } from './drivers.js'
+import { useRedis } from './use-redis.js'
+
+// All tests for the drivers and servers of which `npm test` runs a sample.
+
+const redis = useRedis()
+let valkey: RedisServer
+
+beforeAll(async () => {
+  valkey = await startValkey()
+}, INSTALL_TIMEOUT_MS)
+
+afterAll(() => valkey?.stop())
+
+describe.each(['redis 6', 'redis 5'] as const)('on Redis, with a client of %s', (driver) => {
+  describeConformance('redisStore', () => redis.server.url, DRIVERS[driver], 'all')
+})
+
+describe('on Valkey, with a client of redis 6', () => {
+  describeConformance('redisStore', () => valkey.url, DRIVERS['redis 6'], 'all')
+})
+
+describe('on a Cluster', () => describeClusterConformance({ 'ioredis 6': 'all' }))
