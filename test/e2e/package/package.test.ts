@@ -1,53 +1,29 @@
-import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type Case, testTogether } from '../../support/servers/together.js'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleWorker } from './bundle-worker.js'
+import { describeConsumers } from './describe-consumers.js'
 import { ENTRIES } from './entries.js'
-import { fetchPackages } from './fetched.js'
-import { canFetch, MAJORS, type NodeBinary, nodeOf } from './nodes.js'
-import { installInto, packCopy } from './packed.js'
+import { NODES } from './nodes.js'
+import { bin, usePackedProject } from './packed-project.js'
 import { mustRun, ROOT, run } from './run.js'
-import { checkTypes } from './type-checks.js'
+import { type Checked, checkMistakes, checkTypes } from './type-checks.js'
+import { MAIN, SEPARATE } from './type-projects.js'
+import { CURRENT, OLDEST } from './typescripts.js'
 
 jest.setTimeout(300_000)
 
-let tarball: string
-let project: string
-
-beforeAll(async () => {
-  if (!canFetch()) {
-    const { platform, arch, version } = process
-    console.warn(`Only Node ${version} tries the package: ${platform}-${arch} is not linux-x64.`)
-  }
-  tarball = await packCopy()
-  project = await installInto(tarball)
-})
-
-afterAll(() => {
-  for (const folder of [project, tarball && dirname(tarball)]) {
-    if (folder) rmSync(folder, { recursive: true, force: true })
-  }
-})
-
-const nodes = new Map<string, Promise<NodeBinary>>()
-
-/** A Node.js of this major, which is fetched at most once. */
-function fetchNode(major: string): Promise<NodeBinary> {
-  const node = nodes.get(major) ?? nodeOf(major)
-  nodes.set(major, node)
-  return node
-}
+const packed = usePackedProject()
 
 /** The files of the dashboard's page. */
 const PAGE = [...readdirSync(join(ROOT, 'src/dashboard/page')), 'uPlot.esm.js', 'uPlot.min.css']
 
-const bin = (name: string) => join(ROOT, 'node_modules/.bin', name)
 const outputOf = async (command: string, args: readonly string[]) => {
-  const { code, stdout, stderr } = await run(command, args, project)
+  const { code, stdout, stderr } = await run(command, args, packed.project)
   return { code, output: `${stdout}${stderr}`.trim() }
 }
 
 test('the tarball holds the build, its documents and nothing else', async () => {
-  const files = (await mustRun('tar', ['-tzf', tarball], project)).trim().split('\n')
+  const files = (await mustRun('tar', ['-tzf', packed.tarball], packed.project)).trim().split('\n')
   const bundles = [...ENTRIES.map(({ name }) => name), 'core', 'shared']
   const built = bundles.flatMap((name) => [`${name}.js`, `${name}.d.ts`])
   const expected = [
@@ -60,7 +36,11 @@ test('the tarball holds the build, its documents and nothing else', async () => 
 })
 
 test('the tarball has the licenses of the packages that it bundles', async () => {
-  const licenses = await mustRun('tar', ['-xzOf', tarball, 'package/dist/THIRD-PARTY-LICENSES.txt'], project)
+  const licenses = await mustRun(
+    'tar',
+    ['-xzOf', packed.tarball, 'package/dist/THIRD-PARTY-LICENSES.txt'],
+    packed.project,
+  )
   const names = Array.from(licenses.matchAll(/^([\w.-]+) \d+\.\d+\.\d+$/gm), ([, name]) => name)
   expect(names).toEqual(
     expect.arrayContaining(['fast-check', 'ipaddr.js', 'ms', 'negotiator', 'proxy-addr', 'uplot']),
@@ -71,7 +51,7 @@ test.each(ENTRIES)(
   '$specifier loads its own bundle, and what entries share: no other entry',
   async (entry) => {
     const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
-    const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], project))
+    const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], packed.project))
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
     const ofStores = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite', 'dashboard'].includes(entry.name)
     const shared = ofStores ? ['core.js', 'shared.js'] : ['core.js']
@@ -80,7 +60,10 @@ test.each(ENTRIES)(
 )
 
 test('npx headgate runs the command', async () => {
-  const { code, output } = await outputOf(join(project, 'node_modules/.bin/headgate'), ['replay', '--help'])
+  const { code, output } = await outputOf(join(packed.project, 'node_modules/.bin/headgate'), [
+    'replay',
+    '--help',
+  ])
   expect(output).toMatch(/^Usage: headgate replay/)
   expect(code).toBe(0)
 })
@@ -88,14 +71,14 @@ test('npx headgate runs the command', async () => {
 test("require('headgate/express-rate-limit') returns the function, with the other exports on it", async () => {
   const load =
     "const limit = require('headgate/express-rate-limit'); console.log(typeof limit({}), Object.keys(limit))"
-  const printed = await mustRun(process.execPath, ['--eval', load], project)
+  const printed = await mustRun(process.execPath, ['--eval', load], packed.project)
   expect(printed).toContain('function')
   for (const name of ['MemoryStore', 'default', 'ipKeyGenerator', 'rateLimit'])
     expect(printed).toContain(name)
 })
 
 test('types name no package but frameworks, and only those for their applications name one', async () => {
-  const folder = join(project, 'node_modules/headgate/dist/esm')
+  const folder = join(packed.project, 'node_modules/headgate/dist/esm')
   const naming = readdirSync(folder)
     .filter((file) => file.endsWith('.d.ts'))
     .flatMap((file) => {
@@ -112,53 +95,36 @@ test('types name no package but frameworks, and only those for their application
 })
 
 test('publint finds nothing', async () => {
-  const { code, output } = await outputOf(bin('publint'), ['run', tarball, '--strict'])
+  const { code, output } = await outputOf(bin('publint'), ['run', packed.tarball, '--strict'])
   expect(output).toMatch(/All good!$/)
   expect(code).toBe(0)
 })
 
 test('the types are right for every way to resolve them', async () => {
-  const { code, output } = await outputOf(bin('attw'), [tarball, '--no-definitely-typed', '--format', 'json'])
+  const { code, output } = await outputOf(bin('attw'), [
+    packed.tarball,
+    '--no-definitely-typed',
+    '--format',
+    'json',
+  ])
   expect(JSON.parse(output)).toMatchObject({ analysis: { packageName: 'headgate', problems: [] } })
   expect(code).toBe(0)
 })
 
-describe('its types', () => checkTypes(() => tarball))
+describe('its types', () => {
+  const checked: Checked[] = [
+    [CURRENT, SEPARATE],
+    [OLDEST, MAIN],
+  ]
+  checkTypes(() => packed.tarball, checked)
+  checkMistakes(() => packed.tarball)
+})
 
 describe('in another project', () => {
-  let bundling: Promise<string> | undefined
-  const compiled = new Map<string, Promise<string>>()
-
-  /** Type-checks with all library types, once; emits where the configuration says so. */
-  function compile(config: string): Promise<string> {
-    const known = compiled.get(config) ?? mustRun(bin('tsc'), ['-p', config, '--pretty', 'false'], project)
-    compiled.set(config, known)
-    return known
-  }
-
-  function bundle(): Promise<string> {
-    const external = ['express', 'connect', './statuses.cjs'].map((name) => `--external:${name}`)
-    const flags = ['--bundle', '--platform=node', '--format=esm', ...external]
-    bundling ??= mustRun(bin('esbuild'), ['typed.mts', ...flags, '--outfile=bundled.mjs'], project)
-    return bundling
-  }
-
-  test.each(['tsconfig.json', 'tsconfig.bundler.json'])('TypeScript takes it under %s', async (config) => {
-    await expect(compile(config)).resolves.toBe('')
-  })
-
-  const consumers = [
-    { file: 'server.mjs', prepare: () => undefined, servers: 1 },
-    { file: 'server.cjs', prepare: () => undefined, servers: 1 },
-    { file: 'typed.mjs', prepare: () => compile('tsconfig.json'), servers: 2 },
-    { file: 'typed.cjs', prepare: () => compile('tsconfig.json'), servers: 1 },
-    { file: 'bundled.mjs', prepare: bundle, servers: 2 },
-  ]
-
   describe('where it is imported and required in one process', () => {
     let seen: Record<string, unknown>
     beforeAll(async () => {
-      seen = JSON.parse(await mustRun(process.execPath, ['both.mjs'], project))
+      seen = JSON.parse(await mustRun(process.execPath, ['both.mjs'], packed.project))
     })
 
     test('there are two copies of it', () => {
@@ -209,65 +175,21 @@ describe('in another project', () => {
   })
 
   describe('the conformance suite of headgate/testing', () => {
-    test.each(['store.test.mjs', 'store.test.cjs'])('runs under node:test: %s', async (file) => {
-      const printed = await mustRun(process.execPath, ['--test', '--test-reporter=tap', file], project)
+    test('runs under node:test', async () => {
+      const printed = await mustRun(
+        process.execPath,
+        ['--test', '--test-reporter=tap', 'store.test.mjs'],
+        packed.project,
+      )
       expect(Number(/^# pass (\d+)$/m.exec(printed)?.[1])).toBeGreaterThan(190)
     })
-
-    test('runs under Vitest', async () => {
-      const vitest = join(await fetchPackages('vitest', { vitest: '~3.2.4' }), 'node_modules/vitest') // for Node 20
-      symlinkSync(vitest, join(project, 'node_modules/vitest'), 'dir')
-      const args = [join(vitest, 'vitest.mjs'), 'run', '--reporter=json', 'vitest.test.mjs']
-      const { numPassedTests, success } = JSON.parse(await mustRun(process.execPath, args, project))
-      expect({ success, passed: numPassedTests > 190 }).toEqual({ success: true, passed: true })
-    })
   })
 
-  describe('in the runtime of Cloudflare Workers', () => {
-    let node: NodeBinary
-    beforeAll(async () => {
-      node = await fetchNode(MAJORS.at(-1) as string) // Miniflare needs Node 22
-      const fetched = await fetchPackages('miniflare', { miniflare: '4.20260730.0' })
-      symlinkSync(join(fetched, 'node_modules/miniflare'), join(project, 'node_modules/miniflare'), 'dir')
-      const flags = ['--bundle', '--format=esm', '--conditions=workerd,worker,browser', '--external:node:*']
-      await mustRun(bin('esbuild'), ['worker.mjs', ...flags, '--outfile=worker-bundled.mjs'], project)
-    })
-
-    test.each([
-      ['2026-07-30', 'the one of this Miniflare'],
-      ['2024-09-23', 'the first with what nodejs_compat has of Node.js'],
-    ])('headgate/fetch limits in memory as of %s, %s', async (date) => {
-      const seen = JSON.parse(await mustRun(node.path, ['workers.mjs', date], project))
-      expect(seen).toEqual({
-        headers: {
-          'ratelimit-policy': '"2-in-1min";q=2;w=60',
-          ratelimit: '"2-in-1min";r=1;t=30',
-          'x-ratelimit-limit': '2',
-          'x-ratelimit-remaining': '1',
-          'x-ratelimit-reset': expect.any(String),
-        },
-        resetsInSeconds: expect.closeTo(30, -1),
-        limited: [200, 429, 200],
-        retryAfter: expect.stringMatching(/^(2\d|30)$/),
-        failures: [200, 200, 401, 401, 429],
-        inFlight: [200, 200],
-        redirect: '1',
-        unknown: [200, 200, 429],
-        warnings: ['HEADGATE_NO_ADDRESS'],
-      })
-    })
+  test('headgate/fetch, bundled for Cloudflare Workers, limits in memory', async () => {
+    await bundleWorker(packed.project)
+    const printed = await mustRun(process.execPath, ['worker-in-node.mjs'], packed.project)
+    expect(JSON.parse(printed)).toEqual({ limited: [200, 200, 429], failures: [401, 401, 429] })
   })
 
-  describe.each(MAJORS)('on Node %s', (major) => {
-    async function limits({ file, prepare, servers }: (typeof consumers)[number]): Promise<void> {
-      const node = await fetchNode(major)
-      await prepare()
-      const output = await mustRun(node.path, ['--trace-deprecation', file], project)
-      const statuses = Array(servers).fill('200 200 429').join(', ')
-      expect(output.trim()).toMatch(new RegExp(`^v${major}\\.\\d+\\.\\d+ ${statuses}$`))
-    }
-
-    const cases = consumers.map((each): Case => [`${each.file} limits its callers`, () => limits(each)])
-    testTogether(cases, { atOnce: 2, timeoutMs: 300_000 })
-  })
+  describeConsumers(packed, NODES)
 })

@@ -2,20 +2,35 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Case, testTogether } from '../../support/servers/together.js'
-import {
-  EXPRESS_5,
-  FASTIFY,
-  HTTP,
-  OF_OLDEST,
-  SEPARATE,
-  TOGETHER,
-  type TypeProject,
-  writeProject,
-} from './type-projects.js'
-import { CURRENT, endCheckers, OLDER, type TypeScript, typescriptOf } from './typescripts.js'
+import { EXPRESS_5, FASTIFY, HTTP, type TypeProject, writeProject } from './type-projects.js'
+import { CURRENT, endCheckers, type TypeScript, typescriptOf } from './typescripts.js'
 
-/** Has each TypeScript check the types of the packed package in the projects that it may meet. */
-export function checkTypes(tarball: () => string): void {
+/** A version of TypeScript, and the projects that it checks. */
+export type Checked = readonly [version: string, projects: readonly TypeProject[]]
+
+/** Has TypeScript check the types of the packed package in the projects that it may meet. */
+export function checkTypes(tarball: () => string, checked: readonly Checked[]): void {
+  const { takes } = useTypeScript(tarball)
+  const cases = checked.flatMap(([version, projects]) =>
+    projects.map(
+      (project): Case => [`TypeScript ${version}: ${project.name}`, () => takes(version, project)],
+    ),
+  )
+  testTogether(cases, { atOnce: 2, timeoutMs: 300_000 })
+}
+
+/** Has the TypeScript of this checkout point at mistakes in the projects that make some. */
+export function checkMistakes(tarball: () => string): void {
+  const { pointsAtMistakes } = useTypeScript(tarball)
+  const cases: Case[] = [
+    ['in Express, errors point at the mistake', () => pointsAtMistakes(EXPRESS_5, 'express/mistakes.ts')],
+    ['in Fastify, errors point at the mistake', () => pointsAtMistakes(FASTIFY, 'fastify/mistakes.ts')],
+    ['in node:http, errors point at the mistake', () => pointsAtMistakes(HTTP, 'http/mistakes.mts')],
+  ]
+  testTogether(cases, { atOnce: 2, timeoutMs: 300_000 })
+}
+
+function useTypeScript(tarball: () => string) {
   let folder: string
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-types-'))
@@ -44,22 +59,7 @@ export function checkTypes(tarball: () => string): void {
     expect(wordsAt(await typescript.check(own), source)).toEqual(wordsOfComments(source))
   }
 
-  const cases = [...OLDER, CURRENT].flatMap((version) =>
-    projectsOf(version).map(
-      (project): Case => [`TypeScript ${version}: ${project.name}`, () => takes(version, project)],
-    ),
-  )
-  const mistakes: Case[] = [
-    ['in Express, errors point at the mistake', () => pointsAtMistakes(EXPRESS_5, 'express/mistakes.ts')],
-    ['in Fastify, errors point at the mistake', () => pointsAtMistakes(FASTIFY, 'fastify/mistakes.ts')],
-    ['in node:http, errors point at the mistake', () => pointsAtMistakes(HTTP, 'http/mistakes.mts')],
-  ]
-  testTogether([...cases, ...mistakes], { atOnce: 2, timeoutMs: 300_000 })
-}
-
-function projectsOf(version: string): readonly TypeProject[] {
-  if (version === CURRENT) return SEPARATE
-  return version === OLDER[0] ? [...TOGETHER, ...OF_OLDEST] : TOGETHER
+  return { takes, pointsAtMistakes }
 }
 
 /** Returns the word at which each error stands, after the number of its line. */

@@ -19,8 +19,11 @@ const { version } = JSON.parse(readFileSync(join(own, 'typescript/package.json')
 /** The version of this checkout. */
 export const CURRENT = version.split('.', 2).join('.')
 
-/** The oldest version that the types support. TYPESCRIPTS names others, such as '5.4 6.0'. */
-export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? '5.4').split(' ')
+/** The oldest version that the types support. */
+export const OLDEST = '5.4'
+
+/** The versions before it that are tried. TYPESCRIPTS names others, such as '5.4 6.0'. */
+export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? OLDEST).split(' ')
 
 /** The types of Express 4, and of the oldest Node.js that the package supports. */
 const PACKAGES = {
@@ -29,7 +32,9 @@ const PACKAGES = {
   '@types/node': '20.12.14',
 }
 
-const compilers = Object.fromEntries(OLDER.map((each) => [`typescript-${each}`, `npm:typescript@~${each}.0`]))
+const compilers = Object.fromEntries(
+  [...new Set([OLDEST, ...OLDER])].map((each) => [`typescript-${each}`, `npm:typescript@~${each}.0`]),
+)
 let fetching: Promise<string> | undefined
 
 /** Returns a version of TypeScript, which is fetched at most once. */

@@ -1,0 +1,88 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleWorker } from './bundle-worker.js'
+import { describeConsumers } from './describe-consumers.js'
+import { fetchPackages } from './fetched.js'
+import { NODES, type NodeBinary, nodeOf, PROMISED } from './nodes.js'
+import { bin, usePackedProject } from './packed-project.js'
+import { mustRun } from './run.js'
+import { type Checked, checkTypes } from './type-checks.js'
+import { OF_OLDEST, TOGETHER, VARIANTS } from './type-projects.js'
+import { CURRENT, OLDER, OLDEST } from './typescripts.js'
+
+// The other versions of Node.js and TypeScript, and other runtimes, of which `npm test` tries one each.
+
+jest.setTimeout(300_000)
+
+const packed = usePackedProject()
+
+describe('its types', () => {
+  const older = OLDER.map(
+    (version): Checked => [version, version === OLDEST ? [...TOGETHER, ...OF_OLDEST] : TOGETHER],
+  )
+  checkTypes(() => packed.tarball, [[CURRENT, VARIANTS], ...older])
+})
+
+test('TypeScript takes it under tsconfig.bundler.json', async () => {
+  const checked = mustRun(bin('tsc'), ['-p', 'tsconfig.bundler.json', '--pretty', 'false'], packed.project)
+  await expect(checked).resolves.toBe('')
+})
+
+describeConsumers(
+  packed,
+  PROMISED.filter((major) => !NODES.includes(major)),
+)
+
+describe('the conformance suite of headgate/testing', () => {
+  test('runs under node:test in CommonJS', async () => {
+    const args = ['--test', '--test-reporter=tap', 'store.test.cjs']
+    const printed = await mustRun(process.execPath, args, packed.project)
+    expect(Number(/^# pass (\d+)$/m.exec(printed)?.[1])).toBeGreaterThan(190)
+  })
+
+  test('runs under Vitest', async () => {
+    const vitest = join(await fetchPackages('vitest', { vitest: '~3.2.4' }), 'node_modules/vitest') // for Node 20
+    symlinkSync(vitest, join(packed.project, 'node_modules/vitest'), 'dir')
+    const args = [join(vitest, 'vitest.mjs'), 'run', '--reporter=json', 'vitest.test.mjs']
+    const { numPassedTests, success } = JSON.parse(await mustRun(process.execPath, args, packed.project))
+    expect({ success, passed: numPassedTests > 190 }).toEqual({ success: true, passed: true })
+  })
+})
+
+describe('in the runtime of Cloudflare Workers', () => {
+  let node: NodeBinary
+  beforeAll(async () => {
+    node = await nodeOf(PROMISED.at(-1) as string) // Miniflare needs Node 22
+    const fetched = await fetchPackages('miniflare', { miniflare: '4.20260730.0' })
+    symlinkSync(
+      join(fetched, 'node_modules/miniflare'),
+      join(packed.project, 'node_modules/miniflare'),
+      'dir',
+    )
+    await bundleWorker(packed.project)
+  })
+
+  test.each([
+    ['2026-07-30', 'the one of this Miniflare'],
+    ['2024-09-23', 'the first with what nodejs_compat has of Node.js'],
+  ])('headgate/fetch limits in memory as of %s, %s', async (date) => {
+    const seen = JSON.parse(await mustRun(node.path, ['workers.mjs', date], packed.project))
+    expect(seen).toEqual({
+      headers: {
+        'ratelimit-policy': '"2-in-1min";q=2;w=60',
+        ratelimit: '"2-in-1min";r=1;t=30',
+        'x-ratelimit-limit': '2',
+        'x-ratelimit-remaining': '1',
+        'x-ratelimit-reset': expect.any(String),
+      },
+      resetsInSeconds: expect.closeTo(30, -1),
+      limited: [200, 429, 200],
+      retryAfter: expect.stringMatching(/^(2\d|30)$/),
+      failures: [200, 200, 401, 401, 429],
+      inFlight: [200, 200],
+      redirect: '1',
+      unknown: [200, 200, 429],
+      warnings: ['HEADGATE_NO_ADDRESS'],
+    })
+  })
+})
