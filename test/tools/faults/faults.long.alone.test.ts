@@ -1,0 +1,3 @@
+import { describeFaults, faultsOf, STORES } from './describe-faults.js'
+
+for (const [name, scene, losses] of STORES) describeFaults(name, scene, faultsOf(name, losses))

@@ -1,0 +1,3 @@
+import { describeFirstBursts } from './first-burst.js'
+
+describeFirstBursts(['memcached', 'PostgreSQL'])
