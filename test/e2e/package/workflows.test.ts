@@ -17,6 +17,13 @@ test('CI runs .ci/run on every Node.js that the package promises, as does what t
   expect(engines.node).toMatch(new RegExp(`^>=${PROMISED[0]}\\.`))
 })
 
+test('the long tests run every night, where the tests can install their servers as in CI', () => {
+  const nightly = read('.github/workflows/nightly.yml')
+  expect(nightly).toMatch(/^ {2}schedule:\n {4}- cron: /m)
+  expect(nightly).toMatch(/^ {6}- run: npm run test:long$/m)
+  expect(nightly).toMatch(new RegExp(`^ {6}image: node:${PROMISED[0]}-bookworm$`, 'm'))
+})
+
 test.each(workflows)(
   '%s names scripts that exist, limits its jobs, and uses actions of GitHub by major version',
   (file) => {
