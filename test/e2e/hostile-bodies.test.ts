@@ -24,36 +24,25 @@ const form = (body: string): Sent => ({
   body,
 })
 
-/** Bodies in which no user name can be found. One address that sends them in turn has one bucket. */
+/**
+ * Bodies in which no user name can be found, one for each way in which a parser can return them. Of what a
+ * field can hold, `by-field.test.ts` has more. One address that sends them in turn has one bucket.
+ */
 const MALFORMED: readonly (readonly [string, Sent])[] = [
   ['no body', { method: 'POST' }],
-  ['an empty form', form('')],
-  ['another field', form('user=bob')],
   ['an array in a form', form('username[]=bob&username[]=eve')],
-  ['the field twice', form('username=bob&username=bob')],
   ['an object in a form', form('username[name]=bob')],
   ['__proto__ in a form', form('__proto__[username]=bob')],
-  ['constructor in a form', form('constructor[prototype][username]=bob')],
   ['NUL in a form', form('username=bob%00')],
-  ['2 KB in a form', form(`username=${'b'.repeat(2048)}`)],
   ['10,000 fields', form(Array.from({ length: 10_000 }, (_, i) => `f${i}=bob`).join('&'))],
   ['null', json({ username: null })],
-  ['true', json({ username: true })],
-  ['false', json({ username: false })],
   ['an array', json({ username: ['bob'] })],
-  ['an empty array', json({ username: [] })],
   ['an object', json({ username: { name: 'bob' } })],
-  ['an object with toString', json({ username: { toString: 'bob' } })],
-  ['an object with length', json({ username: { length: 3 } })],
   ['a nested object', json(`${'{"username":'.repeat(1000)}1${'}'.repeat(1000)}`)],
   ['__proto__ in JSON', json('{"__proto__":{"username":"bob"}}')],
-  ['constructor in JSON', json({ constructor: { prototype: { username: 'bob' } } })],
   ['an array as the body', json(['bob'])],
   ['a number that is infinite', json('{"username":1e999}')],
-  ['NUL in JSON', json({ username: 'bob\0' })],
   ['a lone surrogate', json('{"username":"bob\\ud800"}')],
-  ['2 KB in JSON', json({ username: 'b'.repeat(2048) })],
-  ['10 KB of letters that grow when normalised', json({ username: '\ufdfa'.repeat(3000) })],
   ['letters that are too long only when normalised', json({ username: '\ufdfa'.repeat(1000) })],
   ['a body of another type', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'bob' }],
 ]
@@ -147,18 +136,13 @@ describe.each(apps)('byField on %s', (_name, make) => {
     expect(seen).toEqual([200, 200, 200, 429, 429, 429])
   })
 
-  test.each(NAMES)('the name %j has a bucket of its own', async (username) => {
+  test('each name has a bucket of its own', async () => {
     const fresh = rateLimit({ limit: 1, window: '1h', key: byField('username') })
     const app = make().use(express.json(), fresh)
     const own = await serve(app.use((_req, res) => void res.end()))
-    const others = ['bob', ...NAMES.filter((name) => name !== username)]
-    expect(
-      await statuses(
-        own,
-        others.map((name) => json({ username: name })),
-      ),
-    ).toEqual(others.map(() => 200))
-    expect(await statuses(own, times(2, json({ username })))).toEqual([200, 429])
+    const each = NAMES.map((username) => json({ username }))
+    expect(await statuses(own, each)).toEqual(NAMES.map(() => 200))
+    expect(await statuses(own, each)).toEqual(NAMES.map(() => 429))
   })
 
   test('made-up names from one address hit the limit of the address, and fill no more than maxKeys', async () => {

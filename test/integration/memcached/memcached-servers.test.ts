@@ -49,10 +49,13 @@ function keysOn(at: number, { kind }: Policy, count: number): string[] {
   return its.slice(0, count)
 }
 
-describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
-  ['that was killed', (server) => server.kill(), 1500], // what is sent before the end is noticed is waited for
-  ['that hangs', (server) => server.kill('SIGSTOP'), 1500],
-])('of two servers, one %s', (_, lose, withinMs) => {
+/** Whether a call of the server waits for its time-out. */
+type Waits = boolean
+
+describe.each<[string, (server: MemcachedServer) => Promise<void>, Waits]>([
+  ['that was killed', (server) => server.kill(), false],
+  ['that hangs', (server) => server.kill('SIGSTOP'), true],
+])('of two servers, one %s', (_, lose, waits) => {
   test('fails only the charges of its keys, and delays no others', async () => {
     const pairs = POLICIES.flatMap((policy) => {
       const kept = keysOn(1, policy, 20)
@@ -62,14 +65,15 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
       pairs.flatMap(({ policy, lost, kept }) => [[part(lost, policy)], [part(kept, policy)]]),
     )
     await lose(servers[0] as MemcachedServer)
+    let failed = 0
     const calls = pairs.map(({ policy, lost, kept }) => ({
-      failure: failureOf(store.charge([[part(lost, policy)]]), withinMs),
+      failure: failureOf(store.charge([[part(lost, policy)]])).finally(() => failed++),
       outcome: outcomeOf(store.charge([[part(kept, policy)]])),
     }))
-    for (const { error, verdict, tookMs } of await Promise.all(calls.map(({ outcome }) => outcome))) {
+    for (const { error, verdict } of await Promise.all(calls.map(({ outcome }) => outcome))) {
       expect({ error, remaining: verdict?.parts[0]?.remaining }).toEqual({ error: undefined, remaining: 3 })
-      expect(tookMs).toBeLessThan(400)
     }
+    if (waits) expect(failed).toBe(0)
     for (const { failure } of calls) expect((await failure).message).toContain(servers[0]?.url)
   })
 
@@ -84,7 +88,7 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, number]>([
       return [
         [atLost, atKept],
         [atKept, atLost],
-      ].map((charge) => failureOf(store.charge([charge]), withinMs))
+      ].map((charge) => failureOf(store.charge([charge])))
     })
     await Promise.all(failures)
     for (const [i, [, kept]] of keys.entries()) await expectTaken(store, POLICIES[i] as Policy, [kept], 2)

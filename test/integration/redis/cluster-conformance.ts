@@ -5,7 +5,7 @@ import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
 import { describeStoreConformance, type Extent } from '../../support/store-conformance.js'
-import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
+import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, flushAll, latestTimeMs } from './connect-cluster.js'
 
 /** Defines the tests of the store contract for clients of a Cluster: how many for which driver. */
@@ -30,7 +30,7 @@ export function describeClusterConformance(extents: Readonly<Record<string, Exte
     await until('the latest server clock has advanced', hasAdvanced, { everyMs: 1 })
   }
 
-  const drivers = CLUSTER_DRIVERS.filter(([driver]) => driver in extents)
+  const drivers = ALL_CLUSTER_DRIVERS.filter(([driver]) => driver in extents)
   describe.each(drivers)('with a client of %s', (driver, open) => {
     const makeStore = clusterStores(() => cluster, open)
     const setup: ConformanceSetup = {

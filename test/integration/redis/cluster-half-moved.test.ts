@@ -10,12 +10,9 @@ import {
   type SlotMove,
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
-import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, flushAll, ownerOfKey } from './connect-cluster.js'
-import { rejection, timeOf } from './outcomes.js'
-
-/** ioredis tries 16 times, every 100 ms after TRYAGAIN. */
-const GIVES_UP_MS = 3000
+import { rejection } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 10, window: LONG })
 
@@ -34,7 +31,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-describe.each(ALL_CLUSTER_DRIVERS)('with a client of %s,', (_driver, open) => {
+describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
   const makeStore = clusterStores(() => cluster, open)
 
   /** Takes 1 of {tag}:here and 2 of {tag}:there, and begins to move their slot: only {tag}:there has gone. */
@@ -101,9 +98,7 @@ describe.each(ALL_CLUSTER_DRIVERS)('with a client of %s,', (_driver, open) => {
     ]
     for (const charge of charges) {
       const call = store.charge([charge])
-      const [{ message }, tookMs] = await Promise.all([rejection(call), timeOf(call)])
-      expect(message).toMatch(/TRYAGAIN|redirections/)
-      expect(tookMs).toBeLessThan(GIVES_UP_MS)
+      expect((await rejection(call)).message).toMatch(/TRYAGAIN|redirections/)
     }
     expect(await left('{tag}:here', '{tag}:there', '{tag}:new', 'elsewhere')).toEqual([9, 8, 10, 10])
     await move.migrateKeys()
@@ -114,13 +109,15 @@ describe.each(ALL_CLUSTER_DRIVERS)('with a client of %s,', (_driver, open) => {
 
   test('charges of other slots do not wait for a half-moved slot', async () => {
     await chargeOne(store, part('elsewhere', policy))
+    let failed = 0
     const stuck: Promise<unknown>[] = []
     for (let turn = 0; turn < 4; turn++) {
-      stuck.push(rejection(store.charge([[part('{tag}:here', policy), part('{tag}:there', policy)]])))
+      const call = store.charge([[part('{tag}:here', policy), part('{tag}:there', policy)]])
+      stuck.push(rejection(call).then(() => failed++))
       await new Promise(setImmediate)
     }
-    const tookMs = await timeOf(store.charge([[part('elsewhere', policy)]]))
+    await store.charge([[part('elsewhere', policy)]])
+    if (driver === 'ioredis 6') expect(failed).toBe(0) // node-redis does not try again
     await Promise.all(stuck)
-    expect(tookMs).toBeLessThan(100)
   })
 })

@@ -25,4 +25,4 @@ describe('on Valkey, with a client of redis 6', () => {
   describeConformance('redisStore', () => valkey.url, DRIVERS['redis 6'], 'all')
 })
 
-describe('on a Cluster', () => describeClusterConformance({ 'ioredis 6': 'all' }))
+describe('on a Cluster', () => describeClusterConformance({ 'ioredis 6': 'all', 'redis 5': 'all' }))

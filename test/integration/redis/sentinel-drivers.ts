@@ -54,8 +54,12 @@ async function opened(client: NodeRedisSentinel): Promise<SentinelClient> {
 const openNodeRedis = (group: RedisSentinel) => opened(createSentinel(optionsOf(group)))
 const openNodeRedis5 = (group: RedisSentinel) => opened(createSentinel5(optionsOf(group)))
 
-export const SENTINEL_DRIVERS = [
+/** A driver's name, and how to open its client of a Sentinel group. */
+export type SentinelDriver = readonly [string, (group: RedisSentinel) => Promise<SentinelClient>]
+
+export const SENTINEL_DRIVERS: readonly SentinelDriver[] = [
   ['ioredis 6', openIoredis],
   ['redis 6', openNodeRedis],
-  ['redis 5', openNodeRedis5],
-] as const
+]
+
+export const OLDER_SENTINEL_DRIVERS: readonly SentinelDriver[] = [['redis 5', openNodeRedis5]]

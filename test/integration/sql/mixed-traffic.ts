@@ -28,7 +28,7 @@ const WARM = 30
 const COLD = 1000
 const MOST_PARTS = 4
 /** Hot keys reach their limits, so that charges are denied, and only refunds make room. */
-const LIMIT = 250
+const LIMIT = 90
 
 /** The policy by which a key is counted: its first letter says which. */
 export function policyOf(key: string): Policy {

@@ -53,7 +53,6 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       })
       const took = await chargeOthers(store)
       expect(took.length).toBeGreaterThan(20)
-      expect(Math.max(...took)).toBeLessThan(500)
       expect(isDecided).toBe(false)
     })
     const verdicts = await waiting
@@ -81,7 +80,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await store.charge([[part('a free one', policy), part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       const charge = [part('a free one', policy), part('locked', policy)]
-      expect((await failureOf(kind, store.charge([charge]), 8000)).message).toMatch(/lock/i)
+      expect((await failureOf(kind, store.charge([charge]))).message).toMatch(/lock/i)
       expect(await remainingOf(others, policy, ['a free one'])).toEqual([99])
       expect(allowedCount(await others.charge([[part('a free one', policy)]]))).toBe(1)
     })
@@ -92,7 +91,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const { store, table } = await database.makeStore()
     await store.charge([[part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
-      await failureOf(kind, store.charge([[part('locked', policy)]]), 8000)
+      await failureOf(kind, store.charge([[part('locked', policy)]]))
     })
     await pause(200)
     const [left] = await remainingOf(store, policy, ['locked'])

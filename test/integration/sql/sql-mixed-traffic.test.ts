@@ -6,7 +6,7 @@ import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const PROCESSES = 4
 const CALLERS = 40
-const DECISIONS = 8000
+const DECISIONS = 3000
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
   // Nearly every transaction needs a hot row, so that they run one after another: eight batches wait for as
