@@ -62,15 +62,16 @@ describe('a store that reads, decides and writes without a lock fails', () => {
 })
 
 describe.each([
-  ['locks the keys of charges, but not of refunds,', 'charges', /refund/, /^remaining of each key/],
+  ['locks the keys of charges, but not of refunds,', 'charges', 20_000, /refund/, /^remaining of each key/],
   [
     'locks keys in the order of the charge',
     'unsorted',
+    6000, // it waits for ever
     /opposite orders all or nothing: tokenBucket/,
     /a call of the store does not settle/,
   ],
-])('a store that %s fails', (_what, locking, names, message) => {
-  const cases = testsOf(['file', locking], { timeoutMs: 4000 })
+])('a store that %s fails', (_what, locking, timeoutMs, names, message) => {
+  const cases = testsOf(['file', locking], { timeoutMs })
   for (const { name, run } of cases.filter(({ name }) => names.test(name)))
     test(name, () => expect(run()).rejects.toThrow(message))
 })
