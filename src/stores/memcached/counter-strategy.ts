@@ -10,7 +10,8 @@ import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
- * counted before they are allowed. Until units of a denied charge are refunded, others may be denied.
+ * counted before they are allowed. A denied charge refunds its units before its verdict is returned; charges
+ * that are decided meanwhile may be denied for them.
  *
  * All charges of one key in a batch are one increment, whose reply shows what others counted before. For
  * example, charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
@@ -18,7 +19,7 @@ import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.
  *     incr key:7 5               -> 8      3 were there before  } one write to the server
  *     get  key:6, get key:5      -> 1, 3   or from the cache    }
  *     used: 3 + 1 + 3 = 7 of 10            the 2 are allowed, the 3 would make 12: denied
- *     decr key:7 3                         after the verdicts are returned
+ *     decr key:7 3                         before the verdicts are returned
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
@@ -34,9 +35,7 @@ export function counterStrategy(transport: Transport) {
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
-    const refundUnits = (units: number) => {
-      if (units > 0) io.subtract(key, counter, units).catch(warnRefundFailed)
-    }
+    const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
     const added = unitsWanted(charges, policy)
     const adding = io.add(key, counter, added, counters.expirationAt(nowMs))
     try {
@@ -46,10 +45,11 @@ export function counterStrategy(transport: Transport) {
         slices.invalidate(key)
         verdicts = evaluate(charges, policy, before, await slices.read(key, counters, nowMs), nowMs)
       }
-      refundUnits(added - unitsOf(charges, (i) => verdicts[i]?.allowed === true))
+      const denied = added - unitsOf(charges, (i) => verdicts[i]?.allowed === true)
+      if (denied > 0) await refundUnits(denied)
       return verdicts
     } catch (error) {
-      adding.then(() => refundUnits(added)).catch(() => undefined)
+      if (added > 0) adding.then(() => refundUnits(added)).catch(() => undefined)
       throw error
     }
   }

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
+import { memjsTransport } from '../../../src/stores/memcached/connection.js'
+import { counterStrategy } from '../../../src/stores/memcached/counter-strategy.js'
+import { decrement, type MemcachedRequest } from '../../../src/stores/memcached/protocol.js'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,
@@ -95,6 +98,23 @@ test.each(COUNTING)('limiters of several processes never fail open on a hot key:
     open: all.filter(({ source }) => source === 'open').length,
     allowed: all.filter(({ allowed }) => allowed).length,
   }).toEqual({ open: 0, allowed: 50 })
+})
+
+test.each(COUNTING)('a denial arrives after the server has its units back: %s', async (_, policyOf) => {
+  const { request, socketOf } = memjsTransport(open(server.url))
+  const { opcode } = decrement('key', 1)
+  let refunds = 0
+  const strategy = counterStrategy({
+    socketOf,
+    async request(routingKey: string, sent: MemcachedRequest) {
+      const reply = await request(routingKey, sent)
+      if (sent.opcode === opcode) refunds++
+      return reply
+    },
+  })
+  const policy = policyOf(5)
+  const verdicts = await strategy.charge('key', [[part('key', policy, 3)], [part('key', policy, 3)]], policy)
+  expect([allowedCount(verdicts), refunds]).toEqual([1, 1])
 })
 
 test('a bucket that the server has no memory to write stays unchanged', async () => {
