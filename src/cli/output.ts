@@ -1,5 +1,5 @@
-/** Any character that could steer a terminal, or that shows nothing. */
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+import { escapeUnprintable } from '../util/printable.js'
+
 const MAX_SHOWN = 80
 
 /**
@@ -8,23 +8,12 @@ const MAX_SHOWN = 80
 export function printable(text: string): string {
   const characters = Array.from(text.slice(0, 2 * MAX_SHOWN))
   const isLong = characters.length > MAX_SHOWN || text.length > 2 * MAX_SHOWN
-  return oneLine(isLong ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : text)
-}
-
-/** Returns a whole text on one line, without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
+  return escapeUnprintable(isLong ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : text)
 }
 
 /** Returns a value as JSON, with every character escaped that could steer a terminal. */
 export function jsonText(value: object): string {
-  const json = JSON.stringify(value, null, 2)
-  return `${json.replace(UNPRINTABLE, (char) => (char === '\n' ? char : escapeUnits(char)))}\n`
-}
-
-function escapeUnits(char: string): string {
-  const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  return `${JSON.stringify(value, null, 2).split('\n').map(escapeUnprintable).join('\n')}\n`
 }
 
 /** Returns a line of a report for people. */

@@ -3,6 +3,7 @@ import { isKey, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
+import { escapeUnprintable } from '../util/printable.js'
 import type { LoginSettings } from './options.js'
 
 /** The events that a guard emits, with their arguments. */
@@ -82,7 +83,7 @@ function addressNow<Req>(read: KeyFunction<Req>, req: Req): string | undefined {
   try {
     const address = read(req)
     if (isPromise(address)) address.then(undefined, () => undefined)
-    return typeof address === 'string' ? address : undefined
+    return typeof address === 'string' ? escapeUnprintable(address) : undefined
   } catch {
     return undefined
   }

@@ -1,12 +1,17 @@
+import { escapeUnprintable } from './printable.js'
+
 /** Returns whether a text looks like `scheme://…` or `user:password@…`. */
 function looksLikeCredential(text: string): boolean {
   const colonAt = text.indexOf(':')
   return text.includes('://') || (colonAt >= 0 && text.includes('@', colonAt))
 }
 
-/** Returns how an error message shows a value: short, on one line; a likely credential only as its kind. */
+/**
+ * Returns how an error message shows a value: short, on one line, without control characters; a likely
+ * credential only as its kind.
+ */
 export function show(value: unknown): string {
-  const text = spell(value)
+  const text = escapeUnprintable(spell(value))
   return looksLikeCredential(typeof value === 'string' ? value : text) ? showKind(value) : text
 }
 

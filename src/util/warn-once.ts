@@ -1,18 +1,21 @@
+import { escapeUnprintable } from './printable.js'
 import { processWide } from './process-wide.js'
 
 const emitted = processWide('warnings', () => new Set<string>())
 
 /**
  * Emits a process warning with a stable code, once per process: a busy server must not fill its log. Logs it
- * on Cloudflare Workers, which print no warnings, and where there are none.
+ * on Cloudflare Workers, which print no warnings, and where there are none. The message may hold text of a
+ * client, such as that of an error that its request caused: it is printed on one line.
  */
 export function warnOnce(code: `HEADGATE_${string}`, message: string): void {
   if (emitted.has(code)) return
   emitted.add(code)
+  const line = escapeUnprintable(message)
   const { process, navigator } = globalThis as Platform
-  process?.emitWarning?.(message, { type: 'HeadgateWarning', code })
+  process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
   const isPrinted = process?.emitWarning && navigator?.userAgent !== 'Cloudflare-Workers'
-  if (!isPrinted) console.warn(`[${code}] ${message}`)
+  if (!isPrinted) console.warn(`[${code}] ${line}`)
 }
 
 /** What not every platform has. */

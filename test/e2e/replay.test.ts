@@ -182,7 +182,7 @@ describe('the report', () => {
     expect(stdout).toContain(
       'denied        1 of 3 requests (33.33 %)\n              1 of 1 clients (100.00 %)',
     )
-    expect(stdout).toContain('user:x\\u{1b}[2J\\u{202e}  1 of 3')
+    expect(stdout).toContain('user:x\\u001b[2J\\u202e  1 of 3')
     expect(stdout).not.toMatch(/[^\n -~]/)
     const { stdout: json } = await run(['replay', file, ...LIMIT, '--key', 'user', '--json'])
     expect(json).not.toMatch(/[^\n -~]/)

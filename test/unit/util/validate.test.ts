@@ -38,6 +38,21 @@ test.each<[unknown, string]>([
   expect(show(value)).toBe(expected)
 })
 
+test.each([
+  ['a C0 control', '\u001b[2J', '\\u001b[2J'],
+  ['a delete', '\u007f', '\\u007f'],
+  ['a C1 control, as a forwarding header may hold it', '\u009b2J', '\\u009b2J'],
+  ['a line separator', 'a\u2028b', 'a\\u2028b'],
+  ['a paragraph separator', 'a\u2029b', 'a\\u2029b'],
+  ['an override of direction', '\u202egnp.exe', '\\u202egnp.exe'],
+  ['an isolate', '\u2066a', '\\u2066a'],
+  ['half a surrogate pair', '\ud83d', '\\ud83d'],
+  ['a tag', '\u{e0041}', '\\udb40\\udc41'],
+])('a value with %s is shown without it', (_what, text, shown) => {
+  expect(show(text)).toBe(`"${shown}"`)
+  expect(show(Symbol(text))).toBe(`Symbol(${shown})`)
+})
+
 test('a wrong option says who, which, what it must be, what it was, and the fix where there is one', () => {
   const error = wrongOption('someone', 'limit', 'a number', 'x', 'Did you mean limit: 1?')
   expect(error).toBeInstanceOf(TypeError)

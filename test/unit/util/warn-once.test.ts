@@ -24,6 +24,11 @@ test('each code is emitted once', () => {
   expect(emitted.map(([message]) => message)).toEqual(['HEADGATE_A', 'HEADGATE_B'])
 })
 
+test('text of a client in a warning neither steers a terminal nor ends the line', () => {
+  warnOnce('HEADGATE_TEST', 'headgate: a listener threw (\u009b2J\r\n\u2028\u202e).')
+  expect(emitted[0]?.[0]).toBe('headgate: a listener threw (\\u009b2J\\u000d\\u000a\\u2028\\u202e).')
+})
+
 describe('a warning is logged, with its code', () => {
   const logged = () => jest.spyOn(console, 'warn').mockImplementation(() => undefined)
   const warnTwice = () => {
