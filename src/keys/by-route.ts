@@ -1,9 +1,21 @@
 import { asRequest, type KeyFunction } from './key.js'
 
+/** The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as. */
+const COUNTED_AS = new Map([
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'].map(
+    (method) => [method, method] as const,
+  ),
+  ['HEAD', 'GET'],
+])
+
+/** Stands for all other methods. */
+const OTHER = '*'
+
 /**
  * Identifies a route by method and pattern, such as `GET /users/:id`: not by the raw path, which a client
- * can vary. HEAD counts as GET, which Express serves it with. Join it with a client's key: `key: [byIp(),
- * byRoute()]`.
+ * can vary. HEAD counts as GET, which Express serves it with. Methods beyond those of HTTP, PATCH and QUERY
+ * count as one: many servers take any word as a method, and each would be a fresh bucket. Join it with a
+ * client's key: `key: [byIp(), byRoute()]`.
  *
  * In Express the pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before
  * routing, as in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path
@@ -13,7 +25,7 @@ import { asRequest, type KeyFunction } from './key.js'
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
     const { method, baseUrl, route } = asRequest(subject)
-    const verb = method === 'HEAD' ? 'GET' : String(method ?? '')
+    const verb = typeof method === 'string' ? (COUNTED_AS.get(method) ?? OTHER) : ''
     // Express matches mount paths in any case.
     const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
     const { path: pattern = fastifyPattern(subject) } = (route ?? {}) as { path?: unknown }

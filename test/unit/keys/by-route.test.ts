@@ -36,6 +36,12 @@ test('HEAD counts as GET, and other methods by themselves', () => {
   expect(keys).toEqual(['GET /a', 'GET /a', 'POST /a', 'OPTIONS /a'])
 })
 
+test('methods that a client invents share one bucket', () => {
+  const methods = ['BREW', 'get', 'patch', 'PROPFIND', 'A'.repeat(1000), '']
+  const keys = methods.map((method) => key({ method, route: { path: '/a' } }))
+  expect(keys).toEqual(methods.map(() => '* /a'))
+})
+
 test('the key does not depend on the case of a mount path, as routing in Express does not', () => {
   expect(key({ method: 'GET', baseUrl: '/API' })).toBe(key({ method: 'GET', baseUrl: '/api' }))
 })
