@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { escapeUnprintable } from '../util/printable.js'
 import { didYouMean } from './arguments.js'
 import { InputError, PartialOutputError, UsageError } from './failures.js'
 import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
-import { oneLine } from './output.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
 
 const HELP = `Usage: headgate <command>
@@ -12,6 +13,7 @@ Commands:
   inspect   shows what a store has of a client, and why it is limited
   release   forgets what a client has used
   block     bans a client for a while
+  version   prints the version, as --version and -v do
 
 headgate <command> --help lists the options.
 `
@@ -27,39 +29,62 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   inspect: { help: INSPECT_HELP, run: inspectCommand },
   release: { help: RELEASE_HELP, run: releaseCommand },
   block: { help: BLOCK_HELP, run: blockCommand },
+  version: { help: HELP, run: async () => `${packageVersion()}\n` },
+  help: { help: HELP, run: async ([about = 'help']) => commandNamed(about).help },
 }
+
+const OTHER_NAMES = new Map([
+  ['--version', 'version'],
+  ['-v', 'version'],
+  ['--help', 'help'],
+  ['-h', 'help'],
+])
 
 /** Runs a command line. Returns the exit code: 0 done, 1 an input or a store failed, 2 wrong arguments. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
-  const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   try {
-    if (name === '--help' || name === '-h' || name === 'help') return print(HELP)
     if (name === undefined) throw new UsageError('no command given')
-    if (command === undefined) throw unknownCommand(name)
+    const command = commandNamed(OTHER_NAMES.get(name) ?? name)
     return print(asksForHelp(rest) ? command.help : await command.run(rest))
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof InputError)) throw error
     if (error instanceof PartialOutputError) print(error.printed)
     const isUsage = error instanceof UsageError
-    const help = command === undefined ? 'headgate --help' : `headgate ${name} --help`
-    const fix = isUsage ? ` (${help} shows what can be used)` : ''
-    process.stderr.write(`headgate: ${oneLine(error.message.replaceAll('\n', ' '))}${fix}\n`)
+    const fix = isUsage ? ` (${helpFor(name)} shows what can be used)` : ''
+    process.stderr.write(`headgate: ${escapeUnprintable(error.message.replaceAll('\n', ' '))}${fix}\n`)
     return isUsage ? 2 : 1
   }
 }
 
 function asksForHelp(args: readonly string[]): boolean {
-  return args.includes('--help') || args.includes('-h')
+  const end = args.indexOf('--')
+  const options = end < 0 ? args : args.slice(0, end)
+  return options.includes('--help') || options.includes('-h')
 }
 
-function unknownCommand(name: string): UsageError {
+/** Returns the command line that explains a command; the one that lists all, where no command has its own help. */
+function helpFor(name = ''): string {
+  const hasHelp = Object.hasOwn(COMMANDS, name) && COMMANDS[name]?.help !== HELP
+  return hasHelp ? `headgate ${name} --help` : 'headgate --help'
+}
+
+/** Returns a command. Throws a `UsageError` where there is none. */
+function commandNamed(name: string): Command {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command !== undefined) return command
   const fix = didYouMean('', name, Object.keys(COMMANDS))
-  return new UsageError(`there is no command ${JSON.stringify(name)}${fix}`)
+  throw new UsageError(`there is no command ${JSON.stringify(name)}${fix}`)
+}
+
+/** Returns the version in package.json, which lies two folders up from here and from `dist/esm` alike. */
+function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(text: string): number {
-  process.stdout.on('error', reportUnwritten)
+  if (!process.stdout.listeners('error').includes(reportUnwritten))
+    process.stdout.on('error', reportUnwritten)
   process.stdout.write(text)
   return 0
 }
@@ -68,5 +93,5 @@ function print(text: string): number {
 function reportUnwritten({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return
   process.exitCode = 1
-  process.stderr.write(`headgate: cannot write the output: ${oneLine(message)}\n`)
+  process.stderr.write(`headgate: cannot write the output: ${escapeUnprintable(message)}\n`)
 }

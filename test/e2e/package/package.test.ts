@@ -59,13 +59,14 @@ test.each(ENTRIES)(
   },
 )
 
-test('npx headgate runs the command', async () => {
-  const { code, output } = await outputOf(join(packed.project, 'node_modules/.bin/headgate'), [
-    'replay',
-    '--help',
-  ])
-  expect(output).toMatch(/^Usage: headgate replay/)
-  expect(code).toBe(0)
+test('npx headgate runs the command, which knows its version', async () => {
+  const command = join(packed.project, 'node_modules/.bin/headgate')
+  const help = await outputOf(command, ['replay', '--help'])
+  expect(help).toEqual({ code: 0, output: expect.stringMatching(/^Usage: headgate replay/) })
+  const { version } = JSON.parse(
+    readFileSync(join(packed.project, 'node_modules/headgate/package.json'), 'utf8'),
+  )
+  expect(await outputOf(command, ['--version'])).toEqual({ code: 0, output: `${version}\n` })
 })
 
 test("require('headgate/express-rate-limit') returns the function, with the other exports on it", async () => {
