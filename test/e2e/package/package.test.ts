@@ -66,7 +66,7 @@ test('npx headgate runs the command, which knows its version', async () => {
   const { version } = JSON.parse(
     readFileSync(join(packed.project, 'node_modules/headgate/package.json'), 'utf8'),
   )
-  expect(await outputOf(command, ['--version'])).toEqual({ code: 0, output: `${version}\n` })
+  expect(await outputOf(command, ['--version'])).toEqual({ code: 0, output: version })
 })
 
 test("require('headgate/express-rate-limit') returns the function, with the other exports on it", async () => {

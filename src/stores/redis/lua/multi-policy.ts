@@ -33,6 +33,7 @@ local policies = cjson.decode(ARGV[1])
 for _, p in ipairs(policies) do
   p.format = '<' .. string.rep('d', p[2])
   p.fresh = string.rep('\\0', 8 * p[2])
+  for i = 3, #p do p[i] = p[i] + 0.0 end
 end
 
 -- By number of the key. A foreign key has no state.

@@ -16,9 +16,15 @@ const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or no
   and so is every item that names it. A server that takes no writes (out of memory, a replica) refuses the
   first one, so nothing has changed then; what needs no write, such as a denial, is still decided.`
 
+/**
+ * Redis runs Lua 5.1, and Dragonfly Lua 5.4, which has integers beside floats: JSON, `tonumber` and `floor` may
+ * return either. Integers wrap around, so a product needs a float: scripts make the params of policies floats.
+ * `/` always returns a float, and as an index or in a state both are the same.
+ */
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack
+local unpack = table.unpack or unpack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000 -- the same double as in JavaScript
 local keys = KEYS
@@ -48,7 +54,9 @@ export const WRITE = `
       refused = try('SET', key, bytes).err
     else
       expires_at = ceil(expires_at)
-      refused = try('SET', key, bytes, 'PXAT', string.format('%d%03d', expires_at / 1000, expires_at % 1000)).err
+      local ms = expires_at % 1000
+      local at = string.format('%d%03d', (expires_at - ms) / 1000, ms)
+      refused = try('SET', key, bytes, 'PXAT', at).err
     end`
 
 const END = `

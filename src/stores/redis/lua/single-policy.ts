@@ -22,7 +22,7 @@ export function singlePolicyScript({ kind, width, params: { length } }: Policy):
 
 function bodyFor(kind: Policy['kind'], length: number, width: number): string {
   const { once, clamp, take, expiry } = LUA_POLICIES[kind]
-  const params = Array.from({ length }, (_, i) => `tonumber(ARGV[${i + 2}])`).join(', ')
+  const params = Array.from({ length }, (_, i) => `ARGV[${i + 2}] + 0.0`).join(', ')
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
   const format = `'<${'d'.repeat(width)}'`
   // Where all places in the state are fixed, locals in place of a table take a tenth less time.

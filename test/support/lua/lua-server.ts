@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { RedisClient } from '../../../src/stores/redis/ioredis/client.js'
+import { findOrInstall } from '../servers/install.js'
+
+/** How a server reads whole numbers in JSON. Which one Dragonfly's cjson does depends on its version. */
+export type JsonNumbers = 'integers' | 'floats'
+
+/** Runs the scripts of the Redis store in Lua 5.4, as Dragonfly does. Keys that a script does not declare fail. */
+export interface LuaServer {
+  /** What the store takes in place of a client of ioredis. */
+  readonly client: RedisClient
+  /** The server's time in microseconds, a whole number. It stands still unless it is set. */
+  nowUs: number
+  /** Returns the bytes of a key; `undefined` for a missing one. */
+  read(key: string): Promise<Buffer | undefined>
+  stop(): Promise<void>
+}
+
+const encode = (text: string) => `$${Buffer.from(text).toString('hex')}`
+
+export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
+  const { request, stop } = await startLua(numbers)
+  const known = new Set<string>()
+
+  async function run(command: string, script: string, keyCount: string, words: readonly string[]) {
+    const sha1 = command === 'evalsha' ? script : createHash('sha1').update(script).digest('hex')
+    if (command === 'eval') await request('script', sha1, encode(script))
+    else if (!known.has(sha1)) throw new Error('NOSCRIPT No matching script.')
+    known.add(sha1)
+    return request('run', server.nowUs, sha1, keyCount, ...words.map(encode))
+  }
+
+  const call = (command: string, ...args: readonly string[]) =>
+    request('call', server.nowUs, command, ...args.map(encode))
+
+  const server: LuaServer = {
+    nowUs: 0,
+    client: {
+      status: 'ready',
+      options: { autoResendUnfulfilledCommands: false },
+      callBuffer(command, ...args) {
+        if (command === 'unlink') return call('DEL', ...args)
+        const [script = '', keyCount = '', ...words] = args
+        return run(command, script, keyCount, words)
+      },
+      pipeline: () => {
+        throw new Error('not needed')
+      },
+      on: () => undefined,
+    },
+    async read(key) {
+      const [bytes] = (await call('MGET', key)) as [Buffer | undefined]
+      return bytes
+    },
+    stop,
+  }
+  return server
+}
+
+/** Starts the program. Requests are answered in order. */
+async function startLua(numbers: JsonNumbers) {
+  const program = await findOrInstall({ program: 'lua5.4', debianPackage: 'lua5.4' })
+  const child = spawn(program, [join(__dirname, 'server.lua'), numbers], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const waiting: ((line: string) => void)[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => waiting.shift()?.(line))
+
+  return {
+    async request(...words: readonly (string | number)[]): Promise<unknown> {
+      const replied = new Promise<string>((resolve) => waiting.push(resolve))
+      child.stdin.write(`${words.join(' ')}\n`)
+      const [kind, ...values] = (await replied).split(' ')
+      if (kind === 'error') throw new Error(String(decodeWord(values.join(''))))
+      const decoded = values.map(decodeWord)
+      return kind === 'list' ? decoded : decoded[0]
+    },
+    async stop(): Promise<void> {
+      child.stdin.end()
+      await once(child, 'close')
+    },
+  }
+}
+
+function decodeWord(word: string): Buffer | number | undefined {
+  if (word === '-') return undefined
+  return word.startsWith('$') ? Buffer.from(word.slice(1), 'hex') : Number(word)
+}
