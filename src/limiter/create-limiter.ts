@@ -61,7 +61,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       ...lease,
       onReturnFailed: (error) => emitFailure(events, 'refundFailed', error, CLOSED),
     },
-    onChange: (state, cause) => emit(events, 'storeState', [state, cause]),
+    onChange: (...change) => emit(events, 'storeState', change),
   })
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error))
   const units = unitsOf(store)

@@ -31,8 +31,12 @@ export interface LimiterEvents<Subject> {
   candidate: [tried: Decision, enforced: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
-  /** The circuit breaker changed its state. `cause` is the store's last error, unless it is closed. */
-  storeState: [state: BreakerState, cause: StoreError | undefined]
+  /**
+   * A circuit breaker changed its state. `cause` is the store's last error, unless it is closed. A store of
+   * several servers has one for each: `server` says which. `'closed'` also says that a server is not called
+   * any more, as after a failover.
+   */
+  storeState: [state: BreakerState, cause: StoreError | undefined, server?: string]
   /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
   /**

@@ -7,28 +7,36 @@ import { fromCallback } from '../util/maybe-promise.js'
 
 /** The health of a limiter's store. */
 export interface Health {
-  /** Whether the store answered. */
+  /** Whether the store answered; of several servers, whether all answered that were asked. */
   readonly isHealthy: boolean
   /** The store's name, such as `'redis'`. */
   readonly store: string
-  /** The circuit breaker of the store: `'closed'` = all charges reach it, `'open'` = none for a moment. */
+  /**
+   * The circuit breaker of the store: `'closed'` = all charges reach it, `'open'` = none for a moment. Of
+   * several servers, the worst.
+   */
   readonly state: BreakerState
   /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
-  /** Why the store is not healthy; `undefined` where it is. */
+  /** Why the store is not healthy; `undefined` where it is. Its `server` is the one of several that failed. */
   readonly cause: StoreError | undefined
 }
 
-/** Returns the health of a store by a peek at `key`. Like any call, it may be the breaker's probe. */
+/**
+ * Returns the health of a store by a peek at `key`, and at a similar key on each server whose circuit breaker
+ * is not closed. Like any call, a peek may be the breaker's probe.
+ */
 export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
-  const peek: Part = { key, policy: consecutive({ limit: 1 }), cost: 0 }
+  const policy = consecutive({ limit: 1 })
   const sinceMs = performance.now()
-  let cause: StoreError | undefined
-  try {
-    await fromCallback<Verdict>((settle) => store.charge([peek], settle))
-  } catch (error) {
-    cause = error as StoreError // a guarded store fails with nothing else
-  }
+  const outcomes = await Promise.allSettled(
+    store.probeKeys(key).map(async (each) => {
+      const peek: Part = { key: each, policy, cost: 0 }
+      await fromCallback<Verdict>((settle) => store.charge([peek], settle))
+    }),
+  )
+  const failure = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  const cause: StoreError | undefined = failure?.reason // a guarded store fails with nothing else
   const tookMs = performance.now() - sinceMs
   return { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs, cause }
 }

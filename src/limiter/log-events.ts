@@ -62,10 +62,14 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void 
       `${title}: ${remaining} of ${limit} left of ${policy}`,
     )
   })
-  on('storeState', (state: string, err: unknown) => {
-    const fields = { limiter: name, event: 'storeState', state, ...(err !== undefined && { err }) }
+  on('storeState', (state: string, err: unknown, server?: string) => {
+    const details = { ...(server !== undefined && { server }), ...(err !== undefined && { err }) }
     const level = state === 'open' ? 'warn' : 'info'
-    logger[level](fields, `${title}: the circuit breaker is ${state}`)
+    const breaker = server === undefined ? 'the circuit breaker' : `the circuit breaker of ${server}`
+    logger[level](
+      { limiter: name, event: 'storeState', state, ...details },
+      `${title}: ${breaker} is ${state}`,
+    )
   })
   onFailure('storeError', 'the store could not decide')
   onFailure('limitsLost', 'the store lost limits')

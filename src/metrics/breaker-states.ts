@@ -1,39 +1,49 @@
-import { BREAKER_STATES } from '../resilience/circuit-breaker.js'
+import { worstState } from '../resilience/circuit-breaker.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
+import { groupBy } from '../util/group-by.js'
 
 type State = StoreStateChange['state']
 
-/** The state of a circuit breaker. */
+/** The state of the circuit breakers of a series. */
 export interface Breaker {
   readonly limiter: string | undefined
   readonly store: string
   readonly state: State
 }
 
+/** The circuit breakers of one limiter: those of its store's servers that are not closed. */
+interface LimiterBreakers extends Omit<Breaker, 'state'> {
+  readonly states: Map<string | undefined, State>
+}
+
 /**
  * Creates what remembers the states of circuit breakers, by the messages of the channel `headgate:store`.
- * Each limiter has its own; of those with the same name and store, which share a series, it shows the worst.
+ * Each limiter has its own, one for each server of its store. A series shows the worst of its limiters, which
+ * have the same name and store.
  */
 export function breakerStates() {
-  const breakers = new Map<object, Breaker>()
+  const byInstance = new Map<object, LimiterBreakers>()
 
   function update(message: Exclude<StoreMessage, { type: 'batch' }>): void {
     const { type, instance, limiter, store } = message
-    if (type === 'close') breakers.delete(instance)
-    else if (type === 'state') breakers.set(instance, { limiter, store, state: message.state })
-    else if (!breakers.has(instance)) breakers.set(instance, { limiter, store, state: 'closed' })
+    if (type === 'close') {
+      byInstance.delete(instance)
+      return
+    }
+    const known = byInstance.get(instance) ?? { limiter, store, states: new Map() }
+    byInstance.set(instance, known)
+    if (type !== 'state') return
+    if (message.state === 'closed') known.states.delete(message.server)
+    else known.states.set(message.server, message.state)
   }
 
   /** Returns the worst state for each name of a limiter and of its store. */
   function worst(): readonly Breaker[] {
-    const byName = new Map<string, Breaker>()
-    for (const breaker of breakers.values()) {
-      const name = `${breaker.limiter ?? ''}\n${breaker.store}`
-      const other = byName.get(name)
-      if (other === undefined || BREAKER_STATES.indexOf(other.state) < BREAKER_STATES.indexOf(breaker.state))
-        byName.set(name, breaker)
-    }
-    return [...byName.values()]
+    const series = groupBy(byInstance.values(), ({ limiter, store }) => `${limiter ?? ''}\n${store}`)
+    return Array.from(series.values(), (same) => {
+      const { limiter, store } = same[0] as LimiterBreakers
+      return { limiter, store, state: worstState(same.flatMap(({ states }) => [...states.values()])) }
+    })
   }
 
   return { update, worst }

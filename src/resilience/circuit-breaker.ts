@@ -6,15 +6,44 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** All states, the worse the later. */
 export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
 
-/** Counts the changes of state: the outcome of a call counts only in the generation that admitted it. */
-export type Generation = number
+/** Admits calls between two changes of state: their outcomes count only until the next one. */
+export interface Generation {
+  /** The server that was called, if the call needs only one. */
+  readonly server: string | undefined
+  /** Records a reply. A partial one, such as a denial, may have come before other servers were asked. */
+  recordSuccess(isPartial?: boolean): void
+  recordFailure(error: StoreError): void
+}
 
-/** Called at each change of state, with the store's last error while the breaker is not closed. */
-export type OnBreakerChange = (state: BreakerState, cause: StoreError | undefined) => void
+/** What a call asks before it is sent, and waits for. */
+export interface Admission {
+  readonly state: BreakerState
+  /** The store's last error, while the breaker is not closed. */
+  readonly cause: StoreError | undefined
+  /** The server that calls are kept from; `undefined` where the store has one, or does not know which. */
+  readonly server: string | undefined
+  /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
+  admit(): Generation | undefined
+  /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
+  nextChange(): Promise<unknown>
+}
+
+/** A circuit breaker of one server, or of a store with one server. */
+export interface CircuitBreaker extends Admission {
+  /** Whether `admit` would admit a call now. */
+  readonly isReady: boolean
+  /** How many calls have succeeded. */
+  readonly successes: number
+}
+
+/** A change of state, with the store's last error while the breaker is not closed. */
+export type BreakerChange = [state: BreakerState, cause: StoreError | undefined, server?: string]
+
+export type OnBreakerChange = (...change: BreakerChange) => void
 
 const MAX_FAILURES_IN_A_ROW = 5
-/** Time-outs this close together count as one failure in a row: they have one reason. */
-const TIMEOUT_BURST_MS = 10
+/** Failures this close together count as one failure in a row: they have one reason. */
+const BURST_MS = 10
 /** The breaker opens when at least half of the calls in about a second fail, if there are this many. */
 const MIN_CALLS = 20
 const RATE_WINDOW_MS = 1000
@@ -23,15 +52,23 @@ const MAX_EARLIER_CALLS = 100
 /** The longest time open; the shortest is half of it. Random, so that processes do not probe in step. */
 const MAX_OPEN_MS = 1000
 
+/** Returns the worst of some states; `'closed'` where there are none. */
+export function worstState(states: Iterable<BreakerState>): BreakerState {
+  let worst = 0
+  for (const state of states) worst = Math.max(worst, BREAKER_STATES.indexOf(state))
+  return BREAKER_STATES[worst] as BreakerState
+}
+
 /**
- * Creates a circuit breaker, which keeps calls away from a store that fails, so that requests do not wait
+ * Creates a circuit breaker, which keeps calls away from a server that fails, so that requests do not wait
  * for it. It opens after five failures in a row, or when half of the calls are failures. After 0.5 to 1 s
  * it is half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
  */
-export function circuitBreaker(onChange: OnBreakerChange) {
+export function circuitBreaker(onChange: OnBreakerChange, server?: string): CircuitBreaker {
   let state: BreakerState = 'closed'
   let cause: StoreError | undefined
-  let generation: Generation = 1
+  let generation = nextGeneration()
+  let successes = 0
   let failuresInARow = 0
   let failures = 0
   let calls = 0
@@ -43,22 +80,44 @@ export function circuitBreaker(onChange: OnBreakerChange) {
   function changeTo(next: BreakerState, error?: StoreError): void {
     state = next
     cause = error
-    generation++
+    generation = nextGeneration()
     failuresInARow = 0
     failures = 0
     calls = 0
-    onChange(next, error)
+    if (server === undefined) onChange(next, error)
+    else onChange(next, error, server)
     for (const resolve of waiting.splice(0)) resolve()
   }
 
-  function countFailure(isTimeout: boolean): void {
+  function nextGeneration(): Generation {
+    const own: Generation = {
+      server,
+      recordSuccess() {
+        if (own !== generation) return
+        successes++
+        failuresInARow = 0
+        calls++
+        if (state === 'half-open') changeTo('closed')
+      },
+      recordFailure(error) {
+        if (own !== generation) return
+        countFailure()
+        if (state === 'closed' && !isFailing()) return
+        probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
+        changeTo('open', error)
+      },
+    }
+    return own
+  }
+
+  function countFailure(): void {
     const nowMs = performance.now()
     if (nowMs - windowStartMs > RATE_WINDOW_MS) {
       windowStartMs = nowMs
       failures = 0
       calls = Math.min(calls, MAX_EARLIER_CALLS)
     }
-    if (!isTimeout || nowMs - lastBurstMs > TIMEOUT_BURST_MS) {
+    if (nowMs - lastBurstMs > BURST_MS) {
       failuresInARow++
       lastBurstMs = nowMs
     }
@@ -70,35 +129,28 @@ export function circuitBreaker(onChange: OnBreakerChange) {
     return failuresInARow >= MAX_FAILURES_IN_A_ROW || (calls >= MIN_CALLS && failures >= calls / 2)
   }
 
+  const isPauseOver = () => state === 'open' && performance.now() >= probeAtMs
+
   return {
-    get state(): BreakerState {
+    server,
+    get state() {
       return state
     },
-    /** The store's last error, while the breaker is not closed. */
-    get cause(): StoreError | undefined {
+    get cause() {
       return cause
     },
-    /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
-    admit(): Generation | undefined {
+    get successes() {
+      return successes
+    },
+    get isReady() {
+      return state === 'closed' || isPauseOver()
+    },
+    admit() {
       if (state === 'closed') return generation
-      if (state === 'half-open' || performance.now() < probeAtMs) return undefined
+      if (!isPauseOver()) return undefined
       changeTo('half-open', cause)
       return generation
     },
-    /** Resolves at the next change of state: while half-open, when the outcome of the probe is known. */
     nextChange: () => new Promise<void>((resolve) => waiting.push(resolve)),
-    recordSuccess(of: Generation): void {
-      if (of !== generation) return
-      failuresInARow = 0
-      calls++
-      if (state === 'half-open') changeTo('closed')
-    },
-    recordFailure(of: Generation, error: StoreError, isTimeout = false): void {
-      if (of !== generation) return
-      countFailure(isTimeout)
-      if (state === 'closed' && !isFailing()) return
-      probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
-      changeTo('open', error)
-    },
   }
 }

@@ -1,16 +1,12 @@
 import { publishToStoreChannel, type StoreOperation, storeChannel } from '../stores/shared/store-channel.js'
-import { type Submit, submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
-import { fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { fromCallback, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
-import {
-  type BreakerState,
-  circuitBreaker,
-  type Generation,
-  type OnBreakerChange,
-} from './circuit-breaker.js'
-import { onlyVerdict, validateTime, validateVerdict } from './validate-verdict.js'
+import type { Admission, BreakerState, Generation, OnBreakerChange } from './circuit-breaker.js'
+import { performPerServer } from './per-server.js'
+import { serverBreakers } from './server-breakers.js'
+import { type OnVerdict, type Operation, operationsOf, PENDING } from './store-operations.js'
 
 /** Takes the result of a call, or why there is none. */
 export type Settle<Result> = (outcome: Result | StoreError) => void
@@ -18,8 +14,10 @@ export type Settle<Result> = (outcome: Result | StoreError) => void
 /** A store that decides one charge a call, and fails with `StoreError` only. */
 export interface GuardedStore {
   readonly name: string
-  /** The state of its circuit breaker. */
+  /** The state of its circuit breaker; of several servers, the worst. */
   state(): BreakerState
+  /** Returns `key`, and a similar one on each other server whose circuit breaker is not closed. */
+  probeKeys(key: string): readonly string[]
   /**
    * Decides a charge. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
    * once, later. Never throws. Takes a callback, since a promise here would be one more for each decision.
@@ -35,29 +33,13 @@ export interface GuardedStore {
   close(): Promise<void>
 }
 
-/** Rejects a call that the circuit breaker kept away from the store. */
+/** Rejects a call that the circuit breaker kept away from the store, or from the server that it needs. */
 export class CircuitOpenError extends StoreError {
-  constructor(store: string, cause: StoreError | undefined) {
-    super(store, `the circuit breaker is open after repeated failures (${cause?.message})`, { cause })
+  constructor(store: string, { cause, server }: Pick<Admission, 'cause' | 'server'>) {
+    const which = server === undefined ? '' : ` of ${server}`
+    const message = `the circuit breaker${which} is open after repeated failures (${cause?.message})`
+    super(store, message, { cause, server })
   }
-}
-
-/** Stands for an answer that comes later; a store may answer anything, also `undefined`. */
-const PENDING = Symbol('pending')
-
-/** What the guard does with the store. */
-interface Operation<Item, Result> {
-  readonly name: StoreOperation
-  /** Returns the answer if it is known at once; else `PENDING`, and calls `settle` with it later. */
-  readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
-  /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
-  readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
-}
-
-/** A change of one key's state. */
-interface Update {
-  readonly keyed: KeyedPolicy
-  readonly change: StateChange
 }
 
 /** How a store is guarded. */
@@ -68,13 +50,12 @@ export interface GuardOptions {
   readonly isPublished?: boolean
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
-  /** Called with each verdict that had to be awaited; `sentAtMs` is by `performance.now()`. */
-  readonly onVerdict?: (charge: Charge, verdict: Verdict, sentAtMs: number) => void
+  readonly onVerdict?: OnVerdict
 }
 
 /**
- * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and a circuit
- * breaker. An answer after the time-out is ignored: the units that it took stay taken. A synchronous store
+ * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and the circuit
+ * breakers of the servers that it needs. An answer after the time-out is ignored: the units that it took stay taken. A synchronous store
  * needs no promise and no timer.
  *
  * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out:
@@ -84,61 +65,21 @@ export interface GuardOptions {
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const { isPublished = true, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
   const origin = { limiter: options.limiter, instance: {}, store: store.name }
-  const breaker = circuitBreaker((state, cause) => {
-    if (isPublished) publishToStoreChannel({ type: 'state', ...origin, state, cause })
-    onChange(state, cause)
+  const breakers = serverBreakers(store, (...change) => {
+    const [state, cause, server] = change
+    const message = { type: 'state', ...origin, state, cause } as const
+    if (isPublished) publishToStoreChannel(server === undefined ? message : { ...message, server })
+    onChange(...change)
   })
   const deadlines = new Deadlines(timeoutMs)
-  const submit = submitOf(store)
-  const validate = submit ? validateVerdict : onlyVerdict
-
-  const charging: Operation<Charge, Verdict> = {
-    name: 'charge',
-    send: submit ? pending(submit) : callbackOf((charge) => store.charge([charge])),
-    read(charge, answer, sentAtMs) {
-      const verdict = validate(store, charge, answer)
-      if (sentAtMs !== undefined) onVerdict(charge, verdict, sentAtMs)
-      return verdict
-    },
-  }
-  const renewing: Operation<Refund, number> = {
-    name: 'renew',
-    send: callbackOf((units) => store.renew?.(units)),
-    read: (_units, answer) => validateTime(store, answer),
-  }
-  const readNothing = () => true as const
-  const refunding = {
-    name: 'refund' as const,
-    send: callbackOf((refunds: readonly Refund[]) => store.refund(refunds)),
-    read: readNothing,
-  }
-  const forgetting = {
-    name: 'forget' as const,
-    send: callbackOf((keys: readonly KeyedPolicy[]) => store.forget(keys)),
-    read: readNothing,
-  }
-
-  const updating = {
-    name: 'update' as const,
-    send: callbackOf(({ keyed, change }: Update) => (store as Required<Store>).update(keyed, change)),
-    read: readNothing,
-  }
-
-  /** Makes a callback of the promise that a call may return. */
-  function callbackOf<Item>(call: (item: Item) => unknown): Operation<Item, unknown>['send'] {
-    return (item, settle) => {
-      const answer = call(item)
-      if (!isPromise(answer)) return answer
-      Promise.resolve(answer).then(settle, (cause) => settle(asStoreError(store.name, cause)))
-      return PENDING
-    }
-  }
+  const { charging, refunding, renewing, forgetting, updating } = operationsOf(store, onVerdict)
 
   function run<Item, Result>(operation: Operation<Item, Result>, item: Item, settle: Settle<Result>) {
+    const breaker = breakers.of(operation.keysOf(item))
     const generation = breaker.admit()
     if (generation !== undefined) return send(operation, item, settle, generation)
-    if (breaker.state !== 'half-open') return circuitOpen()
-    sendAfterProbe(operation, item, settle)
+    if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
+    sendAfterProbe(operation, item, settle, breaker)
     return undefined
   }
 
@@ -179,7 +120,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     operation: Operation<Item, Result>,
     item: Item,
     settle: Settle<Result>,
+    breaker: Admission,
   ): Promise<void> {
+    const circuitOpen = () => new CircuitOpenError(store.name, breaker)
     const failure = () =>
       breaker.state === 'closed' ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen()
     const deadline = deadlines.start(() => settle(failure()))
@@ -213,7 +156,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     try {
       if (answer instanceof Error) throw answer
       const result = read(item, answer, sentAtMs)
-      breaker.recordSuccess(generation)
+      generation.recordSuccess((result as Partial<Verdict>).allowed === false)
       return result
     } catch (cause) {
       return recordFailure(cause, generation)
@@ -222,15 +165,19 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
   function recordFailure(cause: unknown, generation: Generation): StoreError {
-    const error = asStoreError(store.name, cause)
-    if (error.answered) breaker.recordSuccess(generation)
-    else breaker.recordFailure(generation, error, cause instanceof TimeoutError)
+    const error = asStoreError(store.name, cause, { server: generation.server })
+    if (error.answered) generation.recordSuccess(true)
+    else generation.recordFailure(error)
     return error
   }
 
-  /** Returns the error of a call that the breaker keeps from the store. */
-  function circuitOpen(): StoreError {
-    return new CircuitOpenError(store.name, breaker.cause)
+  /** Performs an operation on each server for itself: unlike a charge, it need not be all or nothing. */
+  function performEach<Item extends KeyedPolicy>(
+    operation: Operation<readonly Item[], true>,
+    items: readonly Item[],
+  ): MaybePromise<void> {
+    const isUnsent = (error: unknown) => error instanceof CircuitOpenError
+    return performPerServer(store, items, (own) => perform(operation, own), isUnsent)
   }
 
   function perform<Item>(operation: Operation<Item, true>, item: Item): MaybePromise<void> {
@@ -242,11 +189,12 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   return {
     name: store.name,
-    state: () => breaker.state,
+    state: () => breakers.state,
+    probeKeys: breakers.probeKeys,
     charge: (charge, settle) => run(charging, charge, settle),
-    refund: (refunds) => perform(refunding, refunds),
+    refund: (refunds) => performEach(refunding, refunds),
     renew: (units) => fromCallback<number>((settle) => run(renewing, units, settle)),
-    forget: (keys) => perform(forgetting, keys),
+    forget: (keys) => performEach(forgetting, keys),
     update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
     async close() {
       await deadlines.idle()
@@ -258,12 +206,5 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
         publishToStoreChannel({ type: 'close', ...origin })
       }
     },
-  }
-}
-
-function pending(submit: Submit): Operation<Charge, Verdict>['send'] {
-  return (charge, settle) => {
-    submit(charge, settle)
-    return PENDING
   }
 }

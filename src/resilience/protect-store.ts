@@ -50,6 +50,7 @@ function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore 
   return {
     name: store.name,
     state: () => 'closed',
+    probeKeys: (key) => [key],
     charge(charge) {
       try {
         return memory.charge(charge)

@@ -14,13 +14,20 @@ export class StoreError extends Error {
   readonly store: string
   /** Whether the store replied that it cannot decide this charge. The circuit breaker counts no failure. */
   readonly answered: boolean
+  /** The server that failed, such as `'10.0.0.7:6379'`, if the store has several and knows which. */
+  readonly server: string | undefined
 
   /** The error's message is `message` after the name of the store: `redis: connection refused`. */
-  constructor(store: string, message: string, options: { cause?: unknown; answered?: boolean } = {}) {
-    const { answered = false, ...rest } = options
+  constructor(
+    store: string,
+    message: string,
+    options: { cause?: unknown; answered?: boolean; server?: string | undefined } = {},
+  ) {
+    const { answered = false, server, ...rest } = options
     super(`${store}: ${message}`, rest)
     this.store = store
     this.answered = answered
+    this.server = server
   }
 
   static {
@@ -39,11 +46,18 @@ export class StoreError extends Error {
 export function asStoreError(
   store: string,
   cause: unknown,
-  { hint, answered = false }: { hint?: string | undefined; answered?: boolean } = {},
+  { hint, ...facts }: { hint?: string | undefined; answered?: boolean; server?: string | undefined } = {},
 ): StoreError {
   if (cause instanceof StoreError) return cause
   const message = messageOf(cause)
-  return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, answered })
+  return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, ...facts })
+}
+
+/** Records which server failed, if whoever created the error did not know. Returns the error. */
+export function atServer(error: StoreError, server: string | undefined): StoreError {
+  const named: { server: string | undefined } = error
+  named.server ??= server
+  return error
 }
 
 /** Returns the message of whatever was thrown; of an `AggregateError` that of its first error. */

@@ -98,6 +98,12 @@ export interface Store {
    */
   update?(key: KeyedPolicy, change: StateChange): MaybePromise<void>
   /**
+   * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.
+   * For a store of several servers: each then has its own circuit breaker, so that one that is down keeps no
+   * calls away from the others. Called for every key of every call, so it must be fast. Must not throw.
+   */
+  serverOf?(key: string): string | undefined
+  /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,
    * flush, restart). Returns a function that unsubscribes.
    */

@@ -93,7 +93,7 @@ function withBreaker(): () => Promise<Verdict> {
     const generation = breaker.admit()
     if (generation === undefined) throw new Error('open')
     const verdict = await charge()
-    breaker.recordSuccess(generation)
+    generation.recordSuccess()
     return verdict
   }
 }

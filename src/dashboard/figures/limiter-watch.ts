@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { Limiter } from '../../limiter/limiter.js'
-import type { BreakerState } from '../../resilience/circuit-breaker.js'
+import { type BreakerState, worstState } from '../../resilience/circuit-breaker.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { StoreMessage } from '../../stores/shared/store-channel.js'
 import { RecentlyFrequentNames } from './frequent.js'
@@ -43,7 +43,8 @@ export class LimiterWatch implements Watched {
   readonly #near = new NearClients()
   readonly #denied = new RecentlyFrequentNames()
   readonly #latency = new Latency()
-  #state: BreakerState = 'closed'
+  /** By server, the states of the circuit breakers that are not closed. */
+  readonly #states = new Map<string | undefined, BreakerState>()
   readonly #now: () => number
 
   constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
@@ -92,8 +93,9 @@ export class LimiterWatch implements Watched {
     }
   }
 
-  readonly #setState = (state: BreakerState): void => {
-    this.#state = state
+  readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {
+    if (state === 'closed') this.#states.delete(server)
+    else this.#states.set(server, state)
   }
 
   readonly #measure = (message: unknown): void => {
@@ -132,7 +134,12 @@ export class LimiterWatch implements Watched {
   #storeReport(nowMs: number): StoreReport {
     const { store } = this.inspection
     const keys = isMemoryStore(store) ? { keys: store.size } : {}
-    return { name: store.name, state: this.#state, ...this.#latency.report(nowMs), ...keys }
+    return {
+      name: store.name,
+      state: worstState(this.#states.values()),
+      ...this.#latency.report(nowMs),
+      ...keys,
+    }
   }
 }
 

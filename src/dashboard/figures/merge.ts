@@ -1,5 +1,5 @@
 import type { CandidateLimitReport, CandidateReport } from '../../limiter/candidate-report.js'
-import { BREAKER_STATES } from '../../resilience/circuit-breaker.js'
+import { worstState } from '../../resilience/circuit-breaker.js'
 import { groupBy } from '../../util/group-by.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
@@ -79,9 +79,7 @@ function addDenied<C extends { readonly denied: number }>(
 
 /** Returns the calls of both, and the worse state. */
 function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
-  const worse =
-    BREAKER_STATES[Math.max(...[a, b].map(({ state }) => BREAKER_STATES.indexOf(state)))] ?? a.state
-  return { ...a, state: worse, ...addCalls(a, b) }
+  return { ...a, state: worstState([a.state, b.state]), ...addCalls(a, b) }
 }
 
 /** Adds up what candidates would have done. A client that sends to several processes counts once for each. */

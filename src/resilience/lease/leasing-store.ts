@@ -139,10 +139,13 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       await store.close?.()
     },
   }
-  const update = store.update && { update: store.update.bind(store) }
+  const optional = {
+    ...(store.update && { update: store.update.bind(store) }),
+    ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
+  }
   const submit = submitOf(store)
-  if (submit === undefined) return { ...leasing, ...update }
-  return withSubmit({ ...leasing, ...update }, (charge, settle) => {
+  if (submit === undefined) return { ...leasing, ...optional }
+  return withSubmit({ ...leasing, ...optional }, (charge, settle) => {
     const leased = chargeLeased(charge)
     if (leased === undefined) submit(charge, settle)
     else Promise.resolve(leased).then(([verdict]) => settle(verdict as Verdict), settle)

@@ -47,6 +47,11 @@ export function memjsTransport(client: MemcachedClient) {
       }),
     /** Returns the connection to the server of `routingKey`, within which CAS tokens are comparable. */
     socketOf: (routingKey: string) => serverFor(client, routingKey)?._socket,
+    /** Returns the address of the server of `routingKey`. */
+    serverOf(routingKey: string): string | undefined {
+      const server = serverFor(client, routingKey)
+      return server && addressOf(server)
+    },
   }
 }
 
@@ -119,7 +124,12 @@ function isolate(server: MemcachedServer, socket: Socket): Socket {
 }
 
 function failAll(batch: readonly PendingRequest[], cause: unknown, server?: MemcachedServer): void {
-  const address = server ? `${server.host}:${server.port}: ` : ''
-  const error = new StoreError('memcached', address + messageOf(cause), { cause })
+  const address = server && addressOf(server)
+  const message = address ? `${address}: ${messageOf(cause)}` : messageOf(cause)
+  const error = new StoreError('memcached', message, { cause, server: address })
   for (const { reject } of batch) reject(error)
+}
+
+function addressOf({ host, port }: MemcachedServer): string {
+  return `${host}:${port}`
 }

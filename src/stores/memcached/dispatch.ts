@@ -48,5 +48,6 @@ export function dispatcher(transport: Transport) {
     update: (keyed: KeyedPolicy, change: StateChange) =>
       strategyFor(keyed.policy).update(itemKey(keyed.key), keyed, change),
     forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
+    serverOf: (key: string) => transport.serverOf(itemKey(key)),
   }
 }

@@ -49,6 +49,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     },
     update: keys.update,
     onLimitsLost: losses.subscribe,
+    ...(client.servers.length > 1 && { serverOf: keys.serverOf }),
   }
   return withSubmit(withClient(store, client), (charge, settle) => {
     checkCosts('memcachedStore', charge)

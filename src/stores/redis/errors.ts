@@ -1,4 +1,49 @@
-import { StoreError } from '../store-error.js'
+import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js'
+
+/*
+ * What an error says of the server and of the command. Redis begins an error reply with its code, in
+ * capitals: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors. No error of a driver
+ * begins like that.
+ *
+ * | reply                                                   | the server is | then                          |
+ * |---------------------------------------------------------|---------------|-------------------------------|
+ * | NOSCRIPT                                                | up            | sent once more, with the text |
+ * | MOVED, ASK                                              | up            | the driver follows them       |
+ * | TRYAGAIN                                                | up            | sent again, for 0.1 s at most |
+ * | any other, such as LOADING, BUSY, READONLY, CLUSTERDOWN | up            | fails at once                 |
+ * | none: refused, lost, timed out                          | down          | fails at once                 |
+ */
+
+/** A reply that rejects a command. Drivers that give up on redirections quote the last one. */
+const ERROR_REPLY = /^[A-Z]+ |^Too many Cluster redirections.*\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
+
+/**
+ * Replies to a call for several keys whose slot is migrating: each key may be on either node. Clients give up
+ * on redirections with an error of their own, with or without the last reply, or with that reply.
+ */
+const MIGRATING =
+  /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
+
+/** Returns the error of a command; `answered` if a server has replied, since then it has done nothing. */
+export function commandError(cause: unknown, server: string | undefined): StoreError {
+  const answered = ERROR_REPLY.test(messageOf(cause))
+  return atServer(asStoreError('redis', cause, { answered }), server)
+}
+
+/** Whether the server does not know the script (after a restart, a failover or SCRIPT FLUSH). */
+export function isUnknownScript(error: unknown): boolean {
+  return messageOf(error).startsWith('NOSCRIPT')
+}
+
+/** Whether the keys of a command may be on two nodes, so that no node has run it. */
+export function isSplit(error: unknown): boolean {
+  return MIGRATING.test(messageOf(error))
+}
+
+/** Whether the same command may succeed in some milliseconds: its keys are moving to another node. */
+export function isMoving(error: unknown): boolean {
+  return messageOf(error).startsWith('TRYAGAIN')
+}
 
 /** Returns the error for a key that headgate did not write, or not for this policy. */
 export function foreignKeyError(key: string): StoreError {

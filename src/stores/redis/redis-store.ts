@@ -8,9 +8,9 @@ import { checkRenewal } from '../shared/renew-units.js'
 import { withSubmit } from '../shared/submit.js'
 import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
-import { asStoreError } from '../store-error.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { compareAndSwap } from './compare-and-swap.js'
+import { commandError } from './errors.js'
 import { multiPolicyCall, refundCall, renewCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { redisExchange } from './process-exchange.js'
@@ -74,7 +74,7 @@ export function redisStore(client: AnyRedisClient): Store {
   }
 
   const apply = compareAndSwap(transport)
-  const { shardOf } = transport
+  const { shardOf, serverOf } = transport
   const chargeAcross = shardOf && crossShardCharge({ shardOf, charge: shards.submitAll, refund })
   const store: Store = {
     name: 'redis',
@@ -89,6 +89,7 @@ export function redisStore(client: AnyRedisClient): Store {
       checkPolicies([update])
       await apply({ update, change })
     },
+    ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
   }
   withExchange(store, redisExchange(transport))
   return withSubmit(withClient(store, client), (charge, settle) => {
@@ -106,7 +107,7 @@ async function unlink(keys: readonly KeyedPolicy[], { shardOf = () => 0, send }:
   try {
     await Promise.all(send(keys.map(({ key }) => commandOf(key))))
   } catch (cause) {
-    throw asStoreError('redis', cause)
+    throw commandError(cause, undefined)
   }
 }
 

@@ -1,17 +1,14 @@
 import { groupBy } from '../../util/group-by.js'
+import { retry } from '../../util/retry.js'
 import type { Send } from '../shared/batcher.js'
 import type { Charge } from '../store.js'
 import type { StoreError } from '../store-error.js'
-import { asStoreError } from '../store-error.js'
+import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
 
-/**
- * Errors of a call for several keys whose slot is migrating: each key may be on either node. Clients give up
- * on redirections with an error of their own, with or without the last reply, or with that reply.
- */
-const MIGRATING =
-  /^redis: (TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
+/** How often a call is sent while its keys are moving to another node: for a tenth of a second at most. */
+const MAX_ATTEMPTS = 8
 
 /** A call for some items of a batch. */
 interface GroupCall<Result> {
@@ -27,7 +24,7 @@ interface GroupCall<Result> {
  * `split` returns.
  */
 export function scriptRunner<Item extends Charge, Result>(
-  { shardOf, send }: Transport,
+  { shardOf, serverOf, send }: Transport,
   callFor: (items: readonly Item[]) => ScriptCall<Result>,
   split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [indexesOf(items)],
 ): Send<Item, Result> {
@@ -43,12 +40,14 @@ export function scriptRunner<Item extends Charge, Result>(
     return calls
   }
 
-  /**
-   * Sends a call once more, with the script's text, to a server that does not know the script (after a
-   * restart, a failover or SCRIPT FLUSH), and so has not run it. Throws any other error.
-   */
-  async function runAgain({ shard, call }: GroupCall<Result>, error: unknown) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+  /** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
+  async function runAgain(group: GroupCall<Result>, error: unknown): Promise<unknown> {
+    if (isUnknownScript(error)) return sendText(group)
+    if (!isMoving(error) || group.indexes.length > 1) throw error
+    return retry(() => sendText(group), { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
+  }
+
+  async function sendText({ shard, call }: GroupCall<Result>): Promise<unknown> {
     const [reply] = send([commandFor('eval', call.script.text, call, shard)])
     return reply
   }
@@ -59,19 +58,21 @@ export function scriptRunner<Item extends Charge, Result>(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )
     const answered = groups.map(async (group, i) => {
-      const { call, indexes } = group
+      const { call, indexes, shard } = group
       try {
         const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
         const results = readReply(call, reply)
         for (let j = 0; j < results.length; j++)
           answer(indexes[j] as number, results[j] as Result | StoreError)
       } catch (cause) {
-        const error = asStoreError('redis', cause)
-        if (indexes.length > 1 && MIGRATING.test(error.message)) {
+        if (indexes.length > 1 && isSplit(cause)) {
           // All are sent at once, so items that share keys keep their order.
           const runAlone = (i: number) => run([items[i] as Item], (_, result) => answer(i, result))
           await Promise.all(indexes.map(runAlone))
-        } else for (const index of indexes) answer(index, error)
+        } else {
+          const error = commandError(cause, serverOf?.(shard))
+          for (const index of indexes) answer(index, error)
+        }
       }
     })
     await Promise.all(answered)

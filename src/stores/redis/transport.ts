@@ -11,6 +11,8 @@ export interface Command {
 export interface Transport {
   /** Returns a key's shard, which the keys of a command share. Absent where there is only shard 0. */
   readonly shardOf?: (key: string) => number
+  /** Returns the server of a shard, as the client knows it now. Absent where there is only shard 0. */
+  readonly serverOf?: (shard: number) => string | undefined
   /**
    * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.
    * Throws or rejects while disconnected. Never sends a command again that may have run.

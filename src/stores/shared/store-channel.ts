@@ -32,12 +32,14 @@ export interface StoreBatch {
   readonly durationMs: number
 }
 
-/** The circuit breaker of a limiter changed its state. */
+/** A circuit breaker of a limiter changed its state. */
 export interface StoreStateChange extends OfLimiter {
   readonly type: 'state'
   readonly state: 'closed' | 'open' | 'half-open'
   /** The last error of the store, unless the circuit breaker is closed. */
   readonly cause: StoreError | undefined
+  /** The server of several whose breaker it is. `'closed'` also says that it is not called any more. */
+  readonly server?: string
 }
 
 /** A limiter was closed: its circuit breaker is gone. */

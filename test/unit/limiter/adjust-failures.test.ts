@@ -67,7 +67,7 @@ test('an adjustment that failed for one limit is done for the others before the 
 
 /** Fails until the circuit breaker lets no call through. */
 async function openCircuit(limiter: Limiter<string>): Promise<void> {
-  for (let i = 0; i < 5; i++) await expect(limiter.penalize('eve', 1)).rejects.toThrow('connection lost')
+  for (let i = 0; i < 20; i++) await expect(limiter.penalize('eve', 1)).rejects.toThrow('connection lost')
 }
 
 test('what the circuit breaker kept from the store is adjusted by the next call', async () => {

@@ -190,7 +190,7 @@ describe('a denial', () => {
     const taken = await limiter.charge(bob)
     await limiter.charge(bob)
     store.isDown = true
-    for (let i = 0; i < 5; i++) await limiter.charge({ user: `eve-${i}` })
+    for (let i = 0; i < 20; i++) await limiter.charge({ user: `eve-${i}` })
     await expect(limiter.refund(taken)).rejects.toThrow('circuit breaker')
     expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
   })

@@ -33,10 +33,10 @@ async function outcomeOf(call: Call): Promise<unknown> {
 
 const fails = () => Promise.reject(new Error('connection refused'))
 
-test('a store that fails five times gets no more calls, and the error has the cause', async () => {
+test('a store all of whose calls fail gets no more after twenty, and the error has the cause', async () => {
   const { store, calls, states } = guardedStoreOf(fails)
-  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
-  expect(calls).toHaveBeenCalledTimes(5)
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  expect(calls).toHaveBeenCalledTimes(20)
   expect(states).toEqual(['open'])
   const error = (await outcomeOf(() => chargeGuarded(store, charge))) as StoreError
   expect(error).toBeInstanceOf(StoreError)
@@ -52,7 +52,7 @@ test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
   ['forgets', (store) => store.forget(charge)],
 ])('%s fail at once while the breaker is open', async (_what, call) => {
   const { store, calls } = guardedStoreOf(fails)
-  for (let i = 0; i < 5; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
   calls.mockClear()
   expect(await outcomeOf(() => call(store))).toBeInstanceOf(StoreError)
   expect(calls).not.toHaveBeenCalled()
@@ -69,16 +69,16 @@ test.each<[string, () => unknown]>([
   ['answers nonsense by a promise', () => Promise.resolve(undefined)],
 ])('a store that %s opens the breaker', async (_what, answer) => {
   const { store, calls } = guardedStoreOf(answer)
-  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
-  expect(calls).toHaveBeenCalledTimes(5)
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  expect(calls).toHaveBeenCalledTimes(20)
 })
 
 test('an answered error does not open the breaker', async () => {
   const { store, calls } = guardedStoreOf(() =>
     Promise.reject(new StoreError('fake', 'not ours', { answered: true })),
   )
-  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
-  expect(calls).toHaveBeenCalledTimes(20)
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  expect(calls).toHaveBeenCalledTimes(30)
 })
 
 describe('as time passes,', () => {
@@ -88,15 +88,15 @@ describe('as time passes,', () => {
   test('one charge probes a store that failed, and its success closes the breaker', async () => {
     let isUp = false
     const { store, calls, states } = guardedStoreOf(() => (isUp ? Promise.resolve([verdict]) : fails()))
-    for (let i = 0; i < 5; i++) await outcomeOf(() => chargeGuarded(store, charge))
+    for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
     await jest.advanceTimersByTimeAsync(1001)
     await outcomeOf(() => chargeGuarded(store, charge))
-    expect(calls).toHaveBeenCalledTimes(6)
+    expect(calls).toHaveBeenCalledTimes(21)
     isUp = true
     await jest.advanceTimersByTimeAsync(1001)
     expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
     expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
-    expect(calls).toHaveBeenCalledTimes(8)
+    expect(calls).toHaveBeenCalledTimes(23)
     expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed'])
   })
 

@@ -37,7 +37,7 @@ async function recovering(...latencies: (number | 'fails')[]) {
   const states: string[] = []
   const fake = { name: 'fake', charge: requests, refund: requests, forget: requests } as unknown as Store
   const store = guardStore(fake, { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) })
-  for (let i = 0; i < 5; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
+  for (let i = 0; i < 20; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
   await jest.advanceTimersByTimeAsync(1001)
   left = [...latencies]
   requests.mockClear()
@@ -183,7 +183,7 @@ describe.each([
     const limiter = createLimiter({ limit: 100, window: '1m', key: () => 'key', store, onStoreError })
     const storeErrors: StoreError[] = []
     limiter.events.on('storeError', (error) => storeErrors.push(error))
-    for (let i = 0; i < 5; i++) await limiter.charge({})
+    for (let i = 0; i < 20; i++) await limiter.charge({})
     await jest.advanceTimersByTimeAsync(1001)
     hangs = true
     storeErrors.length = 0

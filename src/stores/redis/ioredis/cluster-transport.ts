@@ -35,6 +35,7 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
 
   return {
     shardOf: (key) => keySlot(prefix + key),
+    serverOf: (slot) => client.slots[slot]?.[0],
     send(commands) {
       checkConnection()
       const replies: Promise<unknown>[] = []

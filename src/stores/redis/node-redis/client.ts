@@ -44,6 +44,8 @@ export interface NodeRedisSentinelClient extends Emitter {
  * @inline
  */
 export interface NodeRedisClusterNode {
+  /** Where it listens, as `host:port`. */
+  readonly address: string
   readonly client?: NodeRedisClient | undefined
 }
 

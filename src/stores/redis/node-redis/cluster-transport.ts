@@ -78,6 +78,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
 
   return {
     shardOf: (key) => keySlot(prefix + key),
+    serverOf: (slot) => client.slots[slot]?.master.address,
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)

@@ -1,0 +1,215 @@
+import {
+  type Charge,
+  createLimiter,
+  memoryStore,
+  type Refund,
+  type Store,
+  StoreError,
+  tokenBucket,
+} from 'headgate'
+import type { BreakerChange } from '../../../src/resilience/circuit-breaker.js'
+import { CircuitOpenError, guardStore } from '../../../src/resilience/guarded-store.js'
+import { chargeGuarded } from '../../support/charge-guarded.js'
+
+const policy = tokenBucket({ capacity: 1000, refill: 1000, every: '1h' })
+
+/** What a server does with calls: it answers, refuses them, or never answers. */
+type Condition = 'up' | 'down' | 'silent'
+
+/** A store on several servers. The server of a key is what precedes its colon, unless it has moved. */
+function storeOnServers() {
+  const memory = memoryStore()
+  const conditions = new Map<string, Condition>()
+  const moved = new Map<string, string>()
+  const calls: string[] = []
+  const serverOf = (key: string) => moved.get(key) ?? key.split(':')[0] ?? ''
+
+  /** Calls the servers of some keys one after the other, until one does not answer. */
+  async function call(keys: readonly { readonly key: string }[]): Promise<void> {
+    for (const server of new Set(keys.map(({ key }) => serverOf(key)))) {
+      calls.push(server)
+      const condition = conditions.get(server) ?? 'up'
+      if (condition === 'silent') await new Promise(() => undefined)
+      if (condition === 'down') throw new StoreError('fake', 'connection refused', { server })
+    }
+  }
+
+  const store: Store = {
+    name: 'fake',
+    serverOf,
+    async charge(charges) {
+      await call(charges.flat())
+      return memory.charge(charges)
+    },
+    async refund(refunds) {
+      await call(refunds)
+      memory.refund(refunds)
+    },
+    async forget(keys) {
+      await call(keys)
+      memory.forget(keys)
+    },
+  }
+  const callsTo = (server: string) => calls.filter((each) => each === server).length
+  return { store, conditions, moved, calls, callsTo, memory }
+}
+
+function guardedServers() {
+  const made = storeOnServers()
+  const changes: BreakerChange[] = []
+  const guarded = guardStore(made.store, { timeoutMs: 100, onChange: (...change) => changes.push(change) })
+  const chargeOf = (...keys: string[]): Charge => keys.map((key) => ({ key, policy, cost: 1 }))
+
+  const charge = async (...keys: string[]) => chargeGuarded(guarded, chargeOf(...keys))
+
+  /** Whether a charge of these keys was decided by the store. */
+  async function isDecided(...keys: string[]): Promise<boolean> {
+    const outcome = charge(...keys).then(
+      () => true,
+      () => false,
+    )
+    await jest.advanceTimersByTimeAsync(101)
+    return outcome
+  }
+
+  /** Opens the circuit breaker of a server. */
+  async function lose(server: string, condition: Condition = 'down'): Promise<void> {
+    made.conditions.set(server, condition)
+    for (let i = 0; i < 5; i++) await isDecided(`${server}:${i}`)
+    made.calls.length = 0
+  }
+
+  return { ...made, guarded, changes, charge, isDecided, lose }
+}
+
+beforeEach(() => jest.useFakeTimers())
+afterEach(() => jest.useRealTimers())
+
+test('a server that is down keeps no call from the others', async () => {
+  const { conditions, isDecided, callsTo, guarded, changes } = guardedServers()
+  conditions.set('b', 'down')
+  for (let i = 0; i < 8; i++) {
+    expect(await isDecided(`a:${i}`)).toBe(true)
+    expect(await isDecided(`b:${i}`)).toBe(false)
+  }
+  expect([callsTo('a'), callsTo('b')]).toEqual([8, 5])
+  expect(guarded.state()).toBe('open')
+  expect(changes).toEqual([['open', expect.objectContaining({ server: 'b' }), 'b']])
+})
+
+test('a charge that needs a server that is not called is sent to none', async () => {
+  const { lose, charge, calls } = guardedServers()
+  await lose('b')
+  const error = await charge('a:1', 'b:1').catch((reason: unknown) => reason)
+  expect(calls).toEqual([])
+  expect(error).toBeInstanceOf(CircuitOpenError)
+  expect(error).toMatchObject({
+    server: 'b',
+    message: expect.stringContaining('the circuit breaker of b is'),
+  })
+})
+
+test('a charge on two servers probes the one that was lost, and its success closes that circuit breaker', async () => {
+  const { lose, conditions, isDecided, guarded } = guardedServers()
+  await lose('b')
+  conditions.set('b', 'up')
+  await jest.advanceTimersByTimeAsync(1000)
+  expect(await isDecided('a:1', 'b:1')).toBe(true)
+  expect(guarded.state()).toBe('closed')
+})
+
+test('a refund and a forget reach the servers that are up, and reject', async () => {
+  const { lose, calls, guarded, memory, isDecided } = guardedServers()
+  await isDecided('a:1')
+  await lose('b')
+  const refunds: Refund[] = ['a:1', 'b:1'].map((key) => ({ key, policy, cost: 1, takenAtMs: Date.now() }))
+  for (const call of [() => guarded.refund(refunds), () => guarded.forget(refunds)]) {
+    const error = await (async () => call())().catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ name: 'StoreError', server: 'b' })
+    expect(error).not.toBeInstanceOf(CircuitOpenError) // which says that all of it may be sent again
+  }
+  expect(calls).toEqual(['a', 'a'])
+  expect(memory.size).toBe(0)
+})
+
+test('a refund is unsent only if no server was called', async () => {
+  const { conditions, isDecided, guarded } = guardedServers()
+  for (const server of ['b', 'c']) conditions.set(server, 'down')
+  for (let i = 0; i < 5; i++) await Promise.all([isDecided('b:1'), isDecided('c:1')])
+  const refunds = ['b:1', 'c:1'].map((key) => ({ key, policy, cost: 1, takenAtMs: 0 }))
+  await expect((async () => guarded.refund(refunds))()).rejects.toBeInstanceOf(CircuitOpenError)
+})
+
+test('a failure counts against the server that it names', async () => {
+  const { conditions, isDecided, changes } = guardedServers()
+  conditions.set('b', 'down')
+  for (let i = 0; i < 8; i++) await isDecided('a:1', 'b:1')
+  expect(changes.map(([state, , server]) => [state, server])).toEqual([['open', 'b']])
+})
+
+test('a time-out counts against the servers that were silent meanwhile', async () => {
+  const { conditions, charge, changes } = guardedServers()
+  conditions.set('b', 'silent')
+  for (let i = 0; i < 8; i++) {
+    const both = charge('a:1', 'b:1').catch(() => undefined)
+    await charge('a:2')
+    await jest.advanceTimersByTimeAsync(101)
+    await both
+    await jest.advanceTimersByTimeAsync(20)
+  }
+  expect(changes.map(([, , server]) => server)).toContain('b')
+  expect(changes.map(([, , server]) => server)).not.toContain('a')
+})
+
+test('a denial by another server does not prove that the probed one is up', async () => {
+  const { lose, isDecided, guarded, store } = guardedServers()
+  await lose('b')
+  await jest.advanceTimersByTimeAsync(1000)
+  const part = { allowed: false, remaining: 0, resetAfterMs: 9, retryAfterMs: 9, moreAfterMs: 9 }
+  store.charge = async (charges) =>
+    charges.map(({ length }) => ({ allowed: false, atMs: 0, parts: Array(length).fill(part) }))
+  expect(await isDecided('a:1', 'b:1')).toBe(true)
+  expect(guarded.state()).toBe('open')
+})
+
+test('after a failover, the new server is called at once, and the old one is forgotten', async () => {
+  const { lose, moved, isDecided, callsTo, guarded, changes } = guardedServers()
+  await lose('b')
+  for (let i = 0; i < 8; i++) moved.set(`b:${i}`, 'c')
+  expect(await isDecided('b:7')).toBe(true)
+  expect(callsTo('c')).toBe(1)
+  expect(guarded.state()).toBe('closed')
+  expect(changes.map(([state, , server]) => [state, server])).toEqual([
+    ['open', 'b'],
+    ['closed', 'b'],
+  ])
+})
+
+test('of ever new servers, the oldest are forgotten', async () => {
+  const { lose, guarded, charge, callsTo } = guardedServers()
+  await lose('b')
+  for (let i = 0; i < 1000; i++) await charge(`other-${i}:1`)
+  expect(guarded.state()).toBe('closed')
+  await charge('b:1').catch(() => undefined)
+  expect(callsTo('b')).toBe(1)
+})
+
+test('the health of a limiter is that of every server that is not called, and probes it', async () => {
+  const { store, conditions, moved } = storeOnServers()
+  store.serverOf = (key) => moved.get(key) ?? (/health(:\d*[02468])?$/.test(key) ? 'a' : 'b')
+  const { charge } = store
+  store.charge = (charges) => {
+    const isOnB = charges.flat().some(({ key }) => store.serverOf?.(key) === 'b')
+    if (isOnB && conditions.get('b') === 'down') throw new StoreError('fake', 'refused', { server: 'b' })
+    return charge(charges)
+  }
+  conditions.set('b', 'down')
+  const limiter = createLimiter({ limit: 1000, window: '1h', key: (id: string) => id, store })
+  limiter.events.on('storeError', () => undefined)
+  expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
+  for (let i = 0; i < 20; i++) await limiter.charge('ada')
+  expect(await limiter.health()).toMatchObject({ isHealthy: false, state: 'open', cause: { server: 'b' } })
+  conditions.set('b', 'up')
+  await jest.advanceTimersByTimeAsync(1001)
+  expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
+})
