@@ -14,19 +14,19 @@ export function readStore(owner: string, option: string, store: unknown): Store 
   throw wrongKind(owner, option, 'a store', store, FIX)
 }
 
-/** Returns a limiter's store: its own, or one in memory, which limiters with names share. */
+/**
+ * Returns a limiter's store: the given one, which it may share with other limiters, or its own memory. Throws a
+ * `TypeError` if a limiter without a name would share the keys of another one.
+ */
 export function claimStore(
   owner: string,
   store: Store | undefined,
   name: string | undefined,
   prefix: string,
 ): Store {
-  if (store !== undefined) {
-    if (name === undefined) claim(owner, store, prefix)
-    return store
-  }
-  if (name === undefined) return memoryStore()
-  return processWide('commonStore', () => memoryStore())
+  if (store === undefined) return memoryStore()
+  if (name === undefined) claim(owner, store, prefix)
+  return store
 }
 
 /**
@@ -47,7 +47,7 @@ function claim(owner: string, store: Store, prefix: string): void {
     const what = client === store ? 'this store' : "this store's client"
     throw new TypeError(
       `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
-        "requests into the same keys. Give each limiter a name, such as name: 'login'.",
+        "requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as name: 'login'.",
     )
   }
   claims.set(client, claimed.add(keys))

@@ -53,12 +53,12 @@ export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'po
    * are called once more for them. `waitFor` and `blockFor` leave them out.
    */
   candidate?: CandidateOptions<Subject>
-  /** Where the states live. Default: the memory of this process. */
+  /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
   store?: Store
   /**
-   * The name of the limiter in keys and headers. Limiters with the same name, prefix and policy share their
-   * states in a store; named limiters without a `store` share one memory store. Only one limiter without a
-   * name may use a store. Stores on one client, or on one table of a pool, count as one store here.
+   * The name of the limiter in keys and headers. Limiters with the same name, prefix, policy and store share
+   * their states. Only one limiter without a name may use a store. Stores on one client, or on one table of a
+   * pool, count as one store here.
    */
   name?: string
   /** The beginning of every key. Default `'hg'`. */

@@ -1,7 +1,9 @@
-import { Page } from './page.js'
+import { FIRST_SLOTS, maxSlotsOf, Page } from './page.js'
 
 /** A page with this share of its slots taken is split: beyond it, probing would pass many taken slots. */
 const FULL = 0.8
+/** A page that is smaller than full size grows to so many times its slots. */
+const GROWTH = 4
 /** Two sibling pages are merged where fewer states than this share of one page's slots are left of both. */
 const SPARSE = 0.5
 
@@ -18,7 +20,8 @@ const SPARSE = 0.5
  *                     10       B ----> page B, depth 2, prefix 10: the range of entry 10
  *                     11       C ----> page C, depth 2, prefix 11: its sibling
  *
- * When page A is full, it keeps range 00, and a new sibling gets range 01. When page B is full, the
+ * The first page starts small, and grows to full size before it is ever split. When page A is full, it keeps
+ * range 00, and a new sibling gets range 01. When page B is full, the
  * directory doubles first, since the page has only one entry. When pages B and C are sparse, they merge into
  * one page with range 10 to 11. So growing and shrinking never move more than a page at once.
  */
@@ -35,7 +38,7 @@ export class PageTable {
   constructor(width: number, pages: Page[]) {
     this.#pages = pages
     this.#buffer = Array.from({ length: width }, () => 0.5) // a fraction makes V8 keep an array of doubles
-    const page = new Page(this.#buffer, 0, 0)
+    const page = new Page(this.#buffer, 0, 0, Math.min(FIRST_SLOTS, maxSlotsOf(width)))
     this.#pages.push(page)
     this.#directory = [page, page]
   }
@@ -48,7 +51,8 @@ export class PageTable {
   pageWithRoom(high: number): Page {
     let page = this.pageOf(high)
     while (page.states >= FULL * page.slots) {
-      this.#split(page)
+      if (page.slots < maxSlotsOf(page.width)) this.#grow(page)
+      else this.#split(page)
       page = this.pageOf(high)
     }
     return page
@@ -57,6 +61,15 @@ export class PageTable {
   remove(page: Page, slot: number): void {
     page.remove(slot)
     if (page.states < (SPARSE / 2) * page.slots) this.#merge(page)
+  }
+
+  /** Replaces a page by a larger one with the same range, at the same place in the round of the clock hand. */
+  #grow(page: Page): void {
+    const slots = Math.min(GROWTH * page.slots, maxSlotsOf(page.width))
+    const larger = new Page(this.#buffer, page.depth, page.prefix, slots)
+    this.#pages[this.#pages.indexOf(page)] = larger
+    this.#mapRange(larger)
+    this.#moveStates(page, larger)
   }
 
   /** Gives the upper half of a page's range to a new sibling. */

@@ -2,6 +2,13 @@ import type { State } from '../../policies/policy.js'
 
 /** The most that the slots of a page take: little enough to split a page in a fraction of a millisecond. */
 const PAGE_BYTES = 1 << 16
+/** How many slots the first page of a table begins with: an application may have thousands of small stores. */
+export const FIRST_SLOTS = 16
+
+/** Returns how many slots a full-size page has for states of `width` numbers: a power of two. */
+export function maxSlotsOf(width: number): number {
+  return 2 ** Math.floor(Math.log2(PAGE_BYTES / (8 * (1 + width))))
+}
 
 /**
  * A hash table of a fixed size by `low`, with linear probing. It has the states of all hashes whose `high`
@@ -29,9 +36,9 @@ export class Page {
   readonly #policyIds: Uint32Array
 
   /** Creates an empty page. `buffer` is what `read` returns: as many numbers as a state has. */
-  constructor(buffer: number[], depth: number, prefix: number) {
+  constructor(buffer: number[], depth: number, prefix: number, slots = maxSlotsOf(buffer.length)) {
     this.width = buffer.length
-    this.slots = 2 ** Math.floor(Math.log2(PAGE_BYTES / (8 * (1 + this.width))))
+    this.slots = slots
     const numbers = this.slots * (1 + this.width)
     const bytes = new ArrayBuffer(8 * numbers + 4 * this.slots)
     this.depth = depth

@@ -4,7 +4,7 @@ import { RecentMap } from '../../util/recent-map.js'
 import type { KeyedPolicy } from '../store.js'
 import { KEY_END, type KeyPieces } from './contract.js'
 import { type HashStart, KeyHash } from './key-hash.js'
-import type { Page } from './page.js'
+import { Page } from './page.js'
 import { PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
 
@@ -15,6 +15,8 @@ const SWEPT_SLOTS = 16
 const MIN_EXAMINED = 4
 const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
+/** The page of a table that has not been asked for a key yet. */
+const NO_PAGE = new Page([0], 0, 0, 1)
 
 /** The hash starts of at least this many limits are cached. */
 const MIN_STARTS = 1000
@@ -45,7 +47,7 @@ export class StateTable {
   /** A table for each width of states. */
   readonly #tables: PageTable[] = []
   #size = 0
-  #page: Page
+  #page = NO_PAGE
   #slot = -1
   /** The clock hand: the index of a page, and a slot in it. */
   #handPage = 0
@@ -53,7 +55,6 @@ export class StateTable {
 
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
-    this.#page = this.#tableOf(1).pageOf(0)
   }
 
   get size(): number {

@@ -1,4 +1,12 @@
-import { createLimiter, loginGuard, memoryStore, type Store } from 'headgate'
+import {
+  createLimiter,
+  type Decision,
+  type Limiter,
+  loginGuard,
+  memoryStore,
+  type Store,
+  slidingWindow,
+} from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { mysqlStore } from 'headgate/mysql'
 import { postgresStore } from 'headgate/postgres'
@@ -76,4 +84,32 @@ test('a store that wraps another one may have keys of its own, and is claimed by
   expect(() => createLimiter({ ...five, store: Object.create(redisStore(client)) })).not.toThrow()
   expect(() => createLimiter({ ...five, store: wrapped })).toThrow('createLimiter: this store already serves')
   expect(() => createLimiter({ ...five, store: memoryStore() })).not.toThrow()
+})
+
+test('two limiters of one name count apart, unless they are given the same store', () => {
+  const make = (store?: Store) =>
+    createLimiter<string>({ ...five, limit: 1, key: (id) => id, name: 'api', ...(store && { store }) })
+  const chargeBoth = (limiters: readonly Limiter<string>[]) =>
+    limiters.map((limiter) => (limiter.charge('ada') as Decision).allowed)
+  expect(chargeBoth([make(), make()])).toEqual([true, true])
+  const store = memoryStore()
+  expect(chargeBoth([make(store), make(store)])).toEqual([true, false])
+})
+
+test('two login guards of one name count apart, unless they are given the same store', async () => {
+  const attempt = { method: 'POST', body: { username: 'ada' }, ip: '192.0.2.1', headers: {} } as never
+  const limits = { account: slidingWindow({ limit: 1, window: '1m' }) }
+  const guards = [1, 2].map(() => loginGuard({ field: 'username', name: 'login', limits }))
+  const decisions = await Promise.all(guards.map(({ limiter }) => limiter.charge(attempt)))
+  expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true])
+})
+
+test('a limiter without a store takes no memory for states before its first charge, and little for one', () => {
+  const limiters = Array.from({ length: 500 }, () => createLimiter<string>({ ...five, key: (id) => id }))
+  const before = process.memoryUsage().arrayBuffers
+  const more = Array.from({ length: 500 }, () => createLimiter<string>({ ...five, key: (id) => id }))
+  const bytesOf = () => (process.memoryUsage().arrayBuffers - before) / more.length
+  expect(bytesOf()).toBeLessThan(1000)
+  for (const limiter of [...limiters, ...more]) limiter.charge('ada')
+  expect(bytesOf()).toBeLessThan(2000)
 })
