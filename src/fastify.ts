@@ -13,6 +13,7 @@ export {
   type RateLimitPluginOptions,
   type RouteRateLimitOptions,
   rateLimit,
+  rateLimit as default,
 } from './adapters/fastify/plugin.js'
 export * from './http.js'
 

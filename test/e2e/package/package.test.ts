@@ -78,6 +78,14 @@ test("require('headgate/express-rate-limit') returns the function, with the othe
     expect(printed).toContain(name)
 })
 
+test.each(['plugin.mjs', 'plugin.cjs'])(
+  'Fastify registers its plugin by name and as a module: %s',
+  async (file) => {
+    const printed = await mustRun(process.execPath, [file], project)
+    expect(JSON.parse(printed)).toEqual({ named: [200, 429], module: [200, 429] })
+  },
+)
+
 test('types name no package but frameworks, and only those for their applications name one', async () => {
   const folder = join(packed.project, 'node_modules/headgate/dist/esm')
   const naming = readdirSync(folder)
@@ -154,7 +162,7 @@ describe('in another project', () => {
           'a memory store of the other copy is a memory store',
           { lease: expect.stringContaining('TypeError: createLimiter: lease requires a shared store') },
         ],
-        ['limiters of one name without a store share their limits', { inCommon: [true, false] }],
+        ['limiters of one name on one store share their limits', { inCommon: [true, false] }],
         [
           'a second limiter without a name on a store is refused',
           { secondOnStore: expect.stringContaining('already serves a limiter without a name') },

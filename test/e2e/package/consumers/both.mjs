@@ -113,7 +113,7 @@ async function across(own, other) {
   limiterOn(own, shared)
   const secondOnStore = thrownBy(() => limiterOn(other, shared))
 
-  const named = { ...once1h, key: everybody, name: own === imported ? 'first' : 'second' }
+  const named = { ...once1h, key: everybody, name: 'common', store: own.memoryStore() }
   const inCommon = [own, other].map((copy) => copy.createLimiter(named).charge('ada').allowed)
 
   return {

@@ -1,4 +1,4 @@
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { slidingWindow } from 'headgate'
 import { type RateLimitPluginOptions, type RouteRateLimitOptions, rateLimit } from 'headgate/fastify'
 import { closeServers } from '../../../support/http.js'
@@ -10,6 +10,17 @@ test('limits all routes together, and those with options of their own apart', as
   const { statuses } = await startWith(TWO, (app) => app.get('/other', () => 'other'))
   expect(await statuses('/', '/other', '/', '/other')).toEqual([200, 200, 429, 429])
   expect(await statuses('/own', '/own')).toEqual([200, 429])
+})
+
+test.each<[string, () => Parameters<FastifyInstance['register']>[0]]>([
+  ["import('headgate/fastify')", () => import('headgate/fastify')],
+  ["require('headgate/fastify')", () => require('headgate/fastify')],
+])('register(%s) limits the routes of the application that registers it', async (_how, load) => {
+  const { statuses } = await start(async (app) => {
+    app.register(load() as typeof rateLimit, ONE)
+    app.register(async (child) => void child.get('/child', () => 'child'))
+  })
+  expect(await statuses('/child', '/child')).toEqual([200, 429])
 })
 
 test('does not limit routes with rateLimit: false', async () => {

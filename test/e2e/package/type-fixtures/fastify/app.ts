@@ -1,6 +1,6 @@
 // What applications of Fastify write, without an annotation.
 import fastify from 'fastify'
-import {
+import plugin, {
   byField,
   byRoute,
   byUser,
@@ -23,6 +23,10 @@ await app.register(rateLimit, {
     return reply.code(429).send({ error: 'slow down' })
   },
 })
+
+// As a module, whose default export is the plugin.
+await app.register(import('headgate/fastify'), { limit: 100, window: '1m', hook: 'preHandler' })
+await app.register(plugin, { limit: 100, window: '1m' })
 
 for (const limiter of app.rateLimiters) {
   limiter.events.on('limited', (decision, request) => request.log.info(decision.policy))
