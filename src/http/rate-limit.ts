@@ -3,6 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
+import { checkNodeCall } from './check-caller.js'
 import type { Next, OnLimited, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeServer } from './server.js'
@@ -48,7 +49,10 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
   { limiter, run }: RequestSteps<Req, Res>,
   onLimited: OnLimited<Req, Res> | undefined,
 ): RateLimitMiddleware<Req, Res> {
+  let isChecked = false
+
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
+    if (!isChecked) isChecked = checkNodeCall(owner, req, next)
     const answer = onLimited && ((decision: Decision) => onLimited(req, res, next, decision))
     runSteps(owner, run, req, res, answer, next)
   }

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express'
+import { checkNodeCall } from '../../http/check-caller.js'
 import { recordPassage } from '../../http/passage.js'
 import type { HeaderList } from '../../http/server.js'
 import { setAll } from '../../http/server.js'
@@ -35,7 +36,10 @@ export function rateLimit(options: GivenOptions | null = {}): RateLimitRequestHa
   check('unsharedStore', store)
   initStore(store, shown)
 
+  let isChecked = false
+
   function rateLimitMiddleware(req: Request, res: Response, next: NextFunction): Promise<void> {
+    if (!isChecked) isChecked = checkNodeCall('rateLimit', req, next)
     return limitRequest(settings, check, shown, [req, res, next]).catch(next)
   }
 

@@ -1,5 +1,6 @@
 import type { Http2Server } from 'node:http2'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
+import { checkCaller } from '../../http/check-caller.js'
 import type { RequestOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
@@ -51,7 +52,10 @@ export function hookOf(
   { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
   onLimited: OnLimited | undefined,
 ): RateLimitHook {
+  let isChecked = false
+
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
     const onDenial = onLimited && ((decision: Decision) => answer(request, reply, decision))
     runSteps(owner, run, request, reply, onDenial, done)
   }

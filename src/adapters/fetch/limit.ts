@@ -1,7 +1,9 @@
+import { checkCaller } from '../../http/check-caller.js'
 import { decisionFor } from '../../http/passage.js'
 import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
+import { frameworkOf } from '../../util/framework.js'
 import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
 import { type Exchange, exchangeOf, openExchange } from './exchange.js'
@@ -106,6 +108,7 @@ function checkRequest(owner: string, request: Request): void {
   if (request instanceof Request) return // its headers cost much on some servers, and are read late
   const { method, headers } = Object(request) as Partial<Request>
   if (typeof method === 'string' && typeof headers?.get === 'function') return
+  if (frameworkOf(request) !== 'hono') checkCaller(owner, 'fetch', request)
   throw wrongKind(
     owner,
     'request',

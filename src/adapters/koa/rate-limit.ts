@@ -1,4 +1,5 @@
 import type { Context, ExtendableContext, Next, Response } from 'koa'
+import { checkCaller } from '../../http/check-caller.js'
 import { asError } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
@@ -55,7 +56,10 @@ function middlewareOf<Ctx extends ExtendableContext>(
   { limiter, run }: RequestSteps<Ctx, Response>,
   onLimited: OnLimited<Ctx> | undefined,
 ): RateLimitMiddleware<Ctx> {
+  let isChecked = false
+
   function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
+    if (!isChecked) isChecked = checkCaller(owner, 'koa', context)
     const ctx = context as Ctx
     prepareContext(ctx)
     let passes: MaybePromise<boolean>

@@ -1,0 +1,38 @@
+import { FRAMEWORKS, type Framework, frameworkOf } from '../util/framework.js'
+import { wrongKind } from '../util/validate.js'
+
+/** What to write in each framework, by what was used of another entry. */
+const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => string>> = {
+  node: (name) => `Import ${name} from 'headgate', or from 'headgate/http' without Express.`,
+  koa: (name) => `Import ${name} from 'headgate/koa'.`,
+  fastify: (name) =>
+    name === 'loginGuard'
+      ? "Import loginGuard from 'headgate/fastify'."
+      : "Register rateLimit of 'headgate/fastify', or write rateLimitHook of the same entry where this hook is.",
+  hono: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with c.req.raw.`,
+  fetch: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with the Request.`,
+  nest: (name) =>
+    name === 'loginGuard'
+      ? "Import loginGuard from 'headgate/nest'."
+      : "Import RateLimitModule and @RateLimit from 'headgate/nest'.",
+}
+
+/**
+ * Throws a `TypeError` that names the right entry, if the first argument of a call shows that another framework
+ * than `own` made it. `owner` is the function that made what was called. Returns true, so that each middleware
+ * checks its first call only.
+ */
+export function checkCaller(owner: string, own: Framework, first: unknown): true {
+  const framework = frameworkOf(first)
+  if (framework === undefined || framework === own) return true
+  const problem = `made for ${FRAMEWORKS[own]}, and was called by ${FRAMEWORKS[framework]}`
+  const name = owner === 'loginGuard' ? 'loginGuard' : 'rateLimit'
+  throw new TypeError(`${owner}: what it returned is ${problem}. ${FIXES[framework](name)}`)
+}
+
+/** Throws a `TypeError` if middleware for node:http was not called with (req, res, next). Returns true. */
+export function checkNodeCall(owner: string, req: unknown, next: unknown): true {
+  checkCaller(owner, 'node', req)
+  if (typeof next === 'function') return true
+  throw wrongKind(owner, 'next', 'a function', next, 'Call what it returned with (req, res, next).')
+}
