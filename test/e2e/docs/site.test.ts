@@ -1,10 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { checkGroups, GROUPS } from '../../../docs/.vitepress/pages.js'
 
 test('every page of docs/ is in one group of the sidebar', () => {
   expect(() => checkGroups(GROUPS, resolve(__dirname, '../../../docs'))).not.toThrow()
+})
+
+test('pictures in HTML have a path that begins with ./, without which the site cannot be built', () => {
+  const docs = resolve(__dirname, '../../../docs')
+  const pages = readdirSync(docs).filter((file) => file.endsWith('.md'))
+  const paths = pages.flatMap((page) =>
+    [
+      ...readFileSync(join(docs, page), 'utf8').matchAll(/<(?:img|source)\b[^>]*? (?:src|srcset)="([^"]*)"/g),
+    ].map(([, path]) => `${page}: ${path}`),
+  )
+  expect(paths.length).toBeGreaterThan(0)
+  expect(paths.filter((path) => !path.includes(': ./'))).toEqual([])
 })
 
 test('a page in no group, one in two groups, and one that does not exist are reported', () => {
