@@ -6,7 +6,7 @@ import type { Store, Verdict } from '../stores/store.js'
 import { catchMaybe, fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { checkTried } from './candidate-options.js'
-import { CandidateFigures, type CandidateReport } from './candidate-report.js'
+import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 import {
   adjustDecision,
   chargeOf,
@@ -39,6 +39,8 @@ export interface Candidate {
   reward(subject: unknown, units: number): MaybePromise<void>
   forget(subject: unknown): MaybePromise<void>
   report(): CandidateReport
+  /** Returns hashes of the clients that the report counts. */
+  clients(): CandidateClients
 }
 
 /** What is published to the channel `headgate:candidate`. */
@@ -137,6 +139,7 @@ export function createCandidate<Subject>(
     penalize: (subject, units) => attempt(() => byHand.penalize(subject as object, units)),
     reward: (subject, units) => attempt(() => byHand.reward(subject as object, units)),
     report: () => figures.report(),
+    clients: () => figures.clients(),
   }
 }
 

@@ -245,7 +245,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     secret,
     listingOf: settings.listingOf,
     limits: known,
+    onStoreError,
+    share,
     update: store.update,
+    candidateClients: () => candidate?.clients(),
   })
   logIfDebugged(limiter)
   const chargeUnreported = (subject: Subject) =>

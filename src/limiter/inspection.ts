@@ -1,11 +1,15 @@
 import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Store } from '../stores/store.js'
 import type { Listing } from './access-rules.js'
+import type { CandidateClients } from './candidate-report.js'
 import type { Limiter } from './limiter.js'
+import type { LimiterSettings } from './parse-options.js'
 import type { Limit } from './read-limit.js'
 
 /** What tools read of a limiter, such as the dashboard. */
-export interface Inspection extends Pick<GuardedStore, 'update'> {
+export interface Inspection
+  extends Pick<GuardedStore, 'update'>,
+    Pick<LimiterSettings, 'onStoreError' | 'share'> {
   /** The store as it was given; `update` is that of the guarded one. */
   readonly store: Store
   /** What all keys of the limiter begin with. */
@@ -15,6 +19,8 @@ export interface Inspection extends Pick<GuardedStore, 'update'> {
   readonly listingOf: (address: string) => Listing | undefined
   /** The limits whose policy is always the same, and those that a function has returned so far. */
   readonly limits: ReadonlyMap<string, Limit>
+  /** Returns hashes of the clients that `candidateReport` counts; `undefined` where there is no candidate. */
+  readonly candidateClients: () => CandidateClients | undefined
 }
 
 /** Registered: a second copy of this package inspects the limiters of this one. */

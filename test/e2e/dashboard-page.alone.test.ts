@@ -1,8 +1,13 @@
+import { createLimiter, memoryStore, type Store } from 'headgate'
+import { type Dashboard, dashboard as showDashboard } from 'headgate/dashboard'
+import { closeServers, serve } from '../support/http.js'
 import { bundleWithPage } from '../support/servers/bundle-with-page.js'
 import { until } from '../support/servers/wait.js'
+import { ON_NODE_HTTP } from './dashboard-mounts.js'
 import {
   CREDENTIALS,
   card,
+  figure,
   findings,
   lookUp,
   PASSWORD,
@@ -20,8 +25,7 @@ const { open, sendAs, logInAs } = dashboard
 
 test('a limited client is found, released by keyboard alone, and let in again', async () => {
   const { page, troubles } = await open()
-  await sendAs('ada', 20)
-  expect(await sendAs('ada', 1)).toEqual([429])
+  await until('ada is limited', async () => (await sendAs('ada', 1))[0] === 429)
   await page.locator('body').press('Tab') // to the link over the page
   await page.keyboard.press('Tab')
   expect(await page.evaluate('document.activeElement.id')).toBe('identity')
@@ -35,7 +39,7 @@ test('a limited client is found, released by keyboard alone, and let in again', 
   for (let i = 0; i < 5 && !(await page.evaluate(isOnRelease)); i++) await page.keyboard.press('Tab')
   expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid')
   await page.keyboard.press('Enter')
-  await page.locator('#found', { hasText: 'No limiter knows ada: released in api.' }).waitFor()
+  await page.locator('#found', { hasText: 'Released ada in api.' }).waitFor()
   expect(await page.evaluate('document.activeElement.className')).toBe('summary')
   expect(await sendAs('ada', 1)).toEqual([200])
   expect(troubles).toEqual([])
@@ -46,12 +50,12 @@ test('a client is blocked and released', async () => {
   expect(await logInAs('grace')).toBe(401)
   await lookUp(page, 'grace')
   await page.getByRole('button', { name: 'Block for 10 minutes in login' }).click()
-  await page.locator('#found', { hasText: 'Limited: grace: blocked for 10 minutes in login.' }).waitFor()
+  await page.locator('#found', { hasText: 'Blocked grace for 10 minutes in login.' }).waitFor()
   expect(await page.locator('[data-found=login] tbody').textContent()).toContain('banned for 10 min')
   expect(await logInAs('grace')).toBe(429)
   await takePicture(page, 'blocked')
   await page.getByRole('button', { name: 'Release in login' }).click()
-  await page.locator('#found', { hasText: 'released in login.' }).waitFor()
+  await page.locator('#found', { hasText: 'Released grace in login.' }).waitFor()
   expect(await logInAs('grace')).toBe(401)
   expect(troubles).toEqual([])
 })
@@ -154,6 +158,63 @@ describe('axe', () => {
       await takePicture(page, `${name.replaceAll(' ', '-')}-${colorScheme}`)
     }
     expect(troubles).toEqual([])
+  })
+})
+
+describe('while a store is unavailable', () => {
+  let isUp = false
+  let mounted: Dashboard
+
+  beforeEach(async () => {
+    isUp = false
+    const memory = memoryStore()
+    const charge: Store['charge'] = async (charges) => {
+      if (isUp) return memory.charge(charges)
+      throw new Error('connection lost')
+    }
+    const make = (name: string, own: object) => {
+      const limits = { name, limit: 8, window: '1m', store: { ...memory, name: 'redis', charge } } as const
+      const limiter = createLimiter<string>({ ...limits, key: (id) => id, ...own })
+      limiter.events.on('storeError', () => undefined)
+      return limiter
+    }
+    const limiters = [
+      make('api', { onStoreError: 'local', share: 1 / 4 }),
+      make('search', {}),
+      make('login', { onStoreError: 'deny' }),
+      make('mail', { onStoreError: () => 'allow' }),
+    ]
+    mounted = showDashboard({ limiters, authorize: () => true })
+    for (const limiter of limiters) for (let i = 0; i < 6; i++) await limiter.charge('ada')
+  })
+  afterEach(async () => {
+    mounted.close()
+    await closeServers()
+  })
+
+  test('one banner says which, since when, what requests get, and how many decisions it missed', async () => {
+    const { port } = await serve(ON_NODE_HTTP.serve(mounted))
+    const page = await dashboard.browser.newPage()
+    dashboard.closeAfterTest(() => page.close())
+    await page.goto(`http://127.0.0.1:${port}/limits/`)
+    const banner = page.locator('#outages')
+    await banner.getByText(/^redis has been unavailable since \d\d:\d\d:\d\d\.$/).waitFor()
+    expect(await banner.locator('li').allTextContents()).toEqual([
+      'api: local limits decide, 25 % of each limit in each process. 6 decisions without redis.',
+      'search: requests are allowed without a limit. 6 decisions without redis.',
+      'login: requests are denied. 6 decisions without redis.',
+      'mail: onStoreError has allowed 6 requests, denied 0, and left 0 to local limits. 6 decisions without redis.',
+    ])
+    const rows = card(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
+    expect(await rows.allTextContents()).toEqual([
+      'api local limit2 per 1 min, token bucket24100 %',
+      'api8 per 1 min, token bucket000 %',
+    ])
+    expect(await findings(page)).toEqual([])
+    await takePicture(page, 'outage')
+    isUp = true
+    await banner.waitFor({ state: 'hidden' }) // though no request comes
+    expect(await figure(page, 'api', 'store').textContent()).toBe('redis, up')
   })
 })
 

@@ -8,6 +8,7 @@ import type { StoreMessage } from '../../stores/shared/store-channel.js'
 import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
+import { OutageWatch } from './outage.js'
 import {
   type DeniedClient,
   type LimiterReport,
@@ -20,7 +21,7 @@ import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 /** A policy function may return ever new limits: so many have figures. */
 const MAX_LIMITS = 64
 
-type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'>
+type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'> & { readonly isLocal: boolean }
 
 interface LimitFigures extends LimitNumbers {
   readonly traffic: Traffic
@@ -43,8 +44,8 @@ export class LimiterWatch implements Watched {
   readonly #near = new NearClients()
   readonly #denied = new RecentlyFrequentNames()
   readonly #latency = new Latency()
-  /** By server, the states of the circuit breakers that are not closed. */
-  readonly #states = new Map<string | undefined, BreakerState>()
+  readonly #outage = new OutageWatch()
+  #isProbing = false
   readonly #now: () => number
 
   constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
@@ -62,6 +63,7 @@ export class LimiterWatch implements Watched {
   report(): LimiterReport {
     const nowMs = this.#now()
     const candidate = this.limiter.candidateReport()
+    const candidateClients = this.inspection.candidateClients()
     return {
       name: this.name,
       mode: this.limiter.mode,
@@ -71,7 +73,20 @@ export class LimiterWatch implements Watched {
       denied: this.#denied.top(nowMs, MAX_LISTED).map(([name, denied]) => ({ ...clientOf(name), denied })),
       store: this.#storeReport(nowMs),
       ...(candidate && { candidate }),
+      ...(candidateClients && { candidateClients }),
     }
+  }
+
+  /**
+   * Calls the store while its circuit breaker is not closed, so that the end of an outage is seen without a
+   * request. The breaker still decides when a call reaches the store.
+   */
+  probe(): void {
+    if (this.#outage.state === 'closed' || this.#isProbing) return
+    this.#isProbing = true
+    void this.limiter.health().then(() => {
+      this.#isProbing = false
+    })
   }
 
   /** Stops counting. */
@@ -83,19 +98,21 @@ export class LimiterWatch implements Watched {
 
   readonly #count = (decision: Decision): void => {
     const nowMs = this.#now()
-    const { allowed, parts } = decision
+    const { allowed, parts, source } = decision
+    const isLocal = source === 'local'
     this.#traffic.count(nowMs, allowed, 0)
+    this.#outage.count(nowMs, source)
     for (const [i, part] of parts.entries()) {
       const identityOf = () => chargeOf(decision)?.[i]?.identity ?? ''
-      this.#figuresOf(part, nowMs)?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
-      if (allowed) this.#near.note(nowMs, part, identityOf)
+      const figures = this.#figuresOf({ ...numbersOf(part), isLocal }, nowMs)
+      figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
+      if (allowed) this.#near.note(nowMs, part, isLocal, identityOf)
       else if (!part.allowed) this.#denied.count(nowMs, nameOf(part.name, identityOf()))
     }
   }
 
   readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {
-    if (state === 'closed') this.#states.delete(server)
-    else this.#states.set(server, state)
+    this.#outage.setState(this.#now(), state, server)
   }
 
   readonly #measure = (message: unknown): void => {
@@ -109,7 +126,7 @@ export class LimiterWatch implements Watched {
     const key = keyOf(limit)
     const known = this.#limits.get(key)
     if (known !== undefined || this.#limits.size >= MAX_LIMITS) return known
-    const figures = { ...numbersOf(limit), traffic: new Traffic(MINUTE_SLOTS, nowMs) }
+    const figures = { ...limit, traffic: new Traffic(MINUTE_SLOTS, nowMs) }
     this.#limits.set(key, figures)
     return figures
   }
@@ -118,37 +135,39 @@ export class LimiterWatch implements Watched {
   #limitReports(nowMs: number): LimitReport[] {
     const kinds = new Map<string, string>()
     for (const { name, policy } of this.inspection.limits.values()) {
-      const limit = { name, limit: policy.limit, windowMs: policy.windowMs }
+      const limit = { name, limit: policy.limit, windowMs: policy.windowMs, isLocal: false }
       kinds.set(keyOf(limit), policy.kind)
+      kinds.set(name, policy.kind) // a share of it, by which the fallback store decides
       this.#figuresOf(limit, nowMs)
     }
-    return Array.from(this.#limits, ([key, { name, limit, windowMs, traffic }]) => ({
-      name,
-      kind: kinds.get(key) ?? '',
-      limit,
-      windowMs: Number.isFinite(windowMs) ? windowMs : null,
+    const reports = Array.from(this.#limits, ([key, { traffic, ...limit }]) => ({
+      ...limit,
+      kind: kinds.get(limit.isLocal ? limit.name : key) ?? '',
+      windowMs: Number.isFinite(limit.windowMs) ? limit.windowMs : null,
       ...traffic.sum(nowMs),
     }))
+    return reports.filter(({ isLocal, allowed, denied }) => !isLocal || allowed + denied > 0)
   }
 
   #storeReport(nowMs: number): StoreReport {
     const { store } = this.inspection
-    const keys = isMemoryStore(store) ? { keys: store.size } : {}
+    const outage = this.#outage.report()
     return {
       name: store.name,
-      state: worstState(this.#states.values()),
+      state: this.#outage.state,
       ...this.#latency.report(nowMs),
-      ...keys,
+      ...(isMemoryStore(store) && { keys: store.size }),
+      ...(outage && { outage }),
     }
   }
 }
 
 /** Returns what tells a limit from others: a policy function may return several of one name. */
-function keyOf({ name, limit, windowMs }: LimitNumbers): string {
-  return `${name} ${limit} ${windowMs}`
+function keyOf({ name, limit, windowMs, isLocal }: LimitNumbers): string {
+  return `${name} ${limit} ${windowMs} ${isLocal}`
 }
 
-function numbersOf({ name, limit, windowMs }: LimitNumbers): LimitNumbers {
+function numbersOf({ name, limit, windowMs }: PartDecision): Omit<LimitNumbers, 'isLocal'> {
   return { name, limit, windowMs }
 }
 

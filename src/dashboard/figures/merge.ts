@@ -1,8 +1,14 @@
-import type { CandidateLimitReport, CandidateReport } from '../../limiter/candidate-report.js'
+import type {
+  CandidateClients,
+  CandidateLimitReport,
+  CandidateReport,
+} from '../../limiter/candidate-report.js'
 import { worstState } from '../../resilience/circuit-breaker.js'
+import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
 import { groupBy } from '../../util/group-by.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
+import { mergeOutages } from './outage.js'
 import {
   type DeniedClient,
   type LimiterReport,
@@ -16,7 +22,6 @@ import {
 export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[]]): LimiterReport {
   const [own] = reports
   if (reports.length === 1) return own
-  const candidates = reports.flatMap(({ candidate }) => (candidate === undefined ? [] : [candidate]))
   return {
     name: own.name,
     mode: own.mode,
@@ -25,7 +30,7 @@ export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[
     near: oneOfEach(nearestFirst(reports.flatMap(({ near }) => near))).slice(0, MAX_LISTED),
     denied: mergeDenied(reports.flatMap(({ denied }) => denied)),
     store: reports.map(({ store }) => store).reduce(mergeStores),
-    ...(candidates.length > 0 && { candidate: candidates.reduce(mergeCandidates) }),
+    ...mergeAllCandidates(reports),
   }
 }
 
@@ -34,26 +39,33 @@ export function addTraffic(a: TrafficReport, b: TrafficReport): TrafficReport {
   const shift = a.lastSlot - b.lastSlot
   const add = (own: readonly number[], other: readonly number[]) =>
     own.map((count, i) => count + (other[i + shift] ?? 0))
-  return { lastSlot: a.lastSlot, allowed: add(a.allowed, b.allowed), denied: add(a.denied, b.denied) }
+  return {
+    lastSlot: a.lastSlot,
+    allowed: add(a.allowed, b.allowed),
+    denied: add(a.denied, b.denied),
+    perSecond: {
+      allowed: a.perSecond.allowed + b.perSecond.allowed,
+      denied: a.perSecond.denied + b.perSecond.denied,
+    },
+  }
 }
 
 function mergeLimits(limits: readonly LimitReport[]): LimitReport[] {
-  const same = groupBy(limits, ({ name, limit, windowMs }) => `${name} ${limit} ${windowMs}`)
-  return Array.from(same.values(), (each) =>
-    each.reduce((a, b) => {
-      const { name, limit, windowMs } = a
-      const [allowed, denied] = [a.allowed + b.allowed, a.denied + b.denied]
-      return {
-        name,
-        kind: a.kind || b.kind,
-        limit,
-        windowMs,
-        allowed,
-        denied,
-        peak: Math.max(a.peak, b.peak),
-      }
-    }),
+  const same = groupBy(
+    limits,
+    ({ name, limit, windowMs, isLocal }) => `${name} ${limit} ${windowMs} ${isLocal}`,
   )
+  return Array.from(same.values(), (each) => each.reduce(addLimits))
+}
+
+function addLimits(a: LimitReport, b: LimitReport): LimitReport {
+  return {
+    ...a,
+    kind: a.kind || b.kind,
+    allowed: a.allowed + b.allowed,
+    denied: a.denied + b.denied,
+    peak: Math.max(a.peak, b.peak),
+  }
 }
 
 /** Returns the first client of each limit and identity. */
@@ -77,37 +89,68 @@ function addDenied<C extends { readonly denied: number }>(
   return sums.sort((a, b) => b.denied - a.denied)
 }
 
-/** Returns the calls of both, and the worse state. */
+/** Returns the calls of both, the worse state, and an outage that one of them sees. */
 function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
-  return { ...a, state: worstState([a.state, b.state]), ...addCalls(a, b) }
+  const outage = a.outage && b.outage ? mergeOutages(a.outage, b.outage) : (a.outage ?? b.outage)
+  return { ...a, state: worstState([a.state, b.state]), ...addCalls(a, b), ...(outage && { outage }) }
 }
 
-/** Adds up what candidates would have done. A client that sends to several processes counts once for each. */
-function mergeCandidates(a: CandidateReport, b: CandidateReport): CandidateReport {
-  const limits = groupBy([...a.limits, ...b.limits], ({ name }) => name)
+/** What a process reports of a candidate: its figures, and the clients that they count. */
+interface Tried {
+  readonly candidate: CandidateReport
+  readonly candidateClients: CandidateClients
+}
+
+/** Adds up what the candidates of processes would have done; nothing where no process has one. */
+function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<Tried> {
+  const tried = reports.flatMap(({ candidate, candidateClients }) =>
+    candidate === undefined || candidateClients === undefined ? [] : [{ candidate, candidateClients }],
+  )
+  return tried.length === 0 ? {} : tried.reduce(mergeCandidates)
+}
+
+/** Adds up what candidates would have done. A client that sends to several processes counts once. */
+function mergeCandidates(a: Tried, b: Tried): Tried {
+  const clients = mergeHashes(a.candidateClients.clients, b.candidateClients.clients)
+  const deniedClients = mergeHashes(a.candidateClients.deniedClients, b.candidateClients.deniedClients)
+  const limits = Array.from(groupBy([...limitsOf(a), ...limitsOf(b)], ({ name }) => name).values(), (each) =>
+    each.reduce(mergeCandidateLimits),
+  )
   return {
-    sinceMs: Math.min(a.sinceMs, b.sinceMs),
-    requests: a.requests + b.requests,
-    clients: a.clients + b.clients,
-    denied: a.denied + b.denied,
-    deniedClients: a.deniedClients + b.deniedClients,
-    newlyDenied: a.newlyDenied + b.newlyDenied,
-    newlyAllowed: a.newlyAllowed + b.newlyAllowed,
-    failed: a.failed + b.failed,
-    limits: Array.from(limits.values(), (each) => each.reduce(mergeCandidateLimits)),
+    candidate: {
+      sinceMs: Math.min(a.candidate.sinceMs, b.candidate.sinceMs),
+      requests: a.candidate.requests + b.candidate.requests,
+      clients: distinctCount(clients),
+      denied: a.candidate.denied + b.candidate.denied,
+      deniedClients: distinctCount(deniedClients),
+      newlyDenied: a.candidate.newlyDenied + b.candidate.newlyDenied,
+      newlyAllowed: a.candidate.newlyAllowed + b.candidate.newlyAllowed,
+      failed: a.candidate.failed + b.candidate.failed,
+      limits: limits.map(({ clients, ...limit }) => limit),
+    },
+    candidateClients: { clients, deniedClients, limits: limits.map(({ clients }) => clients) },
   }
 }
 
-/** Adds up what a candidate's limit denied; a client that several processes know counts once, as far as listed. */
-function mergeCandidateLimits(a: CandidateLimitReport, b: CandidateLimitReport): CandidateLimitReport {
+/** A limit of a candidate, with hashes of the clients that it would have denied. */
+interface TriedLimit extends CandidateLimitReport {
+  readonly clients: readonly number[]
+}
+
+function limitsOf({ candidate, candidateClients }: Tried): readonly TriedLimit[] {
+  return candidate.limits.map((limit, i) => ({ ...limit, clients: candidateClients.limits[i] ?? [] }))
+}
+
+function mergeCandidateLimits(a: TriedLimit, b: TriedLimit): TriedLimit {
+  const clients = mergeHashes(a.clients, b.clients)
   const mostDenied = addDenied([...a.mostDenied, ...b.mostDenied], ({ identity }) => identity)
-  const shared = a.mostDenied.length + b.mostDenied.length - mostDenied.length
   return {
     name: a.name,
     denied: a.denied + b.denied,
     excessUnits: a.excessUnits + b.excessUnits,
-    deniedClients: a.deniedClients + b.deniedClients - shared,
+    deniedClients: distinctCount(clients),
     mostDenied: mostDenied.slice(0, 10),
+    clients,
   }
 }
 

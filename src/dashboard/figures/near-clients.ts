@@ -15,8 +15,11 @@ interface Remembered extends NearClient {
 export class NearClients {
   readonly #clients = new Map<string, Remembered>()
 
-  /** Takes a limit's part in an allowed decision. `identityOf` is called where the client is remembered. */
-  note(nowMs: number, part: PartDecision, identityOf: () => string): void {
+  /**
+   * Takes a limit's part in an allowed decision, which the fallback store made if `isLocal`. `identityOf` is
+   * called where the client is remembered.
+   */
+  note(nowMs: number, part: PartDecision, isLocal: boolean, identityOf: () => string): void {
     const isNear = isNearLimit(part)
     if (!isNear && this.#clients.size === 0) return
     const identity = identityOf()
@@ -25,7 +28,7 @@ export class NearClients {
     if (!isNear) return
     const { name: limitName, limit, remaining, resetAfterMs } = part
     const untilMs = nowMs + Math.min(resetAfterMs, LONGEST_MS)
-    this.#clients.set(key, { limitName, identity, limit, remaining, untilMs })
+    this.#clients.set(key, { limitName, identity, limit, remaining, isLocal, untilMs })
     if (this.#clients.size <= MAX_CLIENTS) return
     const [oldest] = this.#clients.keys()
     this.#clients.delete(oldest as string)

@@ -34,6 +34,8 @@ type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === 'string'
 const isCount: Check = (value) => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+const isRate: Check = (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)
+const isFlag: Check = (value) => typeof value === 'boolean'
 const isPresent: Check = () => true
 
 function optional(check: Check): Check {
@@ -70,6 +72,7 @@ const isReport = object({
     lastSlot: isCount,
     allowed: listOf(isCount, CHART_SLOTS),
     denied: listOf(isCount, CHART_SLOTS),
+    perSecond: object({ allowed: isRate, denied: isRate }),
   }),
   limits: listOf(
     object({
@@ -77,18 +80,31 @@ const isReport = object({
       kind: isText,
       limit: isCount,
       windowMs: (value) => value === null || isCount(value),
+      isLocal: isFlag,
       allowed: isCount,
       denied: isCount,
       peak: isCount,
     }),
   ),
-  near: listOf(object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount })),
+  near: listOf(
+    object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount, isLocal: isFlag }),
+  ),
   denied: listOf(object({ limitName: isText, identity: isText, denied: isCount })),
   store: object({
     state: (value) => BREAKER_STATES.includes(value as BreakerState),
     calls: isCount,
     failures: isCount,
     latency: listOf(isCount, BUCKETS),
+    outage: optional(
+      object({
+        sinceMs: isCount,
+        allowed: isCount,
+        denied: isCount,
+        local: isCount,
+        byStore: isCount,
+        processes: isCount,
+      }),
+    ),
   }),
   candidate: optional(
     object({
@@ -101,6 +117,13 @@ const isReport = object({
       newlyAllowed: isCount,
       failed: isCount,
       limits: listOf(isCandidateLimit),
+    }),
+  ),
+  candidateClients: optional(
+    object({
+      clients: listOf(isCount),
+      deniedClients: listOf(isCount),
+      limits: listOf(listOf(isCount)),
     }),
   ),
 })

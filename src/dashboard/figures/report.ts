@@ -1,6 +1,7 @@
-import type { CandidateReport } from '../../limiter/candidate-report.js'
+import type { CandidateClients, CandidateReport } from '../../limiter/candidate-report.js'
 import type { Mode } from '../../limiter/mode.js'
 import type { BreakerState } from '../../resilience/circuit-breaker.js'
+import type { OutageReport } from './outage.js'
 
 /** The most clients in a list of a report. */
 export const MAX_LISTED = 20
@@ -11,6 +12,8 @@ export interface TrafficReport {
   readonly lastSlot: number
   readonly allowed: readonly number[]
   readonly denied: readonly number[]
+  /** Decisions a second over the last minute, up to the moment of the report. */
+  readonly perSecond: { readonly allowed: number; readonly denied: number }
 }
 
 /** A limit, with what it decided in the last minute. */
@@ -21,6 +24,8 @@ export interface LimitReport {
   readonly limit: number
   /** `null` = it never resets by itself. */
   readonly windowMs: number | null
+  /** Whether it is one of the fallback store, which decides in its own process while the store is unavailable. */
+  readonly isLocal: boolean
   readonly allowed: number
   readonly denied: number
   /** The largest share of the limit that a client had used: from 0 to 1. */
@@ -34,6 +39,8 @@ export interface NearClient {
   readonly identity: string
   readonly limit: number
   readonly remaining: number
+  /** Whether the limit is one of the fallback store. */
+  readonly isLocal: boolean
 }
 
 /** A client that was denied in the last 15 minutes. */
@@ -54,6 +61,8 @@ export interface StoreReport {
   readonly latency: readonly number[]
   /** The keys of a memory store. */
   readonly keys?: number
+  /** Set while the store is unavailable. */
+  readonly outage?: OutageReport
 }
 
 /** What one limiter did: in one process, or in all that share its store. */
@@ -66,4 +75,5 @@ export interface LimiterReport {
   readonly denied: readonly DeniedClient[]
   readonly store: StoreReport
   readonly candidate?: CandidateReport
+  readonly candidateClients?: CandidateClients
 }

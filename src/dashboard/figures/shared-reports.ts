@@ -10,10 +10,10 @@ import { CHART_SLOTS, SLOT_MS } from './traffic.js'
 
 /** How long the figures of a process are kept after its last report: as long as its traffic is in the chart. */
 const KEPT_MS = CHART_SLOTS * SLOT_MS
-/** A process that has counted nothing reports so often, to show that it lives. */
-const IDLE_REPORT_MS = 30_000
+/** A process that has counted nothing still reports once a slot: others know then that it counted nothing. */
+const IDLE_REPORT_MS = SLOT_MS
 /** A process lives whose last report is not older. */
-const ALIVE_MS = 2 * IDLE_REPORT_MS
+const ALIVE_MS = 60_000
 
 /** Less than the time between two snapshots, so that pages go on: with what this process counted. */
 const TIMEOUT_MS = 800
@@ -29,6 +29,8 @@ export interface SharedReports {
   refresh(): Promise<void>
   /** What the others reported at the last refresh. */
   others(): readonly LimiterReport[]
+  /** The slot that all living processes have reached by their own reports; `Infinity` where there are no others. */
+  reachedSlot(): number
   /** How many processes live, this one included. */
   processes(): number
   /** Why the figures are those of this process alone; `undefined` where they are not. */
@@ -79,6 +81,12 @@ export function sharedReports(
         const report = note.report as LimiterReport
         return isAlive(note) ? report : pastOf(report)
       }),
+    reachedSlot: () =>
+      Math.min(
+        ...shown()
+          .filter(isAlive)
+          .map(({ report }) => (report as LimiterReport).traffic.lastSlot),
+      ),
     processes: () => 1 + shown().filter(isAlive).length,
     problem,
   }
@@ -113,6 +121,13 @@ function newestSlot({ lastSlot, allowed, denied }: TrafficReport): readonly numb
 
 /** Returns what still counts of a process that has ended: its requests, and not how limits and the store are. */
 function pastOf(report: LimiterReport): LimiterReport {
-  const store = { ...report.store, state: 'closed', calls: 0, failures: 0, latency: [] } as const
-  return { ...report, limits: [], near: [], store }
+  const { name } = report.store
+  const traffic = { ...report.traffic, perSecond: { allowed: 0, denied: 0 } }
+  return {
+    ...report,
+    traffic,
+    limits: [],
+    near: [],
+    store: { name, state: 'closed', calls: 0, failures: 0, latency: [] },
+  }
 }

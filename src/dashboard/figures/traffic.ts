@@ -21,6 +21,7 @@ export class Traffic {
   readonly #denied: Uint32Array
   readonly #peaks: Float32Array
   #lastSlot: number
+  #startedMs: number
 
   /** Keeps so many slots, from `nowMs` on. */
   constructor(slots: number, nowMs: number) {
@@ -28,6 +29,7 @@ export class Traffic {
     this.#denied = new Uint32Array(slots)
     this.#peaks = new Float32Array(slots)
     this.#lastSlot = Math.floor(nowMs / SLOT_MS)
+    this.#startedMs = nowMs
   }
 
   /** Counts a decision, with the share of its limit that is used. A clock that steps back counts in the last slot. */
@@ -41,8 +43,7 @@ export class Traffic {
 
   sum(nowMs: number): TrafficSum {
     this.#advance(nowMs)
-    const total = (counts: Uint32Array) => counts.reduce((sum, count) => sum + count, 0)
-    return { allowed: total(this.#allowed), denied: total(this.#denied), peak: Math.max(...this.#peaks) }
+    return { allowed: sumOf(this.#allowed), denied: sumOf(this.#denied), peak: Math.max(...this.#peaks) }
   }
 
   report(nowMs: number): TrafficReport {
@@ -50,10 +51,15 @@ export class Traffic {
     const length = this.#allowed.length
     const oldest = (this.#lastSlot + 1) % length
     const inOrder = (counts: Uint32Array) => [...counts.subarray(oldest), ...counts.subarray(0, oldest)]
+    const [allowed, denied] = [inOrder(this.#allowed), inOrder(this.#denied)]
+    const sinceMs = Math.max(this.#startedMs, (this.#lastSlot - MINUTE_SLOTS + 1) * SLOT_MS)
+    const seconds = Math.max(1, (nowMs - sinceMs) / 1000)
+    const rate = (counts: readonly number[]) => sumOf(counts.slice(-MINUTE_SLOTS)) / seconds
     return {
       lastSlot: this.#lastSlot,
-      allowed: inOrder(this.#allowed),
-      denied: inOrder(this.#denied),
+      allowed,
+      denied,
+      perSecond: { allowed: rate(allowed), denied: rate(denied) },
     }
   }
 
@@ -61,7 +67,10 @@ export class Traffic {
   #advance(nowMs: number): void {
     const slot = Math.floor(nowMs / SLOT_MS)
     const length = this.#allowed.length
-    if (slot <= this.#lastSlot - length) this.#lastSlot = slot - length
+    if (slot <= this.#lastSlot - length) {
+      this.#lastSlot = slot - length
+      this.#startedMs = nowMs
+    }
     for (let i = Math.max(this.#lastSlot + 1, slot - length + 1); i <= slot; i++) {
       const at = i % length
       this.#allowed[at] = 0
@@ -70,4 +79,24 @@ export class Traffic {
     }
     if (slot > this.#lastSlot) this.#lastSlot = slot
   }
+}
+
+/** Returns traffic without the slots after `slot`, in which some processes have not reported all they counted. */
+export function trafficUntil(
+  { lastSlot, allowed, denied, perSecond }: TrafficReport,
+  slot: number,
+): TrafficReport {
+  const length = Math.max(0, allowed.length - Math.max(0, lastSlot - slot))
+  return {
+    lastSlot: Math.min(lastSlot, slot),
+    allowed: allowed.slice(0, length),
+    denied: denied.slice(0, length),
+    perSecond,
+  }
+}
+
+function sumOf(counts: Iterable<number>): number {
+  let sum = 0
+  for (const count of counts) sum += count
+  return sum
 }

@@ -8,14 +8,12 @@ function colors() {
   return (name) => style.getPropertyValue(`--${name}`).trim()
 }
 
-/** Returns the rates of traffic: a second for each slot, the last one by the time that has passed of it. */
-function ratesOf({ traffic, slotMs, atMs }) {
+/** Returns the rates of traffic, a second. All slots are over, so each point is final. */
+function ratesOf({ traffic, slotMs }) {
   const { lastSlot, allowed, denied } = traffic
   const first = lastSlot - allowed.length + 1
   const times = allowed.map((_, i) => ((first + i) * slotMs) / 1000)
-  const lastSeconds = Math.max(1, (atMs - lastSlot * slotMs) / 1000)
-  const perSecond = (counts) =>
-    counts.map((count, i) => count / (i === counts.length - 1 ? lastSeconds : slotMs / 1000))
+  const perSecond = (counts) => counts.map((count) => count / (slotMs / 1000))
   return [times, perSecond(allowed), perSecond(denied)]
 }
 

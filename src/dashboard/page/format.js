@@ -11,6 +11,11 @@ export function count(value) {
   return whole.format(value)
 }
 
+/** Returns a number of clients. From 1,000 on it is an estimate, so it has two digits then. */
+export function clientCount(value) {
+  return value < 1000 ? count(value) : `about ${count(Number(value.toPrecision(2)))}`
+}
+
 /** Returns a rate, with a digit after the point where it is small. */
 export function rate(value) {
   return value === 0 || value >= 10 ? count(Math.round(value)) : value.toFixed(value < 0.1 ? 2 : 1)

@@ -1,6 +1,6 @@
 import { trafficChart } from './chart.js'
 import { el, identity, table } from './dom.js'
-import { count, latency, percent, policy, rate } from './format.js'
+import { clientCount, count, latency, percent, policy, rate } from './format.js'
 
 /** Creates the card of a limiter. `onPick` is called with an identity that was clicked. */
 export function limiterCard(name, onPick) {
@@ -25,12 +25,12 @@ export function limiterCard(name, onPick) {
   const showChart = trafficChart(holder)
   const updateLists = keepPlace(lists)
 
-  function show(limiter, { slotMs, atMs }) {
-    mode.textContent = limiter.mode === 'report' ? 'report mode: nobody is denied' : 'enforcing'
+  function show(limiter, { slotMs }) {
+    mode.textContent = limiter.mode === 'report' ? 'report mode: no request is denied' : 'enforcing'
     mode.classList.toggle('is-report', limiter.mode === 'report')
     processes.textContent = limiter.processes > 1 ? `${count(limiter.processes)} processes` : 'this process'
-    figures.replaceChildren(...figuresOf(limiter, { slotMs, atMs }))
-    showChart({ traffic: limiter.traffic, slotMs, atMs })
+    figures.replaceChildren(...figuresOf(limiter))
+    showChart({ traffic: limiter.traffic, slotMs })
     updateLists([
       limitTable(limiter),
       nearTable(limiter, onPick),
@@ -75,14 +75,12 @@ function focusIn(group, name) {
   target.focus({ preventScroll: true })
 }
 
-function figuresOf({ traffic, store }, { slotMs, atMs }) {
-  const seconds = (11 * slotMs + Math.max(0, atMs - traffic.lastSlot * slotMs)) / 1000
-  const lastMinute = (counts) => counts.slice(-12).reduce((sum, value) => sum + value, 0)
-  const [allowed, denied] = [lastMinute(traffic.allowed), lastMinute(traffic.denied)]
+function figuresOf({ traffic, store }) {
+  const { allowed, denied } = traffic.perSecond
   const figure = (name, value, tone) => el('div', { class: tone }, el('dt', {}, name), el('dd', {}, value))
   const shown = [
-    figure('allowed a second', rate(allowed / seconds)),
-    figure('denied a second', rate(denied / seconds), denied > 0 ? 'is-denied' : undefined),
+    figure('allowed a second', rate(allowed)),
+    figure('denied a second', rate(denied), denied > 0 ? 'is-denied' : undefined),
     figure('denied', percent(allowed + denied === 0 ? 0 : denied / (allowed + denied))),
     figure('store', storeText(store), store.state === 'closed' ? undefined : 'is-denied'),
   ]
@@ -96,8 +94,7 @@ function figuresOf({ traffic, store }, { slotMs, atMs }) {
 }
 
 function storeText({ name, state }) {
-  if (state === 'closed') return `${name}, up`
-  return state === 'open' ? `${name}, away: circuit breaker open` : `${name}, being tried`
+  return state === 'closed' ? `${name}, up` : `${name}, unavailable`
 }
 
 function limitTable({ limits }) {
@@ -106,13 +103,18 @@ function limitTable({ limits }) {
     head: ['limit', 'allows', 'allowed', 'denied', 'highest use'],
     numbers: [2, 3, 4],
     rows: limits.map((limit) => [
-      limit.name,
+      limitName(limit.name, limit.isLocal),
       policy(limit),
       count(limit.allowed),
       count(limit.denied),
       percent(Math.min(1, Math.max(0, limit.peak))),
     ]),
   })
+}
+
+/** Returns the name of a limit; a limit of the fallback store says so. */
+function limitName(name, isLocal) {
+  return isLocal ? el('span', {}, name, ' ', el('span', { class: 'badge is-local' }, 'local limit')) : name
 }
 
 function pick(text, onPick) {
@@ -124,21 +126,21 @@ function pick(text, onPick) {
 }
 
 function nearTable({ near }, onPick) {
-  if (near.length === 0) return empty('Clients near a limit', 'Nobody has used 80 % of a limit.')
+  if (near.length === 0) return empty('Clients near a limit', 'No client has used 80 % of a limit.')
   return table({
     caption: 'Clients near a limit',
     head: ['client', 'limit', 'left'],
     numbers: [2],
     rows: near.map((client) => [
       pick(client.identity, onPick),
-      client.limitName,
+      limitName(client.limitName, client.isLocal),
       `${count(client.remaining)} of ${count(client.limit)}`,
     ]),
   })
 }
 
 function deniedTable({ denied }, onPick) {
-  if (denied.length === 0) return empty('Denied most, last 15 minutes', 'Nobody was denied.')
+  if (denied.length === 0) return empty('Denied most, last 15 minutes', 'No client was denied.')
   return table({
     caption: 'Denied most, last 15 minutes',
     head: ['client', 'limit', 'denied'],
@@ -157,9 +159,10 @@ function candidatePanel(candidate, onPick) {
     el(
       'p',
       {},
-      `Would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}), of ` +
-        `${count(deniedClients)} of ${count(clients)} clients: ` +
-        `${count(newlyDenied)} that were allowed; and allowed ${count(newlyAllowed)} that were denied.`,
+      `It would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}), from ` +
+        `${clientCount(deniedClients)} of ${clientCount(clients)} clients. ` +
+        `The limits in force allowed ${count(newlyDenied)} of these, ` +
+        `and denied ${count(newlyAllowed)} that it would have allowed.`,
     ),
     table({
       caption: 'Limits of the candidate',
@@ -169,7 +172,7 @@ function candidatePanel(candidate, onPick) {
       rows: candidate.limits.map(({ name, denied, deniedClients, mostDenied }) => [
         name,
         count(denied),
-        count(deniedClients),
+        clientCount(deniedClients),
         el('span', {}, ...mostDenied.slice(0, 3).map((client) => pick(client.identity, onPick))),
       ]),
     }),

@@ -30,6 +30,7 @@ export function lookupForm(form, results) {
   const input = form.elements.namedItem('identity')
   let latest = 0
 
+  /** Shows what limiters hold of an identity, below a heading: what was done, or else what was found. */
   async function lookUp(text, done) {
     input.value = text
     const turn = ++latest
@@ -42,14 +43,8 @@ export function lookupForm(form, results) {
   }
 
   function shown(text, found, done) {
-    const summary = el(
-      'p',
-      { class: 'summary', tabindex: '-1' },
-      summaryOf(found),
-      ' ',
-      identity(text),
-      done === undefined ? '' : `: ${done}`,
-    )
+    const [before, after] = done ?? [summaryOf(found), '']
+    const summary = el('p', { class: 'summary', tabindex: '-1' }, `${before} `, identity(text), after)
     return [summary, ...found.map((each) => foundPanel(text, each))]
   }
 
@@ -58,7 +53,7 @@ export function lookupForm(form, results) {
     const act = (action, body, done) => async () => {
       try {
         await post(action, { identity: text, limiter, ...body })
-        await lookUp(text, `${done} in ${limiter}.`)
+        await lookUp(text, done)
         results.querySelector('.summary')?.focus({ preventScroll: true }) // the button is gone
       } catch (error) {
         results.querySelector(':scope > .problem')?.remove()
@@ -68,12 +63,13 @@ export function lookupForm(form, results) {
     const choices = BLOCKS.filter(([, ms]) => ms <= longestBlockMs)
     if (choices.length === 0 && longestBlockMs > 0) choices.push([duration(longestBlockMs), longestBlockMs])
     const buttons = [
-      standings.length > 0 && button('Release', `Release in ${limiter}`, act('release', {}, 'released')),
+      standings.length > 0 &&
+        button('Release', `Release in ${limiter}`, act('release', {}, ['Released', ` in ${limiter}.`])),
       ...choices.map(([name, durationMs]) =>
         button(
           `Block for ${name}`,
           `Block for ${name} in ${limiter}`,
-          act('block', { durationMs }, `blocked for ${name}`),
+          act('block', { durationMs }, ['Blocked', ` for ${name} in ${limiter}.`]),
         ),
       ),
     ].filter(Boolean)

@@ -1,10 +1,12 @@
 import { clock } from './format.js'
 import { limiterCard } from './limiter-card.js'
 import { lookupForm } from './lookup.js'
+import { outageBanner } from './outage-banner.js'
 
 const connection = document.getElementById('connection')
 const holder = document.getElementById('limiters')
 const lookUp = lookupForm(document.getElementById('lookup'), document.getElementById('found'))
+const showOutages = outageBanner(document.getElementById('outages'))
 const cards = new Map()
 
 function cardOf(name) {
@@ -18,6 +20,7 @@ function cardOf(name) {
 }
 
 function show(snapshot) {
+  showOutages(snapshot.limiters)
   for (const limiter of snapshot.limiters) cardOf(limiter.name).show(limiter, snapshot)
 }
 

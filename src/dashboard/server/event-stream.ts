@@ -61,9 +61,9 @@ export function eventStream(board: Board): EventStream {
       onceClosed(res, () => remove(res))
       if (!pages.has(res)) return // the client has gone meanwhile
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
-      send(res, `retry: 2000\n\n${frameOf(board)}`)
+      send(res, 'retry: 2000\n\n')
       timer ??= setInterval(sendAll, EVERY_MS).unref()
-      void sendAll() // with what other processes reported
+      void sendAll() // the first one, too, has what other processes reported
     },
     stop() {
       isStopped = true

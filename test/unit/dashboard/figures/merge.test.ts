@@ -1,5 +1,8 @@
+import { createLimiter, fixedWindow } from 'headgate'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
-import type { LimitReport } from '../../../../src/dashboard/figures/report.js'
+import type { LimiterReport, LimitReport } from '../../../../src/dashboard/figures/report.js'
+import type { CandidateClients, CandidateReport } from '../../../../src/limiter/candidate-report.js'
+import { inspectionOf } from '../../../../src/limiter/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 
 const limit: LimitReport = {
@@ -7,6 +10,7 @@ const limit: LimitReport = {
   kind: 'fixed-window',
   limit: 10,
   windowMs: 60_000,
+  isLocal: false,
   allowed: 0,
   denied: 0,
   peak: 0,
@@ -28,20 +32,35 @@ test('traffic is added up by the time of its slots, for the slots of this proces
   expect(traffic).toEqual(trafficOf(100, [11, 22, 103], [5, 0, 1]))
 })
 
-test('a limit is one of the same name, size and window', () => {
+test('the requests a second of processes are added up, though they report at different times', () => {
+  const at = (lastSlot: number, allowed: number, denied: number) =>
+    reportOf({ traffic: { ...trafficOf(lastSlot, []), perSecond: { allowed, denied } } })
+  const { traffic } = mergeReports([at(100, 1.5, 0.5), at(98, 10, 2)])
+  expect(traffic.perSecond).toEqual({ allowed: 11.5, denied: 2.5 })
+})
+
+test('a limit is one of the same name, size and window, and one of the fallback store is another', () => {
   const { limits } = mergeReports([
     reportOf({ limits: [{ ...limit, kind: '', allowed: 1, denied: 2, peak: 0.5 }] }),
     reportOf({ limits: [{ ...limit, allowed: 10, denied: 20, peak: 0.75 }] }),
     reportOf({ limits: [{ ...limit, limit: 20, allowed: 100 }] }),
+    reportOf({ limits: [{ ...limit, isLocal: true, allowed: 1000 }] }),
   ])
   expect(limits).toEqual([
     { ...limit, allowed: 11, denied: 22, peak: 0.75 },
     { ...limit, limit: 20, allowed: 100 },
+    { ...limit, isLocal: true, allowed: 1000 },
   ])
 })
 
 test('a client is near a limit as the process says that knows it nearest', () => {
-  const near = (identity: string, remaining: number) => ({ limitName: 'api', identity, limit: 10, remaining })
+  const near = (identity: string, remaining: number) => ({
+    limitName: 'api',
+    identity,
+    limit: 10,
+    remaining,
+    isLocal: false,
+  })
   const merged = mergeReports([
     reportOf({ near: [near('ada', 2), near('bob', 1)] }),
     reportOf({ near: [near('ada', 0)] }),
@@ -85,56 +104,64 @@ test('calls of the store are added up', () => {
   expect(mergeReports([own, own]).store.latency[3]).toBe(4)
 })
 
-test('what candidates would have done is added up; a client that several processes list counts once', () => {
-  const candidate = (identity: string, sinceMs: number) => ({
-    sinceMs,
-    requests: 100,
-    clients: 9,
-    deniedClients: 2,
-    denied: 5,
-    newlyDenied: 4,
-    newlyAllowed: 3,
-    failed: 2,
-    limits: [
-      {
-        name: 'api',
-        denied: 5,
-        excessUnits: 6,
-        deniedClients: 2,
-        mostDenied: [
-          { identity: 'ada', denied: 3 },
-          { identity, denied: 2 },
-        ],
-      },
-    ],
-  })
+test('an outage is that of the processes that see it: since the first, with the decisions of all', () => {
+  const outage = { sinceMs: 2000, allowed: 1, denied: 2, local: 3, byStore: 4, processes: 1 }
+  const within = (own: object) => reportOf({ store: { ...store, ...own } })
   const merged = mergeReports([
-    reportOf({ candidate: candidate('bob', 2000) }),
-    reportOf(),
-    reportOf({ candidate: candidate('eve', 1000) }),
+    within({}),
+    within({ outage }),
+    within({ outage: { ...outage, sinceMs: 1000 } }),
   ])
-  expect(merged.candidate).toEqual({
+  expect(merged.store.outage).toEqual({
     sinceMs: 1000,
-    requests: 200,
-    clients: 18,
-    deniedClients: 4,
-    denied: 10,
-    newlyDenied: 8,
-    newlyAllowed: 6,
-    failed: 4,
-    limits: [
-      {
-        name: 'api',
-        denied: 10,
-        excessUnits: 12,
-        deniedClients: 3,
-        mostDenied: [
-          { identity: 'ada', denied: 6 },
-          { identity: 'bob', denied: 2 },
-          { identity: 'eve', denied: 2 },
-        ],
-      },
-    ],
+    allowed: 2,
+    denied: 4,
+    local: 6,
+    byStore: 8,
+    processes: 2,
   })
+  expect(mergeReports([within({}), within({})]).store).not.toHaveProperty('outage')
+})
+
+/** What a process reports whose candidate has denied the clients `denied`, of `clients`. */
+function reportOfCandidate(sinceMs: number, clients: string[], denied: string[]): LimiterReport {
+  const limiter = createLimiter<string>({
+    limit: 1000,
+    window: '1m',
+    key: (id) => id,
+    candidate: { policy: fixedWindow({ limit: 1, window: '1h' }) },
+  })
+  for (const client of [...clients, ...denied]) limiter.charge(client)
+  const candidate = limiter.candidateReport() as CandidateReport
+  const candidateClients = inspectionOf(limiter)?.candidateClients() as CandidateClients
+  return reportOf({ candidate: { ...candidate, sinceMs }, candidateClients })
+}
+
+test('what candidates would have done is added up; a client of several processes counts once', () => {
+  const merged = mergeReports([
+    reportOfCandidate(2000, ['ada', 'bob', 'cat'], ['ada', 'ada', 'bob']),
+    reportOf(),
+    reportOfCandidate(1000, ['ada', 'eve', 'cat'], ['ada', 'eve', 'eve']),
+  ])
+  expect(merged.candidate).toMatchObject({
+    sinceMs: 1000,
+    requests: 12,
+    clients: 4,
+    deniedClients: 3,
+    denied: 6,
+    newlyDenied: 6,
+    newlyAllowed: 0,
+    failed: 0,
+  })
+  const [limit] = merged.candidate?.limits ?? []
+  expect(limit).toMatchObject({ denied: 6, excessUnits: 6, deniedClients: 3 })
+  expect(limit?.mostDenied.map(({ denied }) => denied)).toEqual([3, 2, 1])
   expect(mergeReports([reportOf(), reportOf()])).not.toHaveProperty('candidate')
+})
+
+test('four processes that serve the same 199 clients count 199, and not 796', () => {
+  const clients = Array.from({ length: 199 }, (_, i) => `client-${i}`)
+  const reports = Array.from({ length: 4 }, () => reportOfCandidate(1, clients, ['client-7']))
+  const [first, ...others] = reports as [LimiterReport, ...LimiterReport[]]
+  expect(mergeReports([first, ...others]).candidate).toMatchObject({ clients: 199, deniedClients: 1 })
 })

@@ -10,7 +10,7 @@ function partOf(remaining: number, { limit = 10, resetAfterMs = 60_000, name = '
 }
 
 function note(clients: NearClients, identity: string, part: PartDecision, nowMs = NOW_MS): void {
-  clients.note(nowMs, part, () => identity)
+  clients.note(nowMs, part, false, () => identity)
 }
 
 const identities = (clients: NearClients, nowMs = NOW_MS) =>
@@ -21,14 +21,14 @@ test('a client is listed from 80 % of a limit on', () => {
   note(clients, 'ada', partOf(3))
   note(clients, 'bob', partOf(2))
   expect(clients.nearest(NOW_MS, 10)).toEqual([
-    { limitName: 'api', identity: 'bob', limit: 10, remaining: 2 },
+    { limitName: 'api', identity: 'bob', limit: 10, remaining: 2, isLocal: false },
   ])
 })
 
 test('the identity is not read while nobody is near a limit', () => {
   const clients = new NearClients()
   const identityOf = jest.fn(() => 'ada')
-  clients.note(NOW_MS, partOf(9), identityOf)
+  clients.note(NOW_MS, partOf(9), false, identityOf)
   expect(identityOf).not.toHaveBeenCalled()
 })
 

@@ -12,7 +12,7 @@ export function trafficOf(
     ...Array<number>(CHART_SLOTS - counts.length).fill(0),
     ...counts,
   ]
-  return { lastSlot, allowed: pad(allowed), denied: pad(denied) }
+  return { lastSlot, allowed: pad(allowed), denied: pad(denied), perSecond: { allowed: 0, denied: 0 } }
 }
 
 /** Returns what a process reports that has counted nothing. */

@@ -83,7 +83,7 @@ test('a process reads what the others wrote, and not what it wrote itself', asyn
   expect([one.problem(), two.problem()]).toEqual([undefined, undefined])
 })
 
-test('nothing is written while nothing is counted, except every 30 seconds', async () => {
+test('nothing is written while nothing is counted, except once a slot', async () => {
   const startSlot = now()
   const slotsAgo = (counts: number[]) => [...counts, ...Array<number>(now() - startSlot).fill(0)]
   let counts = [3]
@@ -93,22 +93,31 @@ test('nothing is written while nothing is counted, except every 30 seconds', asy
     await one.publish()
     nowMs += 1000
   }
-  expect(writes()).toBe(2)
+  expect(writes()).toBe(12)
   counts = [4]
   await one.publish()
   await one.publish()
-  expect(writes()).toBe(3)
+  expect(writes()).toBe(13)
 })
 
 describe('a process that has ended', () => {
   const store = { ...reportOf().store, state: 'open', calls: 5, failures: 5 } as const
   const client = { limitName: 'api', identity: 'ada' }
-  const figures = { name: 'api', kind: '', limit: 1, windowMs: 1000, allowed: 1, denied: 1, peak: 1 }
+  const figures = {
+    name: 'api',
+    kind: '',
+    limit: 1,
+    windowMs: 1000,
+    isLocal: false,
+    allowed: 1,
+    denied: 1,
+    peak: 1,
+  }
   let one: SharedReports
   let own: LimiterReport
 
   beforeEach(async () => {
-    const near = [{ ...client, limit: 1, remaining: 0 }]
+    const near = [{ ...client, limit: 1, remaining: 0, isLocal: false }]
     const denied = [{ ...client, denied: 7 }]
     const report = { traffic: trafficOf(now(), [5]), store, near, denied, limits: [figures] }
     await processOf('ended', () => reportOf(report)).publish()
@@ -198,7 +207,10 @@ function wrongNotes(): [string, string][] {
   const other = (own: object) =>
     JSON.stringify({ process: 'two', atMs: START_MS, report: { ...report, ...own } })
   const { traffic, store } = report
-  const near = { limitName: 'api', identity: 'ada', limit: 1, remaining: 0 }
+  const near = { limitName: 'api', identity: 'ada', limit: 1, remaining: 0, isLocal: false }
+  const counts = { allowed: 1, denied: 1, peak: 1 }
+  const limit = { name: 'api', kind: '', limit: 1, windowMs: 1000, isLocal: false, ...counts }
+  const clients = { clients: [], deniedClients: [], limits: [] }
   const wrongCandidate = { sinceMs: 1, requests: 1, denied: 1, newlyDenied: 1, newlyAllowed: 1, limits: [] }
   return [
     ['no JSON', '{'],
@@ -224,6 +236,13 @@ function wrongNotes(): [string, string][] {
     ['a client without identity', other({ near: [{ ...near, identity: undefined }] })],
     ['an endless list of clients', other({ near: Array(5000).fill(near) })],
     ['a denied client without a count', other({ denied: [{ limitName: 'api', identity: 'ada' }] })],
+    ['a limit that is neither local nor not', other({ limits: [{ ...limit, isLocal: 1 }] })],
+    [
+      'requests a second that are text',
+      other({ traffic: { ...traffic, perSecond: { allowed: '1', denied: 0 } } }),
+    ],
+    ['an outage without a beginning', other({ store: { ...store, outage: { allowed: 1 } } })],
+    ['clients of a candidate that are text', other({ candidateClients: { ...clients, clients: ['x'] } })],
     ['lists that are objects', other({ limits: {}, near: {}, denied: {} })],
     ['no store', other({ store: undefined })],
     ['a store in no known state', other({ store: { ...store, state: '__proto__' } })],
@@ -245,11 +264,18 @@ test.each(wrongNotes())('a note is ignored that is or has %s', async (_, text) =
   expect(one.others()).toEqual([counting(3)()])
 })
 
-test('a note with figures of a candidate is read', async () => {
+test('a note with figures of a candidate and of an outage is read', async () => {
   const limits = [{ name: 'api', denied: 1, excessUnits: 1, deniedClients: 1, mostDenied: [] }]
   const clients = { clients: 1, deniedClients: 1 }
   const counts = { requests: 1, denied: 1, newlyDenied: 1, newlyAllowed: 0, failed: 0, ...clients }
-  const report = reportOf({ candidate: { sinceMs: START_MS, ...counts, limits } })
+  const report = reportOf({
+    candidate: { sinceMs: START_MS, ...counts, limits },
+    candidateClients: { clients: [7], deniedClients: [7], limits: [[7]] },
+    store: {
+      ...reportOf().store,
+      outage: { sinceMs: 1, allowed: 1, denied: 0, local: 0, byStore: 0, processes: 1 },
+    },
+  })
   await processOf('two', () => report).publish()
   const one = processOf('one', counting(1))
   await one.refresh()
@@ -289,7 +315,7 @@ test('what a limiter reports is read by another process', async () => {
     denied: [{ limitName: 'api', denied: 2 }],
     candidate: { requests: 4, denied: 2 },
   })
-  expect(shown?.traffic.allowed.at(-1)).toBe(2)
+  expect(shown?.traffic.perSecond.allowed).toBeGreaterThan(0)
   expect(shown?.store).not.toHaveProperty('problem')
   expect(shared.notes.size).toBe(1)
 })

@@ -1,0 +1,72 @@
+import type { DecisionSource } from '../../limiter/decision.js'
+import { type BreakerState, worstState } from '../../resilience/circuit-breaker.js'
+
+/** What decides a request while the store is unavailable, by the source of the decision. */
+const DECIDED_BY = { open: 'allowed', closed: 'denied', local: 'local', store: 'byStore' } as const
+
+/** What decided requests while the store was unavailable. */
+export interface OutageReport {
+  /** When that began, in ms since the Unix epoch. */
+  readonly sinceMs: number
+  /** Allowed and denied without the store. */
+  readonly allowed: number
+  readonly denied: number
+  /** Decided by the fallback store of the process. */
+  readonly local: number
+  /** Decided by the store nevertheless: only some of its servers are unavailable, or it fails now and then. */
+  readonly byStore: number
+  /** How many processes say so. */
+  readonly processes: number
+}
+
+/**
+ * Follows the outages of a limiter's store. One begins with the first decision that the store did not make,
+ * if a circuit breaker then opens before the store decides again. It ends when those of all its servers are
+ * closed.
+ */
+export class OutageWatch {
+  /** By server, the states of the circuit breakers that are not closed. */
+  readonly #states = new Map<string | undefined, BreakerState>()
+  #outage: ReturnType<typeof begunAt> | undefined
+
+  get state(): BreakerState {
+    return worstState(this.#states.values())
+  }
+
+  setState(nowMs: number, state: BreakerState, server: string | undefined): void {
+    if (state === 'closed') this.#states.delete(server)
+    else this.#states.set(server, state)
+    if (this.#states.size === 0) this.#outage = undefined
+    else this.#outage ??= begunAt(nowMs)
+  }
+
+  count(nowMs: number, source: DecisionSource): void {
+    if (source === 'store' && this.#states.size === 0) this.#outage = undefined
+    else if (source in DECIDED_BY) {
+      this.#outage ??= begunAt(nowMs)
+      this.#outage[DECIDED_BY[source as keyof typeof DECIDED_BY]]++
+    }
+  }
+
+  /** Returns the outage that lasts; `undefined` while all breakers are closed. */
+  report(): OutageReport | undefined {
+    if (this.#states.size === 0 || this.#outage === undefined) return undefined
+    return { ...this.#outage, processes: 1 }
+  }
+}
+
+/** Adds up an outage that several processes report. */
+export function mergeOutages(a: OutageReport, b: OutageReport): OutageReport {
+  return {
+    sinceMs: Math.min(a.sinceMs, b.sinceMs),
+    allowed: a.allowed + b.allowed,
+    denied: a.denied + b.denied,
+    local: a.local + b.local,
+    byStore: a.byStore + b.byStore,
+    processes: a.processes + b.processes,
+  }
+}
+
+function begunAt(sinceMs: number) {
+  return { sinceMs, allowed: 0, denied: 0, local: 0, byStore: 0 }
+}
