@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import express from 'express'
+import express, { type Request } from 'express'
 import { memoryStore, rateLimit } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import request from 'supertest'
@@ -14,8 +14,21 @@ function readPage(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-test('the README has at most 900 words, code and tables included, as wc -w counts', () => {
-  expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(900)
+test('the README has at most 800 words, code and tables included, as wc -w counts', () => {
+  expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(800)
+})
+
+test('the first screen says why, leads on, and has the command, three lines of code and six reasons of one line', () => {
+  const [first = ''] = text.split('<picture>')
+  const [title, why, links, command, code, reasons, ...rest] = first.trim().split(/\n\n(?!const)/)
+  expect([title, rest]).toEqual(['# headgate', []])
+  expect(why?.match(/exact under load|when Redis\s+is down/g)).toHaveLength(2)
+  expect(links?.match(/\]\(/g)).toHaveLength(3)
+  expect(command).toContain('npm install headgate')
+  expect(code?.split('\n')).toHaveLength(3 + 3) // with the comment about its scope, and the fences
+  expect(reasons?.split('\n').map((line) => /^- \*\*[^*]+\.\*\* .*\]\(.*\.$/.test(line))).toEqual(
+    Array(6).fill(true),
+  )
 })
 
 test('a block of code in the README has at most ten lines', () => {
@@ -23,6 +36,25 @@ test('a block of code in the README has at most ten lines', () => {
   const linesOf = (code: string) => code.split('\n').filter((line) => line !== '').length
   expect(blocks.length).toBeGreaterThan(5)
   expect(blocks.filter(({ code }) => linesOf(code) > 10).map(({ line }) => line)).toEqual([])
+})
+
+test('the comment on the first example is true: 100 at once, then 100 a minute', async () => {
+  expect(text).toContain("limit: 100, window: '1m' }) // per IP address: 100 at once, then 100 a minute")
+  const clock = manualClock()
+  const { limiter } = rateLimit({ limit: 100, window: '1m', store: memoryStore({ clock }), key: () => 'ada' })
+  const allowed = async () => (await limiter.charge({} as Request)).allowed
+  const admitted = async () => {
+    let count = 0
+    while (await allowed()) count++
+    return count
+  }
+  expect(await admitted()).toBe(100)
+  let later = 0
+  for (let second = 0; second < 60; second++) {
+    clock.advance(1000)
+    later += await admitted()
+  }
+  expect(later).toBe(100)
 })
 
 test('a client over the limit of the first example gets the response that the README shows', async () => {
