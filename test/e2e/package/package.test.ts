@@ -81,7 +81,7 @@ test("require('headgate/express-rate-limit') returns the function, with the othe
 test.each(['plugin.mjs', 'plugin.cjs'])(
   'Fastify registers its plugin by name and as a module: %s',
   async (file) => {
-    const printed = await mustRun(process.execPath, [file], project)
+    const printed = await mustRun(process.execPath, [file], packed.project)
     expect(JSON.parse(printed)).toEqual({ named: [200, 429], module: [200, 429] })
   },
 )

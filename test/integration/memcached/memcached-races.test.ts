@@ -101,13 +101,13 @@ test.each(COUNTING)('limiters of several processes never fail open on a hot key:
 })
 
 test.each(COUNTING)('a denial arrives after the server has its units back: %s', async (_, policyOf) => {
-  const { request, socketOf } = memjsTransport(open(server.url))
+  const transport = memjsTransport(open(server.url))
   const { opcode } = decrement('key', 1)
   let refunds = 0
   const strategy = counterStrategy({
-    socketOf,
+    ...transport,
     async request(routingKey: string, sent: MemcachedRequest) {
-      const reply = await request(routingKey, sent)
+      const reply = await transport.request(routingKey, sent)
       if (sent.opcode === opcode) refunds++
       return reply
     },
