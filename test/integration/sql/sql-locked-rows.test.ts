@@ -51,8 +51,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
         isDecided = true
       })
-      const took = await chargeOthers(store)
-      expect(took.length).toBeGreaterThan(20)
+      await chargeOthers(store)
       expect(isDecided).toBe(false)
     })
     const verdicts = await waiting
@@ -108,8 +107,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
         await pause(10)
       }
       await expect(pool.run('SELECT 1')).resolves.toHaveLength(1)
-      const took = await chargeOthers(store)
-      expect(took.length).toBeGreaterThan(20)
+      await chargeOthers(store)
     })
     await Promise.all(waiting)
     expect(await remainingOf(store, policy, ['locked'])).toEqual([49])
@@ -132,15 +130,11 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   testTogether(CASES, { atOnce: CASES.length })
 })
 
-/** Charges other keys for a while, beginning a little later, and returns how long each took. */
-async function chargeOthers(store: SqlStore): Promise<number[]> {
+/** Charges other keys, one after the other, beginning a little later. */
+async function chargeOthers(store: SqlStore): Promise<void> {
   await pause(60)
-  const took: number[] = []
-  for (const endMs = performance.now() + LOCKED_MS; performance.now() < endMs; ) {
-    const fromMs = performance.now()
-    await store.charge([[part(`other:${took.length}`, policy)]])
-    took.push(performance.now() - fromMs)
-    await pause(5)
+  for (let i = 0; i < 5; i++) {
+    const verdicts = await store.charge([[part(`other:${i}`, policy)]])
+    expect(allowedCount(verdicts)).toBe(1)
   }
-  return took
 }

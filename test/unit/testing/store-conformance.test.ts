@@ -1,5 +1,5 @@
 import { type Capabilities, storeConformance } from 'headgate/testing'
-import { describeStoreConformance } from '../../support/store-conformance.js'
+import { describeStoreConformance, sampleOf } from '../../support/store-conformance.js'
 import { mapStore } from './map-store.js'
 import { MISTAKES } from './mistakes.js'
 
@@ -51,6 +51,21 @@ test('names are unique, and capabilities choose the cases', () => {
     'charges that name the same keys in opposite order, all at once, are exact',
   ])
   expect(without({ settableClock: false })).toHaveLength(6)
+})
+
+test('a sample has each sentence of the contract once, and every policy several times', () => {
+  const cases = storeConformance({ makeStore: () => mapStore(), capabilities })
+  const names = sampleOf(cases).map(({ name }) => name)
+  const policies = ['tokenBucket', 'slidingWindow', 'fixedWindow', 'consecutive', 'from the first request']
+  for (const policy of policies)
+    expect(names.filter((name) => name.includes(policy)).length).toBeGreaterThanOrEqual(5)
+  for (const end of [
+    'takes every part when all allow',
+    'frees a client at its limit',
+    'leaves other keys alone',
+  ])
+    expect(names.filter((name) => name.endsWith(end))).toHaveLength(1)
+  expect(names.length).toBeLessThan(cases.length / 3)
 })
 
 test.each([
