@@ -75,7 +75,8 @@ const window = { limit: 2, window: '30d' } as const
 
 /** Creates a limiter on the server of the tests. */
 function limiterOf<Subject>(options: Parameters<typeof createLimiter<Subject>>[0]): Limiter<Subject> {
-  return createLimiter<Subject>({ store: redisStore(redis.client), denyCache: false, ...options })
+  const store = redisStore(redis.client)
+  return createLimiter<Subject>({ store, denyCache: false, timeoutMs: 10_000, ...options })
 }
 
 /** Charges a subject until it is denied. */

@@ -44,7 +44,7 @@ async function remainingOf(policy: Order['policy']): Promise<number> {
 test.each(['slidingWindow', 'fixedWindow'] as const)(
   'four processes with leases admit no more than the limit, mostly without the store, and return the rest: %s',
   async (policy) => {
-    const { allowed, denied, local } = await chargeInAll({ policy, each: 60, forMs: 10_000 })
+    const { allowed, denied, local } = await chargeInAll({ policy, each: 60, forMs: 25_000 })
     expect(allowed + denied).toBe(PROCESSES * CALLERS * 60)
     expect(allowed + (await remainingOf(policy))).toBe(LIMIT)
     expect(allowed).toBeGreaterThan((LIMIT * 15) / 16)
@@ -53,7 +53,7 @@ test.each(['slidingWindow', 'fixedWindow'] as const)(
 )
 
 test('processes with leases admit no more than the limit of a slow bucket, and lose under three sixteenths of it', async () => {
-  const { allowed } = await chargeInAll({ policy: 'tokenBucket', each: 60, forMs: 10_000 })
+  const { allowed } = await chargeInAll({ policy: 'tokenBucket', each: 60, forMs: 25_000 })
   const used = allowed + (await remainingOf('tokenBucket'))
   expect(used).toBeLessThanOrEqual(LIMIT)
   expect(used).toBeGreaterThan((LIMIT * 13) / 16)

@@ -20,6 +20,8 @@ afterEach(() => void unsubscribe('headgate:store', receive))
 const calls = () => messages.filter((message): message is StoreCall => message.type === 'call')
 const batches = () => messages.filter((message): message is StoreBatch => message.type === 'batch')
 const key = (id: number) => id
+/** Longer than a busy machine takes. */
+const timeoutMs = 10_000
 
 test('publishes each call with its duration, and concurrent charges as one batch', async () => {
   const limiter = createLimiter({
@@ -27,6 +29,7 @@ test('publishes each call with its duration, and concurrent charges as one batch
     limit: 100,
     window: '1m',
     key,
+    timeoutMs,
     store: redisStore(redis.client),
   })
   await Promise.all(Array.from({ length: 10 }, (_, id) => limiter.charge(id)))
@@ -46,6 +49,7 @@ test('names the operations', async () => {
     limit: 100,
     window: '1m',
     key,
+    timeoutMs,
     store: redisStore(redis.client),
     prefix: 'op',
   })
@@ -69,6 +73,7 @@ test('the charge of a candidate goes into the batch of the limits in force', asy
     limit: 100,
     window: '1m',
     key,
+    timeoutMs,
     store: redisStore(redis.client),
     candidate: { limit: 1, window: '1m', key },
   })
