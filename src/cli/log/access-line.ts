@@ -1,5 +1,6 @@
 import { parseAddress } from '../../keys/address.js'
 import { LOG_TIME_LENGTH, logTimeParser } from './log-time.js'
+import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, readRequestLine } from './request-line.js'
 
 /**
@@ -7,7 +8,7 @@ import { type LineKind, type LoggedRequest, readRequestLine } from './request-li
  *
  *     192.0.2.7 - ada [10/Oct/2000:13:55:36 -0700] "GET /users?page=2 HTTP/1.1" 200 2326 "-" "curl/8"
  *
- * What follows the request is not read. A virtual host before the address is skipped. The time is the one
+ * What follows the request is not read. A line that begins with anything but a client is unreadable. A virtual host before the address is skipped. The time is the one
  * before the first quote: a client chooses its user name, spaces and brackets included, but servers escape
  * quotes.
  */
@@ -50,6 +51,7 @@ function readClient(line: string, end: number, into: LoggedRequest): boolean {
   if (identEnd < 0 || identEnd >= end - 1 || line.charCodeAt(end - 1) !== 32) return false
   const user = line.slice(identEnd + 1, end - 1)
   into.address = line.slice(addressStart, addressEnd)
+  if (!isLoggedClient(into.address)) return false
   into.user = user === '-' || user === '' || user === '""' ? undefined : unescaped(user)
   return true
 }

@@ -1,4 +1,5 @@
 import { parseJsonTime } from './log-time.js'
+import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
 /**
@@ -45,6 +46,7 @@ export function readJsonLine(line: string, into: LoggedRequest): LineKind {
   const address = textOf(fields, NAMES.address)
   if (address === undefined) return 'res' in fields ? 'other' : 'unreadable'
   into.address = address.slice(address.lastIndexOf(',') + 1).trim() // of a list, the nearest proxy wrote the last
+  if (!isLoggedClient(into.address)) return 'unreadable'
   into.user = textOf(fields, NAMES.user)
   into.fields = fields
   into.method = textOf(fields, NAMES.method) ?? ''

@@ -14,7 +14,8 @@ export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window
 
 Decides each request of access logs as the middleware would have, and shows who would have been denied, and
 when. A log is a file in the common or combined format of nginx and Apache, or of JSON lines; it may be
-compressed by gzip. Name the oldest first. - is the standard input.
+compressed by gzip, and its lines may have the prefix of syslog, journalctl, docker or kubectl before them.
+Name the oldest first. - is the standard input.
 
   --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
@@ -55,10 +56,20 @@ async function replayAll(settings: ReplaySettings): Promise<Replay> {
   try {
     for (const file of settings.files) await replay.readFile(file, progress.add)
     replay.end()
+    checkAddresses(replay, settings)
   } finally {
     progress.end()
   }
   return replay
+}
+
+/** Throws an `InputError` where all requests would count as one client: then no figure is that of a limit. */
+function checkAddresses({ requests, unknownAddresses }: Replay, { keyText }: ReplaySettings): void {
+  if (requests === 0 || unknownAddresses < requests) return
+  const fix = 'Have the server log the address of the client, or choose another --key'
+  throw new InputError(
+    `none of the ${requests} requests has an address, which --key ${keyText} needs. ${fix}`,
+  )
 }
 
 /** Returns the size of all files; `undefined` if one of them is a pipe. Rejects if one does not exist. */

@@ -1,12 +1,15 @@
+import { parseAddress } from '../../keys/address.js'
 import { InputError } from '../failures.js'
 import { accessLineReader } from '../log/access-line.js'
 import { readJsonLine } from '../log/json-line.js'
+import { BEST_SCORE, LinePrefix } from '../log/line-prefix.js'
 import { LineSplitter } from '../log/line-splitter.js'
 import { nameOf, readLog } from '../log/read-log.js'
 import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
 import type { ReplaySettings } from './arguments.js'
 import { ClientTable } from './client-table.js'
 import { Clock } from './clock.js'
+import { FileCheck, MAX_STEP_BACK_MS } from './file-check.js'
 import { Histogram } from './histogram.js'
 import { loggedIdentity } from './identity.js'
 import { LimitReplay } from './limit-replay.js'
@@ -18,20 +21,10 @@ export interface Place {
   readonly line: number
 }
 
-/** A file is no log if none of its first lines can be read: so many of them. */
-const LINES_TRIED = 1000
-/** A file that begins this much earlier than those before it end is in the wrong place. */
-const MAX_STEP_BACK_MS = 60_000
-/** Single requests may be logged late, so the newest of a file's first requests counts: of so many. */
-const REQUESTS_TRIED = 100
 /** A request this much after the one before is held until the next one confirms its time. */
 const MAX_JUMP_MS = 86_400_000
-/** A file is out of order if more of its requests than this, and than this share, are late. */
-const MAX_LATE = 10
-const MAX_LATE_SHARE = 0.01
 /** The code of a space. Tabs are below it. */
 const SPACE = 32
-const BYTE_ORDER_MARK = 'ï»¿' // of UTF-8, read as Latin-1
 
 /** A request whose time is not confirmed yet. */
 interface Held {
@@ -84,9 +77,14 @@ export class Replay {
   /** Replays one input, after those before it. `onRead` gets how many bytes were read of it. */
   async readFile(path: string, onRead: (bytes: number) => void): Promise<void> {
     const file = new FileCheck(nameOf(path), this.clock)
-    const splitter = new LineSplitter((line) => this.#addLine(line, file))
+    const prefix = new LinePrefix(
+      (text) => this.#score(text),
+      (text) => this.#addLine(text, file),
+    )
+    const splitter = new LineSplitter((line) => prefix.push(line))
     await readLog(path, (chunk) => splitter.push(chunk), onRead)
     splitter.end()
+    prefix.end()
     if (!this.clock.isStarted) this.end() // the only request so far: the next log must not be older
     file.end()
   }
@@ -94,9 +92,7 @@ export class Replay {
   #addLine(line: string | undefined, file: FileCheck): void {
     this.lines++
     file.lines++
-    const marked = file.lines === 1 && line?.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line
-    const isIndented = marked !== undefined && marked.charCodeAt(0) <= SPACE
-    const text = isIndented ? marked.trimStart() : marked
+    const text = line === undefined ? undefined : unindented(line)
     const kind = text === '' ? 'other' : this.#read(text)
     if (kind === 'unreadable') {
       this.#countUnreadable({ file, line: file.lines })
@@ -113,6 +109,12 @@ export class Replay {
     if (text === undefined) return 'unreadable'
     if (text.charCodeAt(0) === 123) return readJsonLine(text, this.#request)
     return this.#readAccessLine(text, this.#request)
+  }
+
+  /** Returns how sure it is that a request begins where a text does: an address says more than a name. */
+  #score(text: string): number {
+    if (this.#read(unindented(text)) !== 'request') return 0
+    return parseAddress(this.#request.address) === undefined ? 1 : BEST_SCORE
   }
 
   /**
@@ -180,63 +182,7 @@ export class Replay {
   }
 }
 
-/** Checks that a file is a log, and begins where those before it end. */
-export class FileCheck {
-  readonly name: string
-  lines = 0
-  readable = 0
-  blank = 0
-  #late = 0
-  /** The first late line, and the one with the newest time then. */
-  #firstLate = ''
-  #counted = 0
-  readonly #clock: Clock
-  readonly #newestBeforeMs: number
-  readonly #before: string
-  #requests = 0
-  #newestMs = Number.NEGATIVE_INFINITY
-
-  constructor(name: string, clock: Clock) {
-    this.name = name
-    this.#clock = clock
-    this.#newestBeforeMs = clock.newestMs
-    this.#before = clock.describe()
-  }
-
-  countUnreadable(): void {
-    if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
-  }
-
-  /** Counts a request that is so far behind the clock. */
-  countRequest(timeMs: number, msBack: number, line: number): void {
-    this.#counted++
-    if (msBack > MAX_STEP_BACK_MS && this.#late++ === 0)
-      this.#firstLate = `the first in line ${line} (${this.#clock.describe()})`
-    if (this.#requests >= REQUESTS_TRIED) return
-    this.#requests++
-    this.#newestMs = Math.max(this.#newestMs, timeMs)
-    if (this.#requests === REQUESTS_TRIED) this.#checkOrder()
-  }
-
-  end(): void {
-    if (this.lines > this.blank && this.readable === 0) this.#throwNoLog()
-    if (this.#requests > 0) this.#checkOrder()
-    if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#counted) return
-    const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than one before`
-    const fix = 'Sort it by time, the oldest first'
-    throw new InputError(`${this.name} is out of order: ${problem}, ${this.#firstLate}. ${fix}`)
-  }
-
-  #checkOrder(): void {
-    if (this.#newestMs >= this.#newestBeforeMs - MAX_STEP_BACK_MS) return
-    const problem = `begins before the log in front of it ends (${this.#before})`
-    throw new InputError(`${this.name} ${problem}: name the oldest file first`)
-  }
-
-  #throwNoLog(): never {
-    const formats = 'the common or combined format, or JSON with a time and an address'
-    throw new InputError(
-      `${this.name} is no access log: none of its first ${this.lines} lines is in ${formats}`,
-    )
-  }
+/** JSON lines may be indented. */
+function unindented(line: string): string {
+  return line.charCodeAt(0) <= SPACE ? line.trimStart() : line
 }
