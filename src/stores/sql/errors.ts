@@ -27,12 +27,17 @@ export const MYSQL_IN_TRANSACTION = '1568'
 /** A connection's prepared statements were discarded, or a pooler changed the connection behind it. */
 export const POSTGRES_STATEMENT_LOST = ['26000', '42P05']
 
-const TEMPORARY = [
+/** Others were using the same rows. */
+const CONTENTION = [
   ...['1213', '40P01'], // deadlock
   ...['1205', '55P03'], // a lock was not available in time
+  ...['1020', '40001'], // others have changed a row since the transaction began
+]
+
+const TEMPORARY = [
+  ...CONTENTION,
   ...[MYSQL_DUPLICATE, '23505'], // others have inserted the row
   ...['42P07', '42710'], // others have created the table
-  ...['1020', '40001'], // others have changed a row since the transaction began
   MYSQL_IN_TRANSACTION,
   ...POSTGRES_STATEMENT_LOST,
   ...['5', '6'], // another connection has locked the file, or the table
@@ -48,6 +53,11 @@ export function codeOf(error: unknown): string {
 /** Whether another attempt may succeed, after an error that has changed nothing. */
 export function isTemporary(error: unknown): boolean {
   return TEMPORARY.includes(codeOf(error)) || /statement has been finalized/.test(String(error)) // reopened
+}
+
+/** Whether the server has replied that it cannot decide these rows, and may decide others. */
+export function isAboutRows(error: unknown): boolean {
+  return error instanceof CorruptRowError || CONTENTION.includes(codeOf(error))
 }
 
 /** Creates a function that returns the operator's fix for an error, if one is known. `table` is quoted. */

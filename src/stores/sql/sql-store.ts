@@ -6,7 +6,7 @@ import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
-import { CorruptRowError, hints, isTemporary } from './errors.js'
+import { hints, isAboutRows, isTemporary } from './errors.js'
 import { applyToRows, lockKeys, rowKeysOf } from './operations.js'
 import { purger } from './purge.js'
 import { withConnection } from './with-connection.js'
@@ -62,7 +62,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const failure = (cause: unknown) =>
     asStoreError(dialect.name, cause, {
       hint: hintFor(cause),
-      answered: cause instanceof CorruptRowError,
+      answered: isAboutRows(cause),
     })
   const fail = (cause: unknown): never => {
     throw failure(cause)
