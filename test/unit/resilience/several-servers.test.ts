@@ -1,6 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   type Charge,
   createLimiter,
+  logEvents,
   memoryStore,
   type Refund,
   type Store,
@@ -88,11 +90,11 @@ afterEach(() => jest.useRealTimers())
 test('a server that is down keeps no call from the others', async () => {
   const { conditions, isDecided, callsTo, guarded, changes } = guardedServers()
   conditions.set('b', 'down')
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 6; i++) {
     expect(await isDecided(`a:${i}`)).toBe(true)
     expect(await isDecided(`b:${i}`)).toBe(false)
   }
-  expect([callsTo('a'), callsTo('b')]).toEqual([8, 5])
+  expect([callsTo('a'), callsTo('b')]).toEqual([6, 5])
   expect(guarded.state()).toBe('open')
   expect(changes).toEqual([['open', expect.objectContaining({ server: 'b' }), 'b']])
 })
@@ -212,4 +214,31 @@ test('the health of a limiter is that of every server that is not called, and pr
   conditions.set('b', 'up')
   await jest.advanceTimersByTimeAsync(1001)
   expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
+})
+
+test('events, logs and the channel say which server a circuit breaker stands before', async () => {
+  const { store, conditions } = storeOnServers()
+  store.serverOf = () => 'b'
+  const { charge } = store
+  store.charge = (charges) => {
+    if (conditions.get('b') === 'down') throw new StoreError('fake', 'refused', { server: 'b' })
+    return charge(charges)
+  }
+  conditions.set('b', 'down')
+  const messages: unknown[] = []
+  const receive = (message: unknown) => void messages.push(message)
+  subscribe('headgate:store', receive)
+  const limiter = createLimiter({ limit: 1000, window: '1h', key: (id: string) => id, store })
+  const events: unknown[] = []
+  limiter.events.on('storeState', (...change) => events.push(change)).on('storeError', () => undefined)
+  const warn = jest.fn()
+  logEvents(limiter, { debug: jest.fn(), info: jest.fn(), warn })
+  for (let i = 0; i < 20; i++) await limiter.charge('ada')
+  unsubscribe('headgate:store', receive)
+  expect(events).toEqual([['open', expect.objectContaining({ server: 'b' }), 'b']])
+  expect(messages).toContainEqual(expect.objectContaining({ type: 'state', state: 'open', server: 'b' }))
+  expect(warn).toHaveBeenCalledWith(
+    expect.objectContaining({ event: 'storeState', server: 'b' }),
+    'headgate: the circuit breaker of b is open',
+  )
 })

@@ -1,0 +1,73 @@
+import { fixedWindow, type Verdict } from 'headgate'
+import { commandError } from '../../../../src/stores/redis/errors.js'
+import { scriptRunner } from '../../../../src/stores/redis/script-runner.js'
+import { singlePolicyCall } from '../../../../src/stores/redis/single-policy-call.js'
+import type { Command } from '../../../../src/stores/redis/transport.js'
+
+/** What a server says, or a driver, and whether the server is up and how often the command is sent. */
+const DECISIONS: readonly (readonly [message: string, answered: boolean, times: number])[] = [
+  ['NOSCRIPT No matching script. Please use EVAL.', true, 2],
+  ['TRYAGAIN Multiple keys request during rehashing of slot', true, 9],
+  ['MOVED 3999 127.0.0.1:6381', true, 1],
+  ['ASK 3999 127.0.0.1:6381', true, 1],
+  ['CLUSTERDOWN The cluster is down', true, 1],
+  ['CLUSTERDOWN Hash slot not served', true, 1],
+  ['LOADING Redis is loading the dataset in memory', true, 1],
+  ['BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.', true, 1],
+  ["READONLY You can't write against a read only replica.", true, 1],
+  ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", true, 1],
+  ["OOM command not allowed when used memory > 'maxmemory'.", true, 1],
+  ['MISCONF Redis is configured to save RDB snapshots', true, 1],
+  ['NOREPLICAS Not enough good replicas to write.', true, 1],
+  ['NOAUTH Authentication required.', true, 1],
+  ["NOPERM this user has no permissions to run the 'evalsha' command", true, 1],
+  ["ERR unknown command 'EVALSHA'", true, 1],
+  ['Too many Cluster redirections. Last error: ReplyError: TRYAGAIN Multiple keys', true, 1],
+  ['Too many Cluster redirections. Last error: Error: Connection is closed.', false, 1],
+  ['Connection is closed.', false, 1],
+  ['connect ECONNREFUSED 127.0.0.1:6379', false, 1],
+  ['read ECONNRESET', false, 1],
+  ['Socket closed unexpectedly', false, 1],
+  ["Stream isn't writeable and enableOfflineQueue options is false", false, 1],
+]
+
+test.each(DECISIONS)(
+  'after %j, the server counts as up: %p; the command was sent %d times',
+  async (message, answered, times) => {
+    const policy = fixedWindow({ limit: 5, window: '1m' })
+    const sent: Command[] = []
+    const send = (commands: readonly Command[]) => {
+      sent.push(...commands)
+      return commands.map(() => Promise.reject(new Error(message)))
+    }
+    const transport = { send, shardOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
+    const outcomes: unknown[] = []
+    const run = scriptRunner<readonly [{ key: string; policy: typeof policy; cost: number }], Verdict>(
+      transport,
+      (charges) => singlePolicyCall(charges) as never,
+    )
+    await run([[{ key: 'key', policy, cost: 1 }]], (_, outcome) => outcomes.push(outcome))
+    expect(outcomes).toMatchObject([{ name: 'StoreError', answered, server: '127.0.0.1:6380' }])
+    expect(sent).toHaveLength(times)
+  },
+)
+
+test('a call whose keys are moving is decided once they are together', async () => {
+  const policy = fixedWindow({ limit: 5, window: '1m' })
+  let tries = 0
+  const send = (commands: readonly Command[]) =>
+    commands.map(() => Promise.reject(new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')))
+  const outcomes: unknown[] = []
+  const run = scriptRunner<readonly [{ key: string; policy: typeof policy; cost: number }], Verdict>(
+    { send },
+    (charges) => singlePolicyCall(charges) as never,
+  )
+  await run([[{ key: 'key', policy, cost: 1 }]], (_, outcome) => outcomes.push(outcome))
+  expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
+})
+
+test('the server of an error that names one stays', () => {
+  const error = commandError(new Error('read ECONNRESET'), 'a')
+  expect(commandError(error, 'b')).toBe(error)
+  expect(error.server).toBe('a')
+})
