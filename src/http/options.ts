@@ -5,7 +5,7 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { ENTRIES_RULE } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import type { Fixes } from '../options/fixes.js'
-import { FOREIGN_OPTIONS, POLICY_OPTIONS } from '../options/foreign-options.js'
+import { FOREIGN_OPTIONS, MISPLACED_OPTIONS } from '../options/foreign-options.js'
 import {
   callback,
   optional,
@@ -70,7 +70,7 @@ export const MIDDLEWARE_ROWS = {
   onLimited: callback,
 }
 
-const FIXES = { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS }
+const FIXES = { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS }
 
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],
@@ -144,7 +144,7 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
   readOptions(owner, options, {
     rows: { ...common, ...rows } as typeof common & Rows,
     rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), delayCheck: DELAY_RULE },
-    fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS, ...fixes },
+    fixes: { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...fixes },
   })
 }
 

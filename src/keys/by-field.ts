@@ -1,7 +1,7 @@
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
-import { asRequest, headerOf, type KeyFunction } from './key.js'
+import { asRequest, headerOf, type KeyFunction, requestOf } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
 
 /** How a field becomes an identity. */
@@ -46,7 +46,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   const read = fieldReader(name)
 
   return function fieldKey(subject: unknown): unknown {
-    if (asRequest(subject).body === undefined) warnIfUnparsed(subject, name)
+    if (requestOf('byField', subject).body === undefined) warnIfUnparsed(subject, name)
     const value = read(subject)
     if (value === undefined && missing === 'skip') return undefined
     if (typeof value === 'string') return normalizeName(value, normalize) ?? null

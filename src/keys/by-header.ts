@@ -1,5 +1,5 @@
 import { wrongKind } from '../util/validate.js'
-import { headerOf, type KeyFunction } from './key.js'
+import { headerOf, type KeyFunction, requestOf } from './key.js'
 
 /**
  * Identifies a client by a request header, such as `x-api-key`; the name's case does not matter. Reads
@@ -13,6 +13,7 @@ export function byHeader(name: string): KeyFunction<unknown> {
   }
   const header = name.toLowerCase()
   return function headerKey(subject: unknown): unknown {
+    requestOf('byHeader', subject)
     return headerOf(subject, header) ?? null
   }
 }

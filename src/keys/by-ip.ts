@@ -4,7 +4,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { addressIdentity } from './address.js'
 import { markAddressUse } from './address-use.js'
 import type { AddressOptions } from './forwarded-address.js'
-import { asRequest, type KeyFunction } from './key.js'
+import { type KeyFunction, requestOf } from './key.js'
 import { type AddressReader, addressReader } from './source-address.js'
 
 /** How addresses become identities. */
@@ -48,7 +48,8 @@ const OPTIONS = {
  * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
  * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.
  * Where it is closed and the address was not read before, a limiter refuses the request and charges nothing.
- * Subjects that are no requests (they have neither `ip` nor `socket`) share another.
+ * Objects that are no requests (they have neither `ip` nor `socket`) share another. For a string or another
+ * subject that is no object, the key throws a `TypeError`.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -57,7 +58,7 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   return addressKey(read, ipv6Prefix)
 }
 
-/** Creates the key of a limit without one: `byIp()`, which warns of subjects that are no requests. */
+/** Creates the key of a limit without one: `byIp()`, which warns of objects that are no requests. */
 export function defaultKey(): KeyFunction<unknown> {
   return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
 }
@@ -71,7 +72,7 @@ export function addressKey(
   function ipKey(subject: unknown): string {
     const address = read(subject)
     if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    const { ip, socket } = asRequest(subject)
+    const { ip, socket } = requestOf('byIp', subject)
     const isRequest = ip !== undefined || socket !== undefined
     if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
     else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)

@@ -1,4 +1,4 @@
-import { asRequest, type KeyFunction } from './key.js'
+import { asRequest, type KeyFunction, requestOf } from './key.js'
 
 /** The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as. */
 const COUNTED_AS = new Map([
@@ -24,7 +24,7 @@ const OTHER = '*'
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
-    const { method, baseUrl, route } = asRequest(subject)
+    const { method, baseUrl, route } = requestOf('byRoute', subject)
     const verb = typeof method === 'string' ? (COUNTED_AS.get(method) ?? OTHER) : ''
     // Express matches mount paths in any case.
     const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''

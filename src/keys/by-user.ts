@@ -4,7 +4,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { addressUseOf, markAddressUse } from './address-use.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
-import { asRequest, type KeyFunction } from './key.js'
+import { type KeyFunction, requestOf } from './key.js'
 
 /** What happens to requests without a user. */
 export interface ByUserOptions<Subject = never> {
@@ -54,7 +54,7 @@ function tagKey(kind: 'user' | 'anonymous', key: unknown): unknown {
 }
 
 function userOf(subject: unknown): unknown {
-  const { user } = asRequest(subject)
+  const { user } = requestOf('byUser', subject)
   if (typeof user !== 'object' || user === null) return undefined
   const { id, sub, username } = user as { id?: unknown; sub?: unknown; username?: unknown }
   return id ?? sub ?? username ?? { noIdentity: true } // cannot be a key, and is not anonymous

@@ -59,9 +59,16 @@ export function identifier(
   return function identify(value, subject) {
     if (value === undefined) return undefined
     if (isKey(value)) return hashOnce(value, secret, hash)
+    if (typeof value === 'function') throw new TypeError(uncalled(key, value))
     warnOfObject(key, value)
     return hash(`malformed:${readAddress(subject)}`)
   }
+}
+
+/** Says that a key function was called in place of the one that it makes. */
+function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name: string }): string {
+  const problem = `the key function ${name || '(anonymous)'} returned a function (${made || 'anonymous'})`
+  return `headgate: ${problem}. Call it where the options are written, such as key: byIp().`
 }
 
 const identityKeys = new WeakSet<KeyFunction<never>>()

@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { processWide } from '../util/process-wide.js'
+import { wrongKind } from '../util/validate.js'
 
 /**
  * What a key function may return:
@@ -58,6 +59,16 @@ export function viewAsRequest(subject: object, view: RequestLike): void {
 export function asRequest(subject: unknown): RequestLike {
   if (typeof subject !== 'object' || subject === null) return {}
   return (views.areUsed ? (subject as Viewed)[VIEW] : undefined) ?? subject
+}
+
+/**
+ * Returns the subject of a key function that reads requests. Throws a `TypeError` for a string or another value
+ * that is no object: all such subjects would share one bucket.
+ */
+export function requestOf(owner: string, subject: unknown): RequestLike {
+  if (typeof subject === 'object' && subject !== null) return asRequest(subject)
+  const fix = 'Charge the request, or give the limiter a key of its subjects, such as key: (id) => id.'
+  throw wrongKind(owner, 'subject', 'a request', subject, fix)
 }
 
 /**

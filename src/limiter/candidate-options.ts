@@ -1,4 +1,9 @@
-import { BESIDE_LIMITS, FOREIGN_OPTIONS, POLICY_OPTIONS, placementFixes } from '../options/foreign-options.js'
+import {
+  BESIDE_LIMITS,
+  FOREIGN_OPTIONS,
+  MISPLACED_OPTIONS,
+  placementFixes,
+} from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import type { Policy } from '../policies/policy.js'
@@ -7,7 +12,7 @@ import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 const TABLE = {
   rows: LIMIT_ROWS,
   rules: { entries: ENTRIES_RULE },
-  fixes: { ...FOREIGN_OPTIONS, ...POLICY_OPTIONS, ...placementFixes(BESIDE_LIMITS, 'beside candidate') },
+  fixes: { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...placementFixes(BESIDE_LIMITS, 'beside candidate') },
 }
 
 /** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */

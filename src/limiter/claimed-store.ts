@@ -11,7 +11,8 @@ const FIX =
 /** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  throw wrongKind(owner, option, 'a store', store, FIX)
+  const isFactory = typeof store === 'function' && /Store$/.test(store.name)
+  throw wrongKind(owner, option, 'a store', store, isFactory ? `Call it: ${store.name}(client).` : FIX)
 }
 
 /**

@@ -1,5 +1,10 @@
 import type { KeyFunction } from '../keys/key.js'
-import { BESIDE_LIMITS, FOREIGN_OPTIONS, POLICY_OPTIONS, placementFixes } from '../options/foreign-options.js'
+import {
+  BESIDE_LIMITS,
+  FOREIGN_OPTIONS,
+  MISPLACED_OPTIONS,
+  placementFixes,
+} from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
@@ -7,6 +12,7 @@ import { tokenBucket } from '../policies/token-bucket.js'
 import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
+import { checkCalled } from './uncalled-factory.js'
 
 /** A limit as it was given and checked; `entryName` is set where it is one of several. */
 export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
@@ -51,7 +57,7 @@ const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
   fixes: {
     ...FOREIGN_OPTIONS,
-    ...POLICY_OPTIONS,
+    ...MISPLACED_OPTIONS,
     ...placementFixes(BESIDE_LIMITS, 'beside limits'),
     limit: POLICY_FIX,
     window: POLICY_FIX,
@@ -94,6 +100,8 @@ export function readNames(
 }
 
 function readLimit(owner: string, option: string, limit: unknown): number {
+  if (isPolicy(limit))
+    throw wrongOption(owner, option, 'a whole number', limit, 'Write policy: … in place of limit.')
   if (typeof limit !== 'function') return wholeNumber(owner, option, limit)
   const fix = 'Give a function as policy, which returns the policy for a request.'
   throw wrongOption(owner, option, 'a whole number of at least 1', limit, fix)
@@ -121,7 +129,13 @@ function resolvePolicy(owner: string, { limit, window, policy }: LimitSettings):
 
 function readEntries(owner: string, option: string, limits: unknown): readonly Entry[] {
   if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16)
-    throw wrongOption(owner, option, 'an array of 1 to 16 limits', limits, 'Write { name, policy, key }.')
+    throw wrongOption(
+      owner,
+      option,
+      'an array of 1 to 16 limits',
+      limits,
+      'Write limits: [{ name, policy, key }].',
+    )
   const entries = readTogether<Entry[]>(
     owner,
     ...Array.from(limits, (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i)),
@@ -133,6 +147,11 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
 }
 
 function readEntry(owner: string, entry: object, i: number): Entry {
+  checkCalled(owner, 'the limit', entry)
+  if (isPolicy(entry))
+    throw new TypeError(
+      `${owner} must be an object of options, got a policy. Write { policy: … }, perhaps with key.`,
+    )
   const { name, policy, key, cost } = readOptions(owner, entry, ENTRY)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
   return { owner, entryName: name ?? defaultName, policy, key, cost }
@@ -140,6 +159,7 @@ function readEntry(owner: string, entry: object, i: number): Entry {
 
 function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction[] {
   const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
+  for (const each of keys) checkCalled(owner, option, each)
   if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
     return keys as KeyFunction[]
   const must = 'a function, or an array of 1 to 8 functions'
@@ -147,7 +167,8 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
 }
 
 /** Returns a checked policy, or a function whose result is checked at each charge. */
-function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
+function readPolicy(owner: string, option: string, value: unknown): GivenPolicy {
+  checkCalled(owner, option, value)
   return typeof value === 'function' ? (value as GivenPolicy) : checkPolicy(owner, value)
 }
 

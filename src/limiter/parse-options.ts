@@ -3,7 +3,7 @@ import { addressKey } from '../keys/by-ip.js'
 import {
   FOREIGN_OPTIONS,
   MIDDLEWARE_OPTIONS,
-  POLICY_OPTIONS,
+  MISPLACED_OPTIONS,
   placementFixes,
 } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
@@ -57,7 +57,7 @@ const LIMITER_TABLE = {
   rules: LIMITER_RULES,
   fixes: {
     ...FOREIGN_OPTIONS,
-    ...POLICY_OPTIONS,
+    ...MISPLACED_OPTIONS,
     ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
   },
 }

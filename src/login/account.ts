@@ -2,6 +2,7 @@ import { type ByFieldOptions, byField, fieldReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
+import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, type Settings } from '../options/option-table.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
@@ -60,6 +61,7 @@ function readField(owner: string, option: string, field: unknown): string {
 }
 
 function readAccount(owner: string, option: string, account: unknown): KeyFunction {
+  checkCalled(owner, option, account)
   if (typeof account === 'function') return account as KeyFunction
   throw wrongOption(owner, option, 'a function of the request', account, FIX)
 }

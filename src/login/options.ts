@@ -3,6 +3,7 @@ import { MIDDLEWARE_ROWS, type OnLimited, type RequestOptions } from '../http/op
 import type { Server } from '../http/server.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
+import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { choice, wholeNumber } from '../util/validate.js'
 import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } from './account.js'
@@ -114,7 +115,7 @@ export interface LoginGuardOptions<
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
   ...ACCOUNT_ROWS,
-  address: callback,
+  address: readAddressKey,
   limits: withDefault({}, readPolicies),
   consecutive: withDefault(100, (owner, option, value) =>
     value === false ? false : wholeNumber(owner, option, value),
@@ -125,6 +126,11 @@ const ROWS = {
   deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
+}
+
+function readAddressKey(owner: string, option: string, address: unknown): unknown {
+  checkCalled(owner, option, address)
+  return callback(owner, option, address)
 }
 
 const RULES = {

@@ -9,6 +9,7 @@ const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const DELAY = "Write delay: { after: 5, by: '500ms', max: '10s' }."
 const SKIP = 'Write skip, which is called with (req, res), or with the subject of createLimiter.'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
+const TOKEN_BUCKET = "Write policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' })."
 const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
 const prefixFix = (bits: unknown, usual: number) =>
@@ -85,9 +86,20 @@ export const FOREIGN_OPTIONS: Fixes = {
   onLimitReached: "Listen to limiter.events.on('limited', (decision, req) => { … }).",
 }
 
-/** What to write for options of a policy that are given to a limiter. */
-export const POLICY_OPTIONS: Fixes = {
+/** What to write for policies, their options and clients of stores that are given to a limiter as options. */
+export const MISPLACED_OPTIONS: Fixes = {
   startsAt: "Write policy: fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' }).",
+  concurrency: (limit) => `Write policy: concurrency({ limit: ${Number.isInteger(limit) ? limit : 5} }).`,
+  capacity: TOKEN_BUCKET,
+  refill: TOKEN_BUCKET,
+  every: TOKEN_BUCKET,
+  tokenBucket: TOKEN_BUCKET,
+  slidingWindow: "Write policy: slidingWindow({ limit: 100, window: '1m' }).",
+  fixedWindow: "Write policy: fixedWindow({ limit: 100, window: '1m' }).",
+  consecutive: 'Write policy: consecutive({ limit: 100 }).',
+  ban: "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).",
+  redis: STORE,
+  client: STORE,
 }
 
 /** The options that only `rateLimit` has. */

@@ -1,5 +1,6 @@
 import { showKind, wrongKind } from '../util/validate.js'
 import { describeUnknown, type Fixes } from './fixes.js'
+import { misplacedFor } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
 
 /** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
@@ -47,6 +48,11 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
     const problem = `options must be an object, got ${showKind(options)}`
     throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
   }
+  const misplaced = misplacedFor(owner, options)
+  if (misplaced !== undefined)
+    throw new TypeError(
+      `${owner}: options must be an object of options, got ${misplaced.what}. ${misplaced.fix}`,
+    )
   const given = options as Readonly<Record<string, unknown>>
   const problems: TypeError[] = []
   const settings: Record<string, unknown> = {}

@@ -8,6 +8,7 @@ import type {
 import { checkInherited } from '../../http/options.js'
 import { PASSAGE } from '../../http/passage.js'
 import type { Limiter } from '../../limiter/limiter.js'
+import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
 import { isOwnLimit, ownOptions, type Route } from './own-options.js'
@@ -47,6 +48,7 @@ export const rateLimit: FastifyPluginAsync<RateLimitPluginOptions> = Object.assi
 })
 
 async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
+  if (!isFastifyInstance(app)) throw new TypeError(NOT_REGISTERED)
   const { global = true, hook = 'onRequest', ...shared } = options
   const limiters: Limiter<FastifyRequest>[] = []
   const createHook = (owner: string, given: RateLimitHookOptions): RateLimitHook => {
@@ -106,6 +108,10 @@ function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<
     else next()
   }
 }
+
+const NOT_REGISTERED =
+  'rateLimit: it is a plugin, and was called without an application of Fastify. Write ' +
+  "app.register(rateLimit, { limit: 100, window: '1m' }), or use rateLimitHook for single routes."
 
 const TOO_EARLY =
   'headgate: this route has options in config.rateLimit, and was declared before the plugin had loaded. ' +

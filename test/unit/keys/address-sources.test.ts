@@ -94,7 +94,7 @@ describe('for a malformed forwarded address', () => {
 })
 
 describe('a subject that has neither an address nor a socket', () => {
-  test.each([[{}], [{ headers: {} }], [{ body: { username: 'ada' } }], [undefined], [null], ['text'], [7]])(
+  test.each([[{}], [{ headers: {} }], [{ body: { username: 'ada' } }]])(
     'such as %j, has an identity of its own, without a warning',
     (subject) => {
       expect([byIp()(subject), byForwarded(subject)]).toEqual(['no-request', 'no-request'])

@@ -187,10 +187,6 @@ test('a parsed body without the field emits no warning', () => {
   expect(warnings()).toEqual([])
 })
 
-test.each([undefined, null, 'text', 7])('a subject that is %p throws nothing', (subject) => {
-  expect(byField('username')(subject)).toBeNull()
-})
-
 test.each<[unknown, unknown, string]>([
   [
     undefined,

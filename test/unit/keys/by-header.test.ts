@@ -21,7 +21,6 @@ test.each<[string, unknown]>([
   ['headers that are null', { headers: null }],
   ['another header', requestFrom('192.0.2.7', { authorization: 'x' })],
   ['a list of values', requestFrom('192.0.2.7', { 'x-api-key': ['a', 'b'] })],
-  ['no request at all', undefined],
 ])('with %s a request is malformed, and not unlimited', (_what, subject) => {
   expect(byHeader('x-api-key')(subject)).toBeNull()
 })

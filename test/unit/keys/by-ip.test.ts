@@ -123,11 +123,6 @@ test.each<[unknown, string]>([
   expect(() => byIp(options as object)).toThrow(message)
 })
 
-test.each<[string, unknown]>([
-  ['an object without an address', { headers: {} }],
-  ['undefined', undefined],
-  ['a string', '192.0.2.7'],
-  ['a number', 7],
-])('%s is no request, and has the identity "no-request"', (_what, subject) => {
-  expect(byIp()(subject)).toBe('no-request')
+test('an object without an address is no request, and has the identity "no-request"', () => {
+  expect(byIp()({ headers: {} })).toBe('no-request')
 })

@@ -18,8 +18,8 @@ test.each<[string, object]>([
   ['an entry of limits', { limits: [{ policy: five }] }],
 ])('subjects that are not requests share one bucket if %s has no key, with one warning', (_what, options) => {
   const limiter = createLimiter({ ...options, store: store() })
-  expect(limiter.charge('ada')).toMatchObject({ remaining: 4 })
-  expect(limiter.charge('bob')).toMatchObject({ remaining: 3 })
+  expect(limiter.charge({ tenant: 'ada' })).toMatchObject({ remaining: 4 })
+  expect(limiter.charge({ tenant: 'bob' })).toMatchObject({ remaining: 3 })
   expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
 })
 

@@ -33,7 +33,7 @@ describe('a subject', () => {
     expect(limiter.charge(other)).toMatchObject({ remaining: 4 })
   })
 
-  test.each([undefined, null, 'text', 7, {}, []])('may even be %p, which does not throw', (subject) => {
+  test.each([{}, []])('may even be %p, which does not throw', (subject) => {
     jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const limiter = createLimiter({ policy: five, key: [byIp(), byUser(), byField('name')] })
     expect(limiter.charge(subject)).toMatchObject({ allowed: true, remaining: 4 })

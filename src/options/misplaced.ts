@@ -1,0 +1,30 @@
+import { FRAMEWORKS, frameworkOf, isFastifyInstance } from '../util/framework.js'
+import { isPromise } from '../util/maybe-promise.js'
+
+/** What was given in place of options, and what to write. */
+interface Misplaced {
+  readonly what: string
+  readonly fix: string
+}
+
+/**
+ * Returns what a value is that was given to a factory in place of its options; `undefined` if it may be options.
+ * A framework that was given the factory itself calls it with a request.
+ */
+export function misplacedFor(owner: string, value: object): Misplaced | undefined {
+  if (isFastifyInstance(value))
+    return { what: 'an application of Fastify', fix: "Register the plugin rateLimit of 'headgate/fastify'." }
+  const framework = frameworkOf(value)
+  if (framework !== undefined) {
+    const fix = `Write ${owner}(…) where ${owner} itself is mounted or passed.`
+    return { what: `a request of ${FRAMEWORKS[framework]}`, fix }
+  }
+  if (hasMethods(value, 'take', 'clampToNow')) return { what: 'a policy', fix: 'Write { policy: … }.' }
+  if (hasMethods(value, 'charge', 'forget'))
+    return { what: 'a store or a limiter', fix: 'Write { store: … }.' }
+  return isPromise(value) ? { what: 'a promise', fix: 'Await it first.' } : undefined
+}
+
+function hasMethods(value: object, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+}

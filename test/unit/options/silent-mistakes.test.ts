@@ -1,0 +1,219 @@
+import express from 'express'
+import * as headgate from 'headgate'
+import { rateLimit as fastifyPlugin, rateLimitHook } from 'headgate/fastify'
+import * as ofFetch from 'headgate/fetch'
+import * as ofKoa from 'headgate/koa'
+import { redisStore } from 'headgate/redis'
+import Koa from 'koa'
+import request from 'supertest'
+
+const { ban, byField, byHeader, byIp, byRoute, byUser, concurrency, createLimiter, loginGuard } = headgate
+const { memoryStore, rateLimit, slidingWindow, tokenBucket } = headgate
+
+const enough = { limit: 5, window: '1m' } as const
+const policy = slidingWindow(enough)
+const bucket = 'policy: tokenBucket({ capacity: 100, refill: 100,'
+
+/** What somebody wrote by mistake, and what the error says. */
+type Mistake = readonly [what: string, write: () => unknown, message: string]
+
+test.each<Mistake>([
+  // A factory itself in place of what it makes.
+  [
+    'key: byIp',
+    () => rateLimit({ ...enough, key: byIp as never }),
+    'rateLimit: key is the function byIp, which was not called. Write byIp().',
+  ],
+  [
+    'key: [byUser, byRoute()]',
+    () => rateLimit({ ...enough, key: [byUser as never, byRoute()] }),
+    'key is the function byUser, which was not called. Write byUser().',
+  ],
+  ['key: byField', () => createLimiter({ ...enough, key: byField as never }), "Write byField('username')."],
+  [
+    'key: byHeader',
+    () => createLimiter({ ...enough, key: byHeader as never }),
+    "Write byHeader('x-api-key').",
+  ],
+  ['key: byRoute', () => ofKoa.rateLimit({ ...enough, key: byRoute }), 'Write byRoute().'],
+  [
+    'policy: tokenBucket',
+    () => rateLimit({ policy: tokenBucket as never }),
+    'rateLimit: policy is the function tokenBucket, which was not called. Write tokenBucket({',
+  ],
+  [
+    'limits: [{ policy: slidingWindow }]',
+    () => createLimiter({ limits: [{ policy: slidingWindow as never }] }),
+    'createLimiter: limits[0]: policy is the function slidingWindow',
+  ],
+  [
+    'limits: [tokenBucket]',
+    () => createLimiter({ limits: [tokenBucket as never] }),
+    'the limit is the function tokenBucket, which was not called.',
+  ],
+  [
+    'candidate: { policy: concurrency }',
+    () => createLimiter({ ...enough, candidate: { policy: concurrency as never } }),
+    'createLimiter: candidate: policy is the function concurrency',
+  ],
+  [
+    'a ban of tokenBucket',
+    () => ban(tokenBucket as never, { after: 1, within: '1m', for: '1m' }),
+    'ban: policy must be a policy that is not a ban, got function tokenBucket. Write ban(slidingWindow({',
+  ],
+  [
+    'store: redisStore',
+    () => rateLimit({ ...enough, store: redisStore as never }),
+    'store must be a store, got a function. Call it: redisStore(client).',
+  ],
+  [
+    'address: byIp',
+    () => loginGuard({ field: 'username', address: byIp as never }),
+    'loginGuard: address is the function byIp, which was not called.',
+  ],
+  [
+    'account: byField',
+    () => loginGuard({ account: byField as never }),
+    'loginGuard: account is the function byField, which was not called.',
+  ],
+  // Another value in place of options, or of one option.
+  [
+    'limits: [tokenBucket(…)]',
+    () => rateLimit({ limits: [policy as never] }),
+    'rateLimit: limits[0] must be an object of options, got a policy. Write { policy: … }, perhaps with key.',
+  ],
+  [
+    'limits: tokenBucket(…)',
+    () => rateLimit({ limits: policy as never }),
+    'Write limits: [{ name, policy, key }].',
+  ],
+  [
+    'limit: tokenBucket(…)',
+    () => rateLimit({ limit: policy as never, window: '1m' }),
+    'Write policy: … in place of limit.',
+  ],
+  [
+    'concurrency: 5',
+    () => rateLimit({ concurrency: 5 } as never),
+    'there is no option "concurrency". Write policy: concurrency({ limit: 5 }).',
+  ],
+  ['tokenBucket: { … }', () => rateLimit({ tokenBucket: {} } as never), `Write ${bucket}`],
+  [
+    'capacity: 5',
+    () => rateLimit({ capacity: 5, refill: 5, every: '1m' } as never),
+    `there are no options "capacity" and "refill" and "every". Write ${bucket}`,
+  ],
+  ['redis: client', () => rateLimit({ ...enough, redis: {} } as never), 'Write store: redisStore(client)'],
+  [
+    'a limit without window',
+    () => rateLimit({ limit: 5 } as never),
+    "rateLimit: window must be given with limit, got undefined. Did you mean window: '1m'?",
+  ],
+  [
+    'a candidate without window',
+    () => rateLimit({ ...enough, candidate: { limit: 5 } as never }),
+    'rateLimit: candidate: window must be given with limit',
+  ],
+  [
+    'rateLimit(tokenBucket(…))',
+    () => rateLimit(policy as never),
+    'options must be an object of options, got a policy. Write { policy: … }.',
+  ],
+  [
+    'candidate: tokenBucket(…)',
+    () => rateLimit({ ...enough, candidate: policy as never }),
+    'rateLimit: candidate: options must be an object of options, got a policy.',
+  ],
+  [
+    'createLimiter(store)',
+    () => createLimiter(memoryStore() as never),
+    'got a store or a limiter. Write { store: … }.',
+  ],
+  [
+    'createLimiter(limiter)',
+    () => createLimiter(createLimiter(enough) as never),
+    'got a store or a limiter.',
+  ],
+  [
+    'options that are a promise',
+    () => rateLimit(Promise.resolve(enough) as never),
+    'got a promise. Await it first.',
+  ],
+  [
+    'store: a URL',
+    () => rateLimit({ ...enough, store: 'redis://127.0.0.1' as never }),
+    'store must be a store, got a string. Use memoryStore(), or',
+  ],
+  [
+    'redisStore(url)',
+    () => redisStore('redis://127.0.0.1' as never),
+    'got a string. Write redisStore(new Redis(url))',
+  ],
+  ['redisStore()', () => redisStore(undefined as never), 'got undefined. Write redisStore(new Redis(url))'],
+  [
+    'delay: 500',
+    () => rateLimit({ ...enough, delay: 500 as never }),
+    'rateLimit: delay: options must be an object, got a number. Known options: after, by, max.',
+  ],
+  // A factory that a framework calls.
+  [
+    'register(rateLimit) of headgate in Fastify',
+    () => rateLimit({ register() {}, addHook() {} } as never),
+    "got an application of Fastify. Register the plugin rateLimit of 'headgate/fastify'.",
+  ],
+  [
+    'Bun.serve({ fetch: rateLimit })',
+    () => ofFetch.rateLimit(new Request('http://localhost/') as never),
+    'got a request of a server of the Fetch standard. Write rateLimit(…) where rateLimit itself is mounted or passed.',
+  ],
+])('%s is an error with the fix', (_what, write, message) => {
+  expect(write).toThrow(TypeError)
+  expect(write).toThrow(message)
+})
+
+test.each<[string, express.RequestHandler]>([
+  ['rateLimit', rateLimit as never],
+  ['loginGuard', loginGuard as never],
+  ['createLimiter', createLimiter as never],
+  ['rateLimitHook', rateLimitHook as never],
+])('app.use(%s) in Express is an error with the fix at the first request', async (name, factory) => {
+  const app = express().use(factory)
+  const { text } = await request(app).get('/').expect(500)
+  expect(text).toContain(`${name}: options must be an object of options, got a request of Express`)
+  expect(text).toContain(`Write ${name}(…) where ${name} itself is mounted or passed.`)
+})
+
+test('app.use(rateLimit) in Koa is an error with the fix at the first request', async () => {
+  const errors: Error[] = []
+  const app = new Koa().use(ofKoa.rateLimit as never).on('error', (error) => errors.push(error))
+  await request(app.callback()).get('/').expect(500)
+  expect(errors[0]?.message).toContain('got a request of Koa. Write rateLimit(…) where rateLimit itself')
+})
+
+test('the plugin for Fastify, called with options, says how it is registered', async () => {
+  const called = (fastifyPlugin as (options: unknown) => unknown)(enough)
+  await expect(called).rejects.toThrow('rateLimit: it is a plugin, and was called without an application')
+})
+
+test.each<[string, (req: unknown) => unknown]>([
+  ['a factory of another copy of the package', (req) => byIp.call(undefined, req as never)],
+  ['a function of the user that makes a key', () => () => 'ada'],
+])('a key that is %s is an error at the first charge', (_what, key) => {
+  const { req } = { req: { method: 'GET', headers: {}, socket: { remoteAddress: '192.0.2.1' } } }
+  expect(() => createLimiter({ ...enough, key }).charge(req)).toThrow(/Write byIp\(…\)|Call it where/)
+})
+
+test.each<[string, headgate.KeyFunction<unknown>]>([
+  ['byIp()', byIp()],
+  ["byHeader('x-api-key')", byHeader('x-api-key')],
+  ["byField('username')", byField('username')],
+  ['byRoute()', byRoute()],
+  ['byUser()', byUser()],
+])('a limiter by %s that is charged with strings throws, and counts no two of them together', (_key, key) => {
+  const limiter = createLimiter({ ...enough, key })
+  for (const subject of ['ada', '', 7, undefined])
+    expect(() => limiter.charge(subject)).toThrow(
+      /^by\w+: subject must be a request, got .*key: \(id\) => id\.$/,
+    )
+  expect(() => createLimiter(enough).charge('ada')).toThrow('byIp: subject must be a request, got a string.')
+})
