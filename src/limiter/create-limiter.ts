@@ -5,6 +5,7 @@ import type { KeyedPolicy, StateChange } from '../stores/store.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { type Candidate, createCandidate } from './candidate.js'
+import { watchCreation } from './created-in-handler.js'
 import { chargeDecider } from './decide-charge.js'
 import {
   ChargeDecision,
@@ -87,6 +88,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   })
   const candidate = createCandidate(settings, events)
   const chargeLimits = candidate === undefined ? decideByLimits : chargeBeside(candidate)
+  let watch = watchCreation(!settings.isOwnStore)
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision> {
@@ -122,6 +124,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     cost: number | undefined,
     report: Report,
   ): MaybePromise<Decision> {
+    if (watch !== undefined) watch = watch(subject)
     try {
       return decideOn(subject, cost, report)
     } catch (error) {

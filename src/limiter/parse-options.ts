@@ -107,6 +107,8 @@ export function limiterSettings(
     /** The key that `health` peeks at; nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
+    /** Whether no other limiter can have the store. */
+    isOwnStore: read.store === undefined,
     store: claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
   }
 }

@@ -1,0 +1,85 @@
+import { peerAddress } from '../keys/connection.js'
+import { asRequest } from '../keys/key.js'
+import { processWide } from '../util/process-wide.js'
+import { RecentMap } from '../util/recent-map.js'
+import { warnOnce } from '../util/warn-once.js'
+
+/** So many equal requests in a row, each with a new limiter from the same place, are no coincidence. */
+const EQUAL_REQUESTS = 3
+/** Of the latest requests at each place, at least this many are remembered. */
+const REMEMBERED = 100
+
+/** A line of code that creates limiters while requests are handled. */
+interface Place {
+  /** Whether a limiter from here was charged by a second request, as one that is kept is. */
+  isKept: boolean
+  readonly requests: RecentMap<number>
+}
+
+const places = processWide('limitersInHandlers', () => new Map<string, Place>())
+
+/** Sees a charge. Returns what sees the next one; `undefined` once there is nothing left to see. */
+export type Watch = (subject: unknown) => Watch | undefined
+
+/**
+ * Creates what watches the first charges of a new limiter, and warns if limiters are created in a handler: an
+ * equal request gets a new limiter for the third time, each charged in the turn of the event loop that created
+ * it, and none from this place was ever charged by a second request. So limiters that are kept, such as one for
+ * each tenant, cause no warning: an equal request finds the one that it had.
+ */
+export function watchCreation(hasStore: boolean): Watch | undefined {
+  if (typeof setImmediate !== 'function') return undefined
+  const created = new Error('created here')
+  let isSameTurn = true
+  setImmediate(() => {
+    isSameTurn = false
+  }).unref?.()
+  return (first) => {
+    const request = isSameTurn ? textOf(first) : undefined
+    if (request === undefined) return undefined
+    const line = lineOf(created.stack)
+    const place = places.get(line) ?? { isKept: false, requests: new RecentMap<number>(REMEMBERED) }
+    places.set(line, place)
+    const times = (place.requests.get(request) ?? 0) + 1
+    place.requests.set(request, times)
+    if (times >= EQUAL_REQUESTS && !place.isKept) warn(line, hasStore)
+    return function watchSecond(subject) {
+      if (subject === first) return watchSecond
+      place.isKept = true
+      return undefined
+    }
+  }
+}
+
+function warn(line: string, hasStore: boolean): void {
+  const effect = hasStore
+    ? 'each has its own denial cache and circuit breaker, and is never closed'
+    : 'each counts on its own, so none of them ever limits'
+  const fix = 'Create the limiter once, outside of the handler, and mount it or call it there.'
+  warnOnce(
+    'HEADGATE_CREATED_IN_HANDLER',
+    `headgate: a limiter is created for each request, ${line}: ${effect}. ${fix}`,
+  )
+}
+
+/** Returns what equal requests have in common; `undefined` for a subject that no connection carries. */
+function textOf(subject: unknown): string | undefined {
+  const { method, headers, body } = asRequest(subject)
+  const { originalUrl, url = originalUrl } = Object(subject) as { originalUrl?: unknown; url?: unknown }
+  const address = peerAddress(subject)
+  if (typeof url !== 'string' || url === '' || typeof method !== 'string' || address === undefined)
+    return undefined
+  try {
+    return JSON.stringify([method, originalUrl ?? url, headers, body, address])
+  } catch {
+    return undefined // a body that JSON cannot hold
+  }
+}
+
+/** Returns the line of the user's code in a stack: the first one outside of the folder of this file. */
+function lineOf(stack = ''): string {
+  const [own = '', ...lines] = stack.split('\n').slice(1)
+  const folder = /^(.*[\\/](?:src|dist)[\\/])/.exec(own.replace(/^.*?\(?(?=\/|file:|[A-Z]:\\)/, ''))?.[1]
+  const line = lines.find((each) => folder === undefined || !each.includes(folder)) ?? own
+  return line.trim()
+}
