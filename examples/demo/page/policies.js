@@ -8,7 +8,7 @@ import { animate, createRun, repeat, runAt } from './run.js'
 
 const POLICIES = [
   { name: 'token-bucket', title: 'Token bucket', note: 'Ten at once, then one a second.' },
-  { name: 'sliding-window', title: 'Sliding window', note: 'Ten in the last ten seconds, at any time.' },
+  { name: 'sliding-window', title: 'Sliding window', note: 'Ten in about ten seconds, counted in slices.' },
   { name: 'fixed-window', title: 'Fixed by clock', note: 'Ten in each ten seconds of the clock.' },
   { name: 'first-request', title: 'Fixed by client', note: 'Ten in ten seconds from its first request.' },
   { name: 'ban', title: 'Ban', note: 'Sliding; eight denials start a ban.' },

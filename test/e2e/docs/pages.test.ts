@@ -120,6 +120,18 @@ test('good blocks pass, and each bad one is reported with its line', async () =>
   ])
 }, 60_000)
 
+test('a type that only our own settings accept is reported', async () => {
+  const [outcome] = await tryBlocks(
+    codeOf(
+      '```ts',
+      "const found = Math.random() > 2 ? { name: 'ada' } : {}",
+      'export const headers: Record<string, string> = found',
+      '```',
+    ),
+  )
+  expect(outcome?.typeErrors).toEqual([expect.stringContaining('TS2322')])
+}, 60_000)
+
 test('named blocks are files of one folder; tests among them run, and what fails is reported', async () => {
   const blocks = codeOf(
     '<!-- file: one.ts -->',

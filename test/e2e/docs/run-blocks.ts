@@ -1,7 +1,7 @@
 /**
  * How code blocks in README.md and docs/ are tested.
  *
- * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, then run, and each server
+ * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, also under plain `strict`, then run, and each server
  * that it starts receives a GET and a POST for `/` and for each path that the block names, such as
  * `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block say what it needs:
  *
@@ -39,6 +39,12 @@ const TSCONFIG = {
   exclude: ['node_modules'],
 }
 
+/** What most projects set: a type that ours accepts may be wrong under it, and the other way round. */
+const PLAIN_STRICT = {
+  extends: './tsconfig.json',
+  compilerOptions: { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false },
+}
+
 /** What came of a block: no errors is a success. */
 export interface Outcome {
   readonly block: Block
@@ -58,7 +64,8 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
   try {
     writeProject(folder)
     const modules = writeModules(folder, blocks)
-    const typeErrors = await typeErrorsIn(folder)
+    const typeErrors = await typeErrorsIn(folder, 'tsconfig.json')
+    const plainErrors = await typeErrorsIn(folder, 'tsconfig.plain.json')
     await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
     for (const page of new Set(blocks.map((block) => block.page))) {
@@ -73,7 +80,7 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     }
     return modules.map(({ block, file, compiled }) => ({
       block,
-      typeErrors: typeErrors.get(basename(file)) ?? [],
+      typeErrors: typeErrors.get(basename(file)) ?? plainErrors.get(basename(file)) ?? [],
       runErrors: runErrors.get(compiled) ?? [
         'it was never run: the process ended before, or ran out of time',
       ],
@@ -92,6 +99,7 @@ interface Module {
 
 function writeModules(folder: string, blocks: readonly Block[]): Module[] {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+  writeFileSync(join(folder, 'tsconfig.plain.json'), JSON.stringify(PLAIN_STRICT))
   writeFileSync(join(folder, 'signed-in.d.ts'), SIGNED_IN)
   return blocks.map((block, i) => {
     const ownName = `${block.page}-${placeOf(block)}`.replace(/\W+/g, '-') + ENDINGS[block.language]
@@ -149,10 +157,11 @@ async function nodeFor(modules: readonly Module[]): Promise<string> {
 }
 
 /** What tsc says, by the file that it says it of. Throws for what it says of no file of the folder. */
-function typeErrorsIn(folder: string): Promise<Map<string, string[]>> {
+function typeErrorsIn(folder: string, config: string): Promise<Map<string, string[]>> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   return new Promise((done, reject) => {
-    execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], { cwd: folder }, (error, stdout) => {
+    const args = [tsc, '-p', join(folder, config), '--pretty', 'false']
+    execFile(process.execPath, args, { cwd: folder }, (error, stdout) => {
       const found = new Map<string, string[]>()
       for (const message of stdout.split(/\n(?!\s)/).filter((line) => line !== '')) {
         const file = /^([^/(]+)\(/.exec(message)?.[1]

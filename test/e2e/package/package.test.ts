@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { figureIn, printedTables } from '../docs/printed-tables.js'
 import { bundleWorker } from './bundle-worker.js'
 import { describeConsumers } from './describe-consumers.js'
 import { ENTRIES } from './entries.js'
@@ -58,6 +59,28 @@ test.each(ENTRIES)(
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },
 )
+
+test('the docs say how large the package is on disk, to a tenth, beside express-rate-limit', () => {
+  const folder = join(packed.project, 'node_modules/headgate')
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+  const sizes = paths.map((path) => statSync(path)).filter((each) => each.isFile())
+  const bytes = sizes.reduce((sum, { size }) => sum + size, 0)
+  const page = readFileSync(join(ROOT, 'docs/benchmarks.md'), 'utf8')
+  const said = /headgate is ([\d.]+) times as large .*?: ([\d.]+) MB in (\d+) files/s.exec(page) ?? []
+  const [, times, megabytes, files] = said.map(Number) as [number, number, number, number]
+  const tables = printedTables(page)
+  const installed = (of: string, column: string) =>
+    figureIn(tables, 'What is installed', { package: of }, column)
+  const isNear = (claim: number, truth: number) => Math.abs(claim / truth - 1) < 0.1
+  expect({ bytes, isNear: isNear(megabytes * 1e6, bytes) }).toEqual({ bytes, isNear: true })
+  expect({ files: sizes.length, isNear: isNear(files, sizes.length) }).toEqual({
+    files: sizes.length,
+    isNear: true,
+  })
+  expect(installed('headgate', 'files')).toBe(files)
+  expect(isNear(installed('headgate', 'KiB') * 1024, bytes)).toBe(true)
+  expect(isNear(times, installed('headgate', 'KiB') / installed('express-rate-limit', 'KiB'))).toBe(true)
+})
 
 test('npx headgate runs the command, which knows its version', async () => {
   const command = join(packed.project, 'node_modules/.bin/headgate')
