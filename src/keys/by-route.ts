@@ -24,17 +24,22 @@ const OTHER = '*'
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
-    const { method, baseUrl, route } = requestOf('byRoute', subject)
+    const { method, baseUrl } = requestOf('byRoute', subject)
     const verb = typeof method === 'string' ? (COUNTED_AS.get(method) ?? OTHER) : ''
     // Express matches mount paths in any case.
     const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
-    const { path: pattern = fastifyPattern(subject) } = (route ?? {}) as { path?: unknown }
-    return `${verb} ${mount}${String(pattern)}`
+    return `${verb} ${mount}${String(routePattern(subject) ?? '')}`
   }
 }
 
-/** Returns the pattern of a Fastify route; '' of other requests. */
-function fastifyPattern(subject: unknown): unknown {
-  const { routeOptions } = asRequest(subject) as { routeOptions?: { readonly url?: unknown } | null }
-  return routeOptions?.url ?? ''
+/** What a framework sets once it has found the route of a request: Fastify `routeOptions`, others `route`. */
+interface Routed {
+  readonly route?: { readonly path?: unknown } | null
+  readonly routeOptions?: { readonly url?: unknown } | null
+}
+
+/** Returns the pattern of the route of a request, without the mount path; `undefined` where none is known. */
+export function routePattern(subject: unknown): unknown {
+  const { route, routeOptions } = asRequest(subject) as Routed
+  return route?.path ?? routeOptions?.url
 }

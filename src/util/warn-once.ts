@@ -4,13 +4,15 @@ import { processWide } from './process-wide.js'
 const emitted = processWide('warnings', () => new Set<string>())
 
 /**
- * Emits a process warning with a stable code, once per process: a busy server must not fill its log. Logs it
- * on Cloudflare Workers, which print no warnings, and where there are none. The message may hold text of a
- * client, such as that of an error that its request caused: it is printed on one line.
+ * Emits a process warning with a stable code, once per process: a busy server must not fill its log. With
+ * `about`, such as the name of a limiter, once for each of these. Logs it on Cloudflare Workers, which print
+ * no warnings, and where there are none. The message may hold text of a client, such as that of an error that
+ * its request caused: it is printed on one line.
  */
-export function warnOnce(code: `HEADGATE_${string}`, message: string): void {
-  if (emitted.has(code)) return
-  emitted.add(code)
+export function warnOnce(code: `HEADGATE_${string}`, message: string, about = ''): void {
+  const id = `${code} ${about}`
+  if (emitted.has(id)) return
+  emitted.add(id)
   const line = escapeUnprintable(message)
   const { process, navigator } = globalThis as Platform
   process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
