@@ -24,6 +24,9 @@ export interface RequestLike {
   /** The source address, where a framework or a trusted proxy reports it. */
   readonly ip?: unknown
   readonly method?: unknown
+  /** The whole URL, where a framework changes `url` for the handlers below a mount path. */
+  readonly originalUrl?: unknown
+  readonly url?: unknown
   readonly baseUrl?: unknown
   /** Express' route, whose `path` is the pattern that matched. */
   readonly route?: unknown

@@ -1,11 +1,12 @@
-import { type ByFieldOptions, byField, fieldReader } from '../keys/by-field.js'
+import { type ByFieldOptions, fieldReader, nameReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
 import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, type Settings } from '../options/option-table.js'
-import { thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
+import { hasSafeMethod } from './place.js'
 
 /** Which account an attempt is for. Give `field`, and `normalize` with it, or `account`. */
 export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
@@ -16,10 +17,10 @@ export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
   field?: string
   /**
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
-   * checked. May be async. For `undefined` only the address is limited; any other value that cannot be a
-   * name, such as `null` or a name with invisible characters, is answered 400. Names are compared as they
-   * are: call `foldName` for a name that was typed. Device cookies are then valid for all spellings that
-   * fold to one.
+   * checked. May be async. For `undefined` only the address is limited, and a request with a safe method
+   * passes. Any other value that cannot be a name, such as `null` or a name with invisible characters, is
+   * answered 400; if the method is safe, only the address is limited. Names are compared as they are: call
+   * `foldName` for a name that was typed. Device cookies are then valid for all spellings that fold to one.
    */
   account?: KeyFunction<Req>
 }
@@ -30,6 +31,8 @@ export interface AccountReader<Req> {
   readonly read: KeyFunction<Req>
   /** Returns the field as it was sent; `undefined` where it is missing or an `account` function reads it. */
   readonly fieldOf: (req: Req) => unknown
+  /** Returns whether a request names no account at all, as one that only fetches the form. */
+  readonly isMissing: (req: Req) => MaybePromise<boolean>
 }
 
 /** The options from which an `AccountReader` is made. */
@@ -48,9 +51,14 @@ export function accountReader(
     throw new TypeError(`${owner}: give either field or account, not both. Leave one of them out.`)
   if (field === undefined && normalize !== undefined)
     throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
-  if (account !== undefined) return { read: nameOrNull(account), fieldOf: () => undefined }
+  if (account !== undefined) {
+    const isMissing = (req: never) => thenMaybe(account(req), (name) => name === undefined)
+    return { read: nameOrNull(account), fieldOf: () => undefined, isMissing }
+  }
   const name = readField(owner, 'field', field)
-  return { read: byField(name, normalize && { normalize }), fieldOf: fieldReader(name) }
+  const fieldOf = fieldReader(name)
+  const isMissing = (req: never) => fieldOf(req) === undefined
+  return { read: nameReader(name, normalize), fieldOf, isMissing }
 }
 
 const FIX = "Write field: 'username'."
@@ -66,12 +74,15 @@ function readAccount(owner: string, option: string, account: unknown): KeyFuncti
   throw wrongOption(owner, option, 'a function of the request', account, FIX)
 }
 
-/** Returns an account function whose results are checked as `byField` checks a field. */
+/**
+ * Returns an account function whose results are checked as `byField` checks a field. What is no name may be
+ * left out on purpose in a request with a safe method, such as one for the form: that must not get a 400.
+ */
 function nameOrNull(account: KeyFunction): KeyFunction {
   return (req) =>
     thenMaybe(account(req), (name) => {
       if (name === undefined || isName(name)) return name
       warnOfObject(account, name)
-      return null
+      return hasSafeMethod(req) ? undefined : null
     })
 }

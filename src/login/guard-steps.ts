@@ -4,7 +4,6 @@ import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import type { Server } from '../http/server.js'
 import { isKey, valueHash } from '../keys/identity.js'
-import { asRequest } from '../keys/key.js'
 import { claimStore } from '../limiter/claimed-store.js'
 import { chargeOf, type Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
@@ -12,13 +11,14 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import { describeLimits, inARowNames, loginLimits } from './limits.js'
+import { warnOfMissingField } from './missing-field.js'
 import { type LoginOptions, type LoginSettings, pickShared, readLoginOptions } from './options.js'
 import { report } from './outcome.js'
+import { hasSafeMethod, type RouteOf } from './place.js'
 import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 export const OWNER = 'loginGuard'
-const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** `Retry-After` by `'coarse'` where the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
 
@@ -52,6 +52,7 @@ export interface LoginControls<Req> {
 export function guardSteps<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
   server: Server<Res>,
+  routeOf: RouteOf<Req>,
 ): { steps: RequestSteps<Req, Res>; controls: LoginControls<Req> & { readonly limiter: Limiter<Req> } } {
   const login = readLoginOptions(options, server)
   const { name, prefix } = login
@@ -68,15 +69,15 @@ export function guardSteps<Req extends object, Res>(
     headers: 'none',
     limits,
     skip(req, res) {
-      const { method = '' } = asRequest(req)
-      const isRead = SAFE_METHODS.includes(method) && login.account.fieldOf(req) === undefined
-      return isRead || (options.skip?.(req, res) ?? false)
+      const isRead = hasSafeMethod(req) && login.account.isMissing(req)
+      return thenMaybe(isRead, (skips) => skips || (options.skip?.(req, res) ?? false))
     },
   }
+
   const steps = requestSteps<Req, Res>(OWNER, shared, server, {
-    isMalformed: (req) => thenMaybe(attempts.begin(req), (attempt) => attempt.name === null),
+    isMalformed: malformedTest(login, options.field, attempts),
     figuresOf: uniformFigures(login),
-    onAllowed: settleAttempts(login, attempts, securityLog(events, login), server),
+    onAllowed: settleAttempts(login, attempts, securityLog(events, login), server, routeOf),
   })
   const { limiter } = steps
   limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
@@ -90,6 +91,21 @@ export function guardSteps<Req extends object, Res>(
     describe: () => describeLimits(limits, login.cookies !== undefined),
   }
   return { steps, controls }
+}
+
+/** Creates the function that returns whether a request names its account as no name can be, or not at all. */
+function malformedTest<Req extends object>(
+  { name: guard, account }: LoginSettings<Req, never>,
+  field: string | undefined,
+  attempts: Attempts<Req>,
+): (req: Req) => MaybePromise<boolean> {
+  return (req) =>
+    thenMaybe(attempts.begin(req), ({ name }) => {
+      if (name !== null) return false
+      if (field !== undefined && account.fieldOf(req as never) === undefined)
+        warnOfMissingField(guard, field, req)
+      return true
+    })
 }
 
 /**

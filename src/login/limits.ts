@@ -7,6 +7,7 @@ import { thenMaybe } from '../util/maybe-promise.js'
 import type { Attempt, Attempts } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import type { LoginSettings } from './options.js'
+import { windowText } from './policies.js'
 
 /** What the limits are called in keys, decisions and `forget`. */
 type LimitName = 'address' | 'account-and-address' | 'account' | 'consecutive'
@@ -77,8 +78,7 @@ export function describeLimits<Req>(limits: readonly LoginLimit<Req>[], hasDevic
 }
 
 function describePolicy({ kind, limit, windowMs, params }: Policy): string {
-  const window = Number.isFinite(windowMs) ? ` in ${durationText(windowMs)}` : ''
-  const figures = `${kind}: ${limit}${window}`
+  const figures = `${kind}: ${limit}${windowText(windowMs)}`
   if (!kind.startsWith('ban-')) return figures
   const [, , , after, withinMs = 0, , ...bansMs] = params // the first three are those of the inner policy
   const bans = bansMs.map(durationText).join(', ')

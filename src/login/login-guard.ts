@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { nodeServer } from '../http/server.js'
+import { expressRoute } from './express-route.js'
 import { guardSteps, type LoginControls, OWNER } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
 
@@ -19,10 +20,11 @@ export interface LoginGuard<
  * - An attempt is charged before its handler runs, so that concurrent guesses are limited, too. A success
  *   refunds that, and clears the failures of the account, but not those of the address: logging in with an
  *   account of one's own buys no guesses.
- * - A status below 300 is a success. A redirect is a failure, unless `failureRedirect`, `succeeded` or
- *   `reportSuccess` says otherwise.
+ * - A status below 300 is a success, if the guard knows that the request went to the login: a POST to its
+ *   route, `app.post('/login', guard, handler)`, or to `path`. A redirect is a failure, unless
+ *   `failureRedirect`, `succeeded` or `reportSuccess` says otherwise.
  * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are not attempts and pass.
- *   An attempt whose field is missing or malformed (an array, an object, invisible characters) gets a 400.
+ *   With the field, they may fail, and succeed only by `reportSuccess`. An attempt whose field is missing or malformed (an array, an object, invisible characters) gets a 400.
  *   A body parser must run first.
  * - All refused attempts get the same response, without figures of any limit.
  * - While the store is unavailable each process decides in its own memory (`onStoreError: 'local'`).
@@ -36,6 +38,8 @@ export function loginGuard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
-  const { steps, controls } = guardSteps<Req, Res>(options, nodeServer)
-  return Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  const routeOf = (req: Req): unknown => expressRoute(req, guard)
+  const { steps, controls } = guardSteps<Req, Res>(options, nodeServer, routeOf)
+  const guard = Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  return guard
 }

@@ -10,8 +10,9 @@ import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } 
 import { deviceCookies } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
-import type { SuccessTest } from './outcome.js'
-import { type LoginPolicies, readPolicies } from './policies.js'
+import { checkResult, type SuccessTest } from './outcome.js'
+import { readPaths } from './place.js'
+import { type LoginPolicies, readPolicies, warnOfLockout } from './policies.js'
 import { readFailureRedirect, succeededByStatus } from './redirect.js'
 
 /** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
@@ -69,6 +70,16 @@ export interface LoginOptions<Req, Res>
    * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
    */
   failureRedirect?: string | readonly string[] | false
+  /**
+   * The path whose POST requests carry the password, such as `'/login'`, or several: with every prefix, and
+   * as clients send it, since it is compared exactly. Only there is a response a success by its status,
+   * `failureRedirect` or `succeeded`; elsewhere it clears nothing, and the first one emits the process warning
+   * `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
+   *
+   * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of no
+   * other one and the pattern is a plain path.
+   */
+  path?: string | readonly string[]
   /** Reads the address. Default `byIp()`. */
   address?: KeyFunction<Req>
   /**
@@ -123,6 +134,7 @@ const ROWS = {
   onLockout: callback,
   succeeded: callback,
   failureRedirect: optional(readFailureRedirect),
+  path: optional(readPaths),
   deviceCookie: optional(readDeviceCookie),
   retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
@@ -146,7 +158,9 @@ export function readLoginOptions<Req extends object, Res>(
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = 'login' } = read
+  const { succeeded } = options
   const byStatus = succeededByStatus(server, read.failureRedirect)
+  warnOfLockout(name, read.limits)
   return {
     ...read,
     name,
@@ -154,7 +168,9 @@ export function readLoginOptions<Req extends object, Res>(
     address: options.address ?? byIp(),
     onLockout: options.onLockout,
     cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
-    succeeded: options.succeeded ?? ((_req: Req, res: Res) => byStatus(res)),
+    succeeded: succeeded
+      ? (req: Req, res: Res) => checkResult(succeeded(req, res))
+      : (_req: Req, res: Res) => byStatus(res),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from '../http/server.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
+import type { Place } from './place.js'
 
 /**
  * Returns whether a response whose headers are about to be sent means that somebody logged in.
@@ -8,8 +9,11 @@ import { show } from '../util/validate.js'
  */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
-/** What an attempt came to. `'error'` = the server failed (5xx). */
-export type Outcome = 'success' | 'failure' | 'error'
+/**
+ * What an attempt came to. `'error'` = the server failed (5xx). `'none'` = no password was checked, as far as
+ * the guard can know: the attempt gets its own units back, and nothing else changes.
+ */
+export type Outcome = 'success' | 'failure' | 'error' | 'none'
 
 /** How an attempt ends. Refers to no response: see `Attempt`. */
 export interface Ending {
@@ -57,9 +61,24 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
   ending.reported = outcome
 }
 
-/** Returns the outcome by the result of `succeeded`. Throws a `TypeError` unless it is a boolean. */
-export function outcomeOf(result: unknown, status: number): Outcome {
-  if (typeof result === 'boolean') return result ? 'success' : status >= 500 ? 'error' : 'failure'
+/** Statuses that say that no handler has looked at the password: RFC 9110 §15.4.5, 15.5.5, 15.5.6, 15.6.2. */
+const UNHANDLED = [304, 404, 405, 501]
+
+/**
+ * Returns the outcome by what a test of the response returned (`undefined` = the response does not say), and
+ * by where the request was sent. A safe method proves no login; but a wrong password is a failure on any
+ * method, since a handler may check passwords on all of them.
+ */
+export function outcomeOf(succeeded: boolean | undefined, status: number, place: Place): Outcome {
+  if (succeeded === undefined) return 'none'
+  if (succeeded) return place === 'login' ? 'success' : 'none'
+  if (place === 'safe' && UNHANDLED.includes(status)) return 'none'
+  return status >= 500 ? 'error' : 'failure'
+}
+
+/** Returns the result of the option `succeeded`. Throws a `TypeError` unless it is a boolean. */
+export function checkResult(result: unknown): boolean {
+  if (typeof result === 'boolean') return result
   if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
   const must = 'true or false, and not a promise'
   throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)

@@ -3,7 +3,9 @@ import { ban } from '../policies/ban.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
-import { wrongOption } from '../util/validate.js'
+import { durationText } from '../util/durations.js'
+import { show, wrongOption } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
 
 /** The limits of a guard that have a window. Any policy will do. */
 export interface LoginPolicies {
@@ -46,6 +48,32 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
   }
   const fixes = { ip: 'address', pair: 'accountAndAddress' }
   return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })
+}
+
+/**
+ * Warns, once for each guard, where failures from one address can use up more than half of the limit of an
+ * account, so that one guesser, or two, keep its owner out. Bans are left out of account: a guesser who paces
+ * the attempts is never denied, and so never banned. It is no error: where only the owner can name the
+ * account, as for one-time codes, the two limits may be the same.
+ */
+export function warnOfLockout(guard: string, { account, accountAndAddress: pair }: LoginPolicies): void {
+  const windows = account.windowMs === pair.windowMs ? 1 : account.windowMs / pair.windowMs
+  const fromOneAddress = pair.limit * Math.max(1, windows)
+  if (fromOneAddress * 2 <= account.limit) return
+  const half = Math.max(1, Math.floor(account.limit / 2))
+  const fix = `Allow at most half as many, such as ${half}${windowText(account.windowMs)}, or raise limits.account.`
+  warnOnce(
+    'HEADGATE_LOGIN_LIMITS',
+    `headgate: loginGuard ${show(guard)}: limits.accountAndAddress allows ${pair.limit}${windowText(pair.windowMs)}, and ` +
+      `limits.account ${account.limit}${windowText(account.windowMs)}, so guesses from one address or two keep the owner of ` +
+      `an account out. ${fix}`,
+    guard,
+  )
+}
+
+/** Returns the window of a limit in words; nothing where it has none. */
+export function windowText(windowMs: number): string {
+  return Number.isFinite(windowMs) ? ` in ${durationText(windowMs)}` : ''
 }
 
 function readPolicy(owner: string, option: string, policy: unknown): Policy {

@@ -6,15 +6,19 @@ import { warnOnce } from '../util/warn-once.js'
 /** Returns whether a redirect to this `Location` means that somebody logged in. */
 export type RedirectTest = (location: unknown) => boolean
 
-/** Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. */
+/**
+ * Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. It returns `undefined`
+ * for 202, which says that nothing has been decided yet (RFC 9110 §15.3.3), as where a code is sent by mail.
+ */
 export function succeededByStatus<Res>(
   { statusOf, getHeader }: Server<Res>,
   isSuccess: RedirectTest = failRedirect,
-): (res: Res) => boolean {
+): (res: Res) => boolean | undefined {
   return (res) => {
     const status = statusOf(res)
-    const isRedirect = status >= 300 && status < 400
-    return isRedirect ? isSuccess(getHeader(res, 'location')) : status < 300
+    const isRedirect = status >= 300 && status < 400 && status !== 304
+    if (isRedirect) return isSuccess(getHeader(res, 'location'))
+    return status === 202 ? undefined : status < 300
   }
 }
 

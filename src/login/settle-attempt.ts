@@ -10,6 +10,7 @@ import type { Attempt, Attempts } from './attempt.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
+import { placeFinder, type RouteOf, warnOfPlace } from './place.js'
 import type { LogEvent } from './security-events.js'
 
 /** An attempt that was charged and allowed. */
@@ -25,16 +26,19 @@ interface Allowed<Req, Res> {
 
 /**
  * Creates the `onAllowed` of a guard: it applies the outcome of each attempt. A success clears the failures
- * of the account, refunds the address, and makes the browser a known device. A failure stays charged; so
+ * of the account, refunds the address, and makes the browser a known device. Where no password was checked,
+ * as far as the guard can know, the attempt is refunded and clears nothing. A failure stays charged; so
  * does a server error (5xx), except in the count of failures in a row: it shows nothing about a password,
  * and must not lead to a lock that only support can end.
  */
 export function settleAttempts<Req extends object, Res>(
-  { succeeded, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
+  { name: guard, path, succeeded, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
   server: Server<Res>,
+  routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
+  const placeOf = placeFinder(path, routeOf)
   const countRunning = counter()
   const inARow = inARowNames(consecutive)
   const ofAccount = [...OF_ACCOUNT, ...inARow]
@@ -46,6 +50,7 @@ export function settleAttempts<Req extends object, Res>(
       if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
       return clear(limiter, decision, ofAccount)
     }
+    if (outcome === 'none') return limiter.refund(decision)
     const isLastInRow = logExhausted(allowed, log)
     if (outcome === 'error') return limiter.refund(decision, { limits: inARow })
     return isLastInRow ? lockOut(allowed) : undefined
@@ -71,6 +76,7 @@ export function settleAttempts<Req extends object, Res>(
     const attempt = attempts.get(req)
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
+    const place = placeOf(req)
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
     const failures = failuresOf(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures }
@@ -79,7 +85,9 @@ export function settleAttempts<Req extends object, Res>(
 
     function readOutcome(): Outcome {
       try {
-        return outcomeOf(succeeded(req, res), server.statusOf(res))
+        const isSuccess = succeeded(req, res)
+        if (isSuccess && place === 'unknown') warnOfPlace(guard, req)
+        return outcomeOf(isSuccess, server.statusOf(res), place)
       } catch (error) {
         emitError(error)
         return 'failure'

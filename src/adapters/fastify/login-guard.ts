@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import { hookOf, type OnLimited, type RateLimitHook } from './hook.js'
@@ -15,12 +16,31 @@ export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest>
 
 /**
  * Creates a `preHandler` hook that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess`
- * says otherwise.
+ * `headgate` does. A status below 300 is a success where the password is checked (a POST to the one route
+ * with the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function loginGuard(options: LoginGuardOptions): LoginGuard {
-  const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyServer)
-  return Object.assign(hookOf(OWNER, steps, options.onLimited), controls)
+  const routeOf = (request: FastifyRequest): unknown =>
+    countRoutes(request.server) === 1 ? routePattern(request) : undefined
+  const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyServer, routeOf)
+  const guard = Object.assign(hookOf(OWNER, steps, options.onLimited), controls)
+  const countRoutes = routeCounter(guard)
+  return guard
+}
+
+/**
+ * Creates a function that returns how many routes of an application a hook is part of. A request shows its
+ * route, but not its hooks, nor whether `app.addHook` put them before other routes. Fastify 4 and 5 bind each
+ * hook once for each route when they start, so this counts the calls of `bind`.
+ */
+function routeCounter(hook: RateLimitHook): (app: FastifyInstance) => number {
+  const counts = new WeakMap<object, number>()
+  const countOf = ({ server }: FastifyInstance) => counts.get(server) ?? 0
+  hook.bind = (app: FastifyInstance) => {
+    if (app?.server) counts.set(app.server, countOf(app) + 1)
+    return Function.prototype.bind.call(hook, app)
+  }
+  return countOf
 }

@@ -97,6 +97,10 @@ class Subject {
     return this.request.method
   }
 
+  get url(): unknown {
+    return new URL(this.request.url).pathname
+  }
+
   get headers(): unknown {
     return this.request.headers
   }

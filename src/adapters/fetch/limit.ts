@@ -119,7 +119,7 @@ function checkRequest(owner: string, request: Request): void {
 }
 
 /** Properties that keys read from the request itself. */
-const OF_REQUEST = ['method', 'headers', 'socket', 'baseUrl'] as const
+const OF_REQUEST = ['method', 'url', 'headers', 'socket', 'baseUrl'] as const
 
 function readInfo<Info extends FetchInfo>(owner: string, info: Info): Info {
   if (typeof info !== 'object' || info === null)

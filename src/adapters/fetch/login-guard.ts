@@ -37,8 +37,8 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
 
 /**
  * Creates a guard that stops password guessing and lets real users in, as `loginGuard` of `headgate` does.
- * It reads the account from `info.body`. A status below 300 is a success, unless `succeeded`,
- * `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to `finish` stays
+ * It reads the account from `info.body`. A status below 300 in response to a POST to `path` is a success,
+ * unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to `finish` stays
  * charged as a failure.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
@@ -47,7 +47,7 @@ export function loginGuard<Info extends FetchInfo = FetchInfo>(
   options: LoginGuardOptions<Info>,
 ): LoginGuard<Info> {
   const own = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
-  const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(own, fetchServer)
+  const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(own, fetchServer, () => undefined)
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
     const exchange = exchangeOf(request)
     if (exchange !== undefined) report(exchange.subject as FetchSubject<Info>)

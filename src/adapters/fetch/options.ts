@@ -21,6 +21,7 @@ export interface FetchInfo {
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
   /** The keys read these from the request. */
   readonly method?: never
+  readonly url?: never
   readonly headers?: never
   readonly socket?: never
   readonly baseUrl?: never

@@ -28,6 +28,9 @@ class ContextView implements RequestLike {
   get method(): string {
     return this.#ctx.method
   }
+  get originalUrl(): string {
+    return this.#ctx.originalUrl
+  }
   get route(): { path: unknown } {
     return { path: this.#ctx._matchedRoute }
   }
@@ -46,6 +49,25 @@ class ContextView implements RequestLike {
   get stream(): unknown {
     return (this.#ctx.req as RequestLike).stream
   }
+}
+
+/** A route of @koa/router, or middleware that it calls before several: that has no methods. */
+interface Layer {
+  readonly path: unknown
+  readonly methods: readonly string[]
+  readonly stack: readonly unknown[]
+}
+
+/**
+ * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router has
+ * it in a second route, too, or before several (`router.use`).
+ */
+export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
+  const { router } = ctx as { router?: { readonly stack?: readonly Layer[] } }
+  const layers = router?.stack?.filter(({ stack }) => stack.includes(middleware)) ?? []
+  const patterns = new Set(layers.map(({ path, methods }) => (methods.length > 0 ? path : undefined)))
+  const [pattern, ...others] = patterns
+  return others.length > 0 ? undefined : pattern
 }
 
 /** Makes room for what limiters keep at a context, unless an earlier one has. */

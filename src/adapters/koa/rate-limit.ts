@@ -6,7 +6,7 @@ import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
-import { koaServer, prepareContext } from './context.js'
+import { koaRoute, koaServer, prepareContext } from './context.js'
 import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
 
 /** Koa middleware for applications with any state and context, with its limiter as a property. */
@@ -38,16 +38,19 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
 
 /**
  * Creates Koa middleware that stops password guessing and lets real users in, as `loginGuard` of `headgate`
- * does. A body parser must run first. A status below 300 is a success, unless `succeeded`, `failureRedirect`
- * or `reportSuccess` says otherwise.
+ * does. A body parser must run first. A status below 300 is a success where the password is checked (a POST to
+ * the route of the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says
+ * otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function loginGuard<Ctx extends ExtendableContext = Context>(
   options: LoginGuardOptions<Ctx>,
 ): LoginGuard<Ctx> {
-  const { steps, controls } = guardSteps<Ctx, Response>(options, koaServer)
-  return Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  const routeOf = (ctx: Ctx): unknown => koaRoute(ctx, guard)
+  const { steps, controls } = guardSteps<Ctx, Response>(options, koaServer, routeOf)
+  const guard = Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  return guard
 }
 
 /** Creates middleware that takes these steps; `owner` is the function that errors name. */

@@ -1,8 +1,10 @@
+import { routePattern } from '../../keys/by-route.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
+import { guardsOnly } from './metadata.js'
 import { type ExceptionOptions, withoutOnLimited } from './options.js'
 import { type PlatformResponse, platformServer } from './server.js'
 import type { ExecutionContext, NestRequest } from './types.js'
@@ -20,8 +22,9 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
 
 /**
  * Creates a guard for `@UseGuards` that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. A status below 300 is a success, unless `succeeded`, `failureRedirect` or `reportSuccess`
- * says otherwise; an `UnauthorizedException` is a failure.
+ * `headgate` does. A status below 300 is a success where the password is checked (a POST to the one handler
+ * with the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise; an
+ * `UnauthorizedException` is a failure.
  *
  * `RateLimitFilter`, which `RateLimitModule` provides, responds to denied attempts. For HTTP only: the guard
  * throws an error for GraphQL and WebSockets, since they have no status that says whether a login succeeded.
@@ -32,15 +35,21 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   options: LoginGuardOptions<Req, Res>,
 ): LoginGuard<Req> {
   const { exception, ...login } = withoutOnLimited('loginGuard', options)
-  const { steps, controls } = guardSteps(login as LoginOptions<Req, PlatformResponse>, platformServer)
-  return {
+  /** The requests whose handler the guard is before, and before no other one of its class. */
+  const ofOneHandler = new WeakSet<Req>()
+  const routeOf = (req: Req): unknown => (ofOneHandler.has(req) ? routePattern(req) : undefined)
+  const settings = login as LoginOptions<Req, PlatformResponse>
+  const { steps, controls } = guardSteps(settings, platformServer, routeOf)
+  const guard: LoginGuard<Req> = {
     ...controls,
     canActivate(context) {
       if (context.getType() !== 'http') throw new Error(HTTP_ONLY)
       const [req, res] = context.getArgs<[Req, PlatformResponse]>()
+      if (guardsOnly(guard, context.getHandler(), context.getClass())) ofOneHandler.add(req)
       return runSteps(steps, { req, res }, exception && ((thrown) => exception(thrown, context)))
     },
   }
+  return guard
 }
 
 const HTTP_ONLY =

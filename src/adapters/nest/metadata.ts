@@ -43,3 +43,17 @@ export function declareParameters(target: object, tokens: readonly unknown[]): v
 export function declareCaught(filter: object, exceptions: readonly unknown[]): void {
   reflect.defineMetadata('__filterCatchExceptions__', exceptions, filter)
 }
+
+/** Returns the guards that `@UseGuards` puts before a handler itself, without those of its class. */
+function guardsOf(handler: unknown): readonly unknown[] {
+  const guards = typeof handler === 'function' ? reflect.getMetadata('__guards__', handler) : undefined
+  return Array.isArray(guards) ? guards : []
+}
+
+/** Returns whether a guard is before a handler, and neither before its class nor another handler of it. */
+export function guardsOnly(guard: object, handler: object, controller: object): boolean {
+  const { prototype } = controller as { readonly prototype?: object }
+  const members = Object.values(Object.getOwnPropertyDescriptors(prototype ?? {})).map(({ value }) => value)
+  const guarded = [controller, ...members].filter((member) => guardsOf(member).includes(guard))
+  return guardsOf(handler).includes(guard) && guarded.every((member) => member === handler)
+}

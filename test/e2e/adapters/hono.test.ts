@@ -26,7 +26,7 @@ function start(): Promise<Running> {
   const app = new Hono().onError((_error, c) => c.text('failed', 500))
 
   async function infoOf(c: Context): Promise<FetchInfo> {
-    const body = c.req.header('content-type') === 'application/json' ? await c.req.json() : undefined
+    const body = await c.req.json().catch(() => undefined) // a Request with GET has no body
     return { ip: getConnInfo(c).remote.address, user: application.userOf(c.req.raw), body }
   }
 
@@ -52,7 +52,8 @@ function start(): Promise<Running> {
     )
     use(name, limiters)
   }
-  for (const [name, options] of application.guards) use(name, [loginGuard(options as LoginGuardOptions)])
+  for (const [name, options] of application.guards)
+    use(name, [loginGuard({ ...options, path: `/${name}` } as LoginGuardOptions)])
   return application.listen(createAdaptorServer({ fetch: app.fetch }) as Server)
 }
 

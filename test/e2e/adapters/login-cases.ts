@@ -16,12 +16,11 @@ export function loginCases({ name, start }: Adapter): void {
 
   afterAll(() => running.close())
 
-  const attemptOf = (guard: GuardName, username: unknown, headers: Sent['headers']): Sent => ({
-    method: 'POST',
-    path: `/${guard}`,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ username }),
-  })
+  function attemptOf(guard: GuardName, username: unknown, headers: Sent['headers']): Sent {
+    const body = JSON.stringify({ username })
+    const ofBody = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    return { method: 'POST', path: `/${guard}`, headers: { ...ofBody, ...headers }, body }
+  }
 
   const attempt = (guard: GuardName, username: unknown, headers: Sent['headers'] = {}): Promise<Answer> =>
     send({ ...running, host: '::1' }, attemptOf(guard, username, headers))
@@ -47,6 +46,18 @@ export function loginCases({ name, start }: Adapter): void {
       expect({ status, retryAfter: headers['retry-after'] }).toEqual({ status: 429, retryAfter: '1800' })
       expect(Object.keys(headers).filter((header) => header.includes('ratelimit'))).toEqual([])
       expect(JSON.parse(text)).not.toHaveProperty('violated-policies')
+    })
+
+    test('never takes a response to OPTIONS for a success, and counts a wrong password', async () => {
+      const options = (status: number) =>
+        send(
+          { ...running, host: '::1' },
+          { ...attemptOf('guarded', 'dora', { 'x-status': status }), method: 'OPTIONS' },
+        )
+      expect(await attempts('guarded', 'dora', 401, 401, 401, 401)).toEqual([401, 401, 401, 401])
+      const { status, headers } = await options(200)
+      expect({ status, cookies: headers['set-cookie'] }).toEqual({ status: 200, cookies: undefined })
+      expect([(await options(401)).status, (await options(401)).status]).toEqual([401, 429])
     })
 
     test('answers 400 where the name is malformed, and lets safe requests pass', async () => {

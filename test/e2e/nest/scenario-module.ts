@@ -27,7 +27,9 @@ export function scenarioModule(application: Application, prefix: string): Type {
   })
   const guarded = application.guards.map(([name, options]) => {
     const controller = controllerOf(application, name)
-    UseGuards(loginGuard(options))(controller)
+    const { prototype } = controller
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, 'handle') as PropertyDescriptor
+    UseGuards(loginGuard(options))(prototype, 'handle', descriptor)
     return controller
   })
   @Module({ imports: [RateLimitModule.forRoot({})], controllers: [...controllers, ...guarded] })

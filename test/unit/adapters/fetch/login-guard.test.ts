@@ -16,7 +16,7 @@ const INFO = { ip: '192.0.2.1', body: { username: 'ada' } }
 function guardOf(options: Partial<LoginGuardOptions> = {}): LoginGuard {
   const account = fixedWindow({ limit: 2, window: '30m' })
   const store = memoryStore({ clock: () => 0 })
-  return loginGuard({ field: 'username', limits: { account }, store, ...options })
+  return loginGuard({ field: 'username', path: '/login', limits: { account }, store, ...options })
 }
 
 const request = (init: RequestInit = {}) => new Request('http://localhost/login', { method: 'POST', ...init })
