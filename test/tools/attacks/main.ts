@@ -1,3 +1,5 @@
+import { SITES } from './adapters/sites.js'
+import { playOn, type SiteRow, siteTable } from './adapters/table.js'
 import { ATTACKS } from './attacks.js'
 import { playBoth, type Row, tableOf } from './table.js'
 
@@ -8,3 +10,8 @@ import { playBoth, type Row, tableOf } from './table.js'
 const rows: Row[] = []
 for (const attack of ATTACKS) rows.push(await playBoth(attack))
 console.log(tableOf(rows))
+
+const siteRows: [string, SiteRow][] = []
+for (const site of SITES) siteRows.push([site.name, await playOn(site)])
+console.log(`\n${siteTable(siteRows)}`)
+process.exit() // the sites' servers may close later

@@ -68,6 +68,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
   const lockedOut: string[] = []
   const guard = loginGuard({
     field: 'username',
+    path: ['/login', '/login-as-typed'],
     store: memoryStore({ clock: () => nowMs }),
     onLockout: (account) => lockedOut.push(account),
     ...(hasCookies && { name: 'login', deviceCookie: { secret: SECRET } }),
