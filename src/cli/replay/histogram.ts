@@ -46,13 +46,13 @@ export class Histogram {
       this.#requests.push(0)
       for (const counts of this.#denied) counts.push(0)
     }
-    ;(this.#requests[bar] as number)++
+    ;(this.#requests[bar] as number) += 1
   }
 
   /** Counts that a limit denies the last request. */
   addDenial(limit: number): void {
     const counts = this.#denied[limit] as number[]
-    ;(counts[counts.length - 1] as number)++
+    ;(counts[counts.length - 1] as number) += 1
   }
 
   bars(): Bar[] {

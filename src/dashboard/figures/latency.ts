@@ -21,7 +21,7 @@ export class Latency {
     this.#rotate(nowMs)
     this.#current.calls++
     if (failed) this.#current.failures++
-    ;(this.#current.latency[bucketOf(durationMs)] as number)++
+    ;(this.#current.latency[bucketOf(durationMs)] as number) += 1
   }
 
   report(nowMs: number): Calls {

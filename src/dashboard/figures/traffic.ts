@@ -36,8 +36,8 @@ export class Traffic {
   count(nowMs: number, allowed: boolean, share: number): void {
     this.#advance(nowMs)
     const at = this.#lastSlot % this.#allowed.length
-    if (allowed) (this.#allowed[at] as number)++
-    else (this.#denied[at] as number)++
+    if (allowed) (this.#allowed[at] as number) += 1
+    else (this.#denied[at] as number) += 1
     if (share > (this.#peaks[at] as number)) this.#peaks[at] = share
   }
 
