@@ -1,12 +1,16 @@
 // @ts-check
 import { join } from 'node:path'
-import { ROOMS } from './rooms.mjs'
+import { FOLDERS } from './folders.mjs'
 
-const { tests } = ROOMS[process.env.ROOM ?? '']
+const { FOLDER = '', MUTATE = '[]', SAMPLE } = process.env
+const { tests } = FOLDERS[FOLDER]
+const sampleChecker = new URL('./sample-checker.mjs', import.meta.url).href
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: JSON.parse(process.env.MUTATE ?? '[]'),
+  mutate: JSON.parse(MUTATE),
+  plugins: ['@stryker-mutator/jest-runner', sampleChecker],
+  checkers: SAMPLE === undefined ? [] : ['sample'],
   testRunner: 'jest',
   coverageAnalysis: 'perTest',
   ignoreStatic: true, // a mutant of what runs once at import would need all tests in a fresh process
@@ -14,22 +18,28 @@ export default {
     projectType: 'custom',
     config: {
       projects: [],
+      roots: ['<rootDir>/src', '<rootDir>/test'],
+      watchman: false,
       testEnvironment: 'node',
       setupFiles: ['<rootDir>/test/tools/mutants/setup.ts'],
       transform: {
         '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
       },
-      moduleNameMapper: { '^headgate$': '<rootDir>/src/index.ts', '^(\\.{1,2}/.*)\\.js$': '$1' },
+      moduleNameMapper: {
+        '^headgate$': '<rootDir>/src/index.ts',
+        '^headgate/(.*)$': '<rootDir>/src/$1.ts',
+        '^(\\.{1,2}/.*)\\.js$': '$1',
+      },
       testMatch: tests.map((path) => `<rootDir>/${path}{.test.ts,/**/*.test.ts}`),
-      testPathIgnorePatterns: ['\\.alone\\.test\\.ts$', '/e2e/(demo|login-csrf|docs|examples|package)'],
+      testPathIgnorePatterns: ['\\.alone\\.test\\.ts$'],
     },
   },
-  concurrency: 2,
-  timeoutMS: 20_000,
+  concurrency: 1, // beside others, a mutant that is only slow would count as noticed
+  timeoutMS: 60_000, // endless loops end before: Stryker counts how often a mutant runs
   dryRunTimeoutMinutes: 15,
   reporters: ['json', 'progress-append-only', 'clear-text'],
   clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
-  jsonReporter: { fileName: join('.cache/mutants', `${process.env.ROOM}.json`) },
+  jsonReporter: { fileName: join('.cache/mutants', `${FOLDER}.json`) },
   tempDirName: '.cache/stryker',
   tsconfigFile: 'none', // Stryker would rewrite it through an API that TypeScript 7 does not have
   allowConsoleColors: false,

@@ -1,5 +1,8 @@
-/** The rooms whose decisions mutation tests hold: their sources, and the tests that need no server. */
-export const ROOMS = {
+/**
+ * The folders that mutation tests change: their sources in TypeScript, and those of their tests that need no server
+ * and no browser. The scripts of the dashboard's page run in a browser, and have no others.
+ */
+export const FOLDERS = {
   policies: { sources: 'src/policies', tests: ['test/unit/policies', 'test/properties'] },
   keys: { sources: 'src/keys', tests: ['test/unit/keys', 'test/e2e/hostile-addresses', 'test/e2e/rules'] },
   http: {
@@ -19,4 +22,20 @@ export const ROOMS = {
   resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },
+  adapters: {
+    sources: 'src/adapters',
+    tests: [
+      'test/unit/adapters',
+      'test/e2e/koa',
+      ...['answers', 'applications', 'checks', 'differences', 'traps'].map(
+        (name) => `test/e2e/express-rate-limit/${name}`,
+      ),
+    ],
+  },
+  cli: { sources: 'src/cli', tests: ['test/unit/cli'] },
+  dashboard: {
+    sources: 'src/dashboard',
+    tests: ['test/unit/dashboard'],
+  },
+  metrics: { sources: 'src/metrics', tests: ['test/unit/metrics'] },
 }
