@@ -1,0 +1,33 @@
+import { loginGuard as onExpress } from 'headgate'
+import { MemoryStore } from 'headgate/express-rate-limit'
+import { loginGuard as onFastify, rateLimitHook } from 'headgate/fastify'
+import { loginGuard as onFetch, rateLimit as rateLimitFetch } from 'headgate/fetch'
+import { loginGuard as onKoa, rateLimit as rateLimitKoa } from 'headgate/koa'
+import { loginGuard as onNest } from 'headgate/nest'
+
+test.each<[string, string, (options: never) => unknown]>([
+  ['headgate/fetch', 'rateLimit', rateLimitFetch],
+  ['headgate/koa', 'rateLimit', rateLimitKoa],
+  ['headgate/fastify', 'rateLimitHook', rateLimitHook],
+  ['headgate', 'loginGuard', onExpress],
+  ['headgate/fetch', 'loginGuard', onFetch],
+  ['headgate/koa', 'loginGuard', onKoa],
+  ['headgate/fastify', 'loginGuard', onFastify],
+  ['headgate/nest', 'loginGuard', onNest],
+])('wrong options are a TypeError that names the function of %s: %s', (_, owner, create) => {
+  const misspelled = { limitt: 5, window: '1m', field: 'username' }
+  expect(() => create(misspelled as never)).toThrow(TypeError)
+  expect(() => create(misspelled as never)).toThrow(new RegExp(`^${owner}: `))
+})
+
+test('a fetch request whose client hangs up while it is delayed has the status 499', async () => {
+  const limit = rateLimitFetch({ limit: 5, window: '1m', key: () => 'ada', delay: { after: 0, by: '20s' } })
+  const client = new AbortController()
+  const pending = limit(new Request('http://localhost/', { signal: client.signal }), { ip: '192.0.2.1' })
+  setImmediate(() => client.abort())
+  expect((await pending)?.status).toBe(499)
+})
+
+test('the MemoryStore of headgate/express-rate-limit says that its keys are its own', () => {
+  expect(new MemoryStore().localKeys).toBe(true)
+})
