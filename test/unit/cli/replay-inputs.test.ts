@@ -1,0 +1,128 @@
+import { gzipSync } from 'node:zlib'
+import { LIMIT, line, lines, replay, replayLog, START_MS, useLogFolder, write } from './replay-logs.js'
+import { failureOf } from './run-command.js'
+
+useLogFolder()
+
+describe('an input', () => {
+  test('may be compressed, in several members, and have CRLF, a byte order mark and no final newline', async () => {
+    const old = write('old.log.gz', Buffer.concat([gzipSync(line(0)), gzipSync(line(0))]))
+    const crlf = write('new.log', `\ufeff${lines(1, 2)}`.replaceAll('\n', '\r\n').trimEnd())
+    const short = write('short.log', '\n')
+    const { lines: read, limits, unreadable, skipped } = await replay(old, crlf, short, ...LIMIT)
+    expect([read, skipped, unreadable.lines, limits[0]?.denied.requests]).toEqual([5, 1, 0, 2])
+  })
+
+  test('may be of indented JSON lines, and of blank lines', async () => {
+    const json = JSON.stringify({ time: START_MS, ip: '192.0.2.1' })
+    expect(await replayLog(`  ${json}\n\t${json}\n\n \n`, ...LIMIT)).toMatchObject({
+      requests: 2,
+      skipped: 2,
+    })
+    expect(await replayLog('\n \n', ...LIMIT)).toMatchObject({ lines: 2, skipped: 2, requests: 0 })
+  })
+
+  test.each([
+    ['missing.log', 'cannot read missing.log: there is no such file'],
+    ['access.log/x', 'cannot read access.log/x: there is no such file'],
+    ['.', 'cannot read .: it is a directory'],
+    ['cut.gz', 'cannot read cut.gz: the gzip data ends early'],
+    ['bad.gz', 'cannot read bad.gz: the gzip data is damaged, or has other data after its end'],
+    ['prose.txt', 'prose.txt is no access log: none of its first 1000 lines is in the common'],
+    [
+      'short.txt',
+      'short.txt is no access log: none of its first 3 lines is in the common or combined format',
+    ],
+  ])('%s fails', async (name, message) => {
+    write('access.log', line(0))
+    write('cut.gz', gzipSync(lines(0, 1, 2)).subarray(0, 40))
+    write('bad.gz', Buffer.concat([gzipSync(line(0)), Buffer.from('junk\n')]))
+    write('prose.txt', 'It is a log of nothing.\n'.repeat(1100))
+    write('short.txt', 'It is a log of nothing.\n\nReally.')
+    const [code, text] = await failureOf('replay', name, ...LIMIT)
+    expect([code, text]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  test('may begin with up to 999 lines that are none', async () => {
+    const report = await replayLog(`${'prose\n'.repeat(999)}${line(0)}${'prose\n'.repeat(50)}`, ...LIMIT)
+    expect(report).toMatchObject({ requests: 1, unreadable: { lines: 1049 } })
+  })
+
+  test('--key field:NAME fails where a line is no JSON', async () => {
+    write('access.log', line(0))
+    expect(await failureOf('replay', 'access.log', ...LIMIT, '--key', 'field:x')).toEqual([
+      1,
+      'access.log, line 1: --key field:NAME requires JSON lines',
+    ])
+  })
+})
+
+describe('the order of times', () => {
+  test('a request that was logged late is decided at the newest time before it', async () => {
+    const { limits, outOfOrder } = await replayLog(lines(0, 59, 60, 58, 57), ...LIMIT)
+    expect(outOfOrder).toEqual({ lines: 2, mostMs: 3000 })
+    expect(limits[0]?.denied).toMatchObject({ requests: 1, firstAt: '2026-11-24T03:01:00.000Z' })
+  })
+
+  test.each([
+    ['a file that begins a minute before the end of the one in front', 60, undefined],
+    [
+      'a file that begins earlier',
+      61,
+      'new.log begins before the log in front of it ends (old.log, line 1, is of 2026-11-24 03:01:40Z): name the oldest file first',
+    ],
+  ])('%s', async (_, seconds, message) => {
+    const files = [write('old.log', line(100)), write('new.log', line(100 - seconds))]
+    if (message === undefined) expect(await replay(...files, ...LIMIT)).toMatchObject({ requests: 2 })
+    else expect(await failureOf('replay', ...files, ...LIMIT)).toEqual([1, message])
+  })
+
+  test('of 100 requests of a file, one may be where the one in front ends', async () => {
+    const contents = `${lines(...Array(50).fill(0))}${line(100)}${lines(...Array(60).fill(0))}`
+    const files = [write('old.log', line(100)), write('new.log', contents)]
+    const [, text] = await failureOf('replay', ...files, ...LIMIT)
+    expect(text).toContain('new.log is out of order: 110 of its 111 requests are more than a minute older')
+  })
+
+  test.each([
+    ['10 late requests', 10, 12, undefined],
+    ['11 of 1,100', 11, 1100, undefined],
+    ['11 of 1,000', 11, 1000, '11 of its 1000 requests'],
+  ])('%s in a file', async (_, late, all, problem) => {
+    const contents = `${lines(...Array(all - late).fill(200))}${lines(...Array(late).fill(100))}`
+    if (problem === undefined) expect((await replayLog(contents, ...LIMIT)).requests).toBe(all)
+    else {
+      const [code, text] = await failureOf('replay', write('access.log', contents), ...LIMIT)
+      const first = `the first in line ${all - late + 1} (access.log, line ${all - late}, is of 2026-11-24 03:03:20Z)`
+      expect([code, text]).toEqual([
+        1,
+        `access.log is out of order: ${problem} are more than a minute older than one before, ${first}. Sort it by time, the oldest first`,
+      ])
+    }
+  })
+
+  const DAY = 86_400
+  test.each([
+    ['far ahead, in the middle', [0, 3000 * DAY, 1, 2], 1, 3],
+    ['far ahead, at the end', [0, 1, 2, 3000 * DAY], 0, 4],
+    ['far ahead, at the beginning', [3000 * DAY, 0, 1, 2], 1, 3],
+    ['a day ahead', [0, DAY, 1, 2], 0, 4],
+    ['more than a day ahead, and confirmed by a late one', [0, 2 * DAY, 2 * DAY - 60, 2 * DAY], 0, 4],
+    ['more than a day ahead, and not confirmed', [0, 2 * DAY, 2 * DAY - 61, 2 * DAY], 1, 3],
+    ['days apart', [0, 2 * DAY, 5 * DAY], 0, 3],
+    ['a day before, at the beginning', [DAY, 0, 0, 0], 0, 4],
+  ])('a time %s', async (_, seconds, unreadable, requests) => {
+    const contents = seconds
+      .map((each) => JSON.stringify({ time: START_MS + 1000 * each, ip: '192.0.2.1' }))
+      .join('\n')
+    expect(await replayLog(contents, ...LIMIT)).toMatchObject({ unreadable: { lines: unreadable }, requests })
+  })
+
+  test('the only request of a file counts before those of the next file', async () => {
+    const files = [write('a.log', line(0)), write('b.log', lines(1, 2))]
+    expect(await replay(...files, ...LIMIT)).toMatchObject({ requests: 3, unreadable: { lines: 0 } })
+    write('b.log', line(-3600))
+    const [, text] = await failureOf('replay', ...files, ...LIMIT)
+    expect(text).toContain('b.log begins before the log in front of it ends (a.log, line 1')
+  })
+})
