@@ -1,0 +1,220 @@
+import { channel } from 'node:diagnostics_channel'
+import {
+  createLimiter,
+  fixedWindow,
+  type Limiter,
+  type LimiterOptions,
+  memoryStore,
+  tokenBucket,
+} from 'headgate'
+import { boardOf } from '../../../../src/dashboard/figures/board.js'
+import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
+import { storeThat } from '../../../support/fault-stores.js'
+
+const START_MS = 1_790_000_000_000
+const policy = fixedWindow({ limit: 5, window: '1h' })
+
+let nowMs: number
+const watches: LimiterWatch[] = []
+
+beforeEach(() => {
+  nowMs = START_MS
+})
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.stop()
+})
+
+function watched<S = string>(options: Partial<LimiterOptions<S>> = {}) {
+  const limiter: Limiter<S> = createLimiter<S>({
+    name: 'api',
+    policy,
+    key: (id: S) => String(id),
+    store: memoryStore(),
+    ...options,
+  } as LimiterOptions<S>)
+  const inspection = inspectionOf(limiter) as Inspection
+  const watch = new LimiterWatch({ name: 'api', limiter: limiter as Limiter<never>, inspection }, () => nowMs)
+  watches.push(watch)
+  return { limiter, watch }
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+
+test('reports what was allowed and denied, the highest use of each limit, and who came near it', async () => {
+  const limits = [
+    {
+      name: 'burst',
+      policy: tokenBucket({ capacity: 10, refill: 10, every: '1m' }),
+      key: (id: string) => id,
+    },
+    { name: 'daily', policy: fixedWindow({ limit: 4, window: '1d' }), key: (id: string) => id },
+  ]
+  const { limiter, watch } = watched<string>({ policy: undefined, key: undefined, limits } as object)
+  for (let i = 0; i < 6; i++) await limiter.charge('ada')
+  await limiter.charge('bob')
+  const report = watch.report()
+  expect([sum(report.traffic.allowed), sum(report.traffic.denied)]).toEqual([5, 2])
+  expect(report.limits).toEqual([
+    {
+      name: 'burst',
+      kind: 'token-bucket',
+      limit: 10,
+      windowMs: 60_000,
+      allowed: 7,
+      denied: 0,
+      peak: expect.closeTo(0.4),
+    },
+    { name: 'daily', kind: 'fixed-window', limit: 4, windowMs: 86_400_000, allowed: 5, denied: 2, peak: 1 },
+  ])
+  expect(report.near).toMatchObject([{ limitName: 'daily', limit: 4, remaining: 0 }])
+  expect(report.denied).toMatchObject([{ limitName: 'daily', denied: 2 }])
+  expect(report.denied[0]?.identity).toBe(report.near[0]?.identity)
+  expect(report.denied[0]?.identity).not.toBe('')
+  expect(report).not.toHaveProperty('candidate')
+})
+
+test('a denied request brings nobody near the limits that allowed it', async () => {
+  const limits = [
+    { name: 'one', policy: fixedWindow({ limit: 5, window: '1h' }), key: (id: string) => id },
+    { name: 'all', policy: fixedWindow({ limit: 1, window: '1h' }), key: () => 'all' },
+  ]
+  const { limiter, watch } = watched<string>({ policy: undefined, key: undefined, limits } as object)
+  await limiter.penalize('ada', 4, { limits: ['one'] })
+  await limiter.charge('bob')
+  await limiter.charge('ada')
+  expect(watch.report().near).toMatchObject([{ limitName: 'all' }])
+  expect(watch.report().denied).toMatchObject([{ limitName: 'all', denied: 1 }])
+})
+
+test('what a limit decided counts for a minute, and in the chart for 15', async () => {
+  const { limiter, watch } = watched()
+  await limiter.charge('ada')
+  nowMs += 65_000
+  expect(watch.report().limits).toMatchObject([{ allowed: 0, peak: 0 }])
+  expect(sum(watch.report().traffic.allowed)).toBe(1)
+  nowMs += 15 * 60_000
+  expect(sum(watch.report().traffic.allowed)).toBe(0)
+})
+
+test('a limit that never resets by itself has no window, and one that has not decided is there', () => {
+  const { watch } = watched({ policy: { ...policy, windowMs: Number.POSITIVE_INFINITY } })
+  expect(watch.report().limits).toMatchObject([
+    { name: 'api', windowMs: null, allowed: 0, denied: 0, peak: 0 },
+  ])
+})
+
+test('of the limits that a policy function returns, 64 have figures', async () => {
+  const { limiter, watch } = watched<number>({
+    policy: (plan: number) => fixedWindow({ limit: plan, window: '1h' }),
+  } as object)
+  for (let plan = 1; plan <= 70; plan++) await limiter.charge(plan)
+  await limiter.charge(1)
+  await limiter.charge(70)
+  const { limits, traffic } = watch.report()
+  expect(limits).toHaveLength(64)
+  expect(limits[0]).toMatchObject({ limit: 1, allowed: 1, denied: 1 })
+  expect([sum(traffic.allowed), sum(traffic.denied)]).toEqual([71, 1])
+})
+
+test('tells limits of one name apart by their size and their window', async () => {
+  const { limiter, watch } = watched<string>({
+    policy: (id: string) =>
+      fixedWindow({
+        limit: id === 'small' ? 5 : 9,
+        window: id === 'long' ? '2h' : '1h',
+        name: 'plan',
+      } as never),
+    name: 'plan',
+  } as object)
+  for (const id of ['small', 'large', 'long']) await limiter.charge(id)
+  expect(watch.report().limits.map(({ limit, windowMs }) => [limit, windowMs])).toEqual([
+    [5, 3_600_000],
+    [9, 3_600_000],
+    [9, 7_200_000],
+  ])
+})
+
+test('shows the mode, and what a candidate would have done', async () => {
+  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }), key: (id: string) => id }
+  const { limiter, watch } = watched<string>({ candidate, mode: 'report' } as object)
+  for (let i = 0; i < 2; i++) await limiter.charge('ada')
+  expect(watch.report()).toMatchObject({ mode: 'report', candidate: { requests: 2, newlyDenied: 1 } })
+})
+
+test('a memory store has its keys, and a remote one how long its calls take and how many fail', async () => {
+  const { limiter, watch } = watched()
+  await limiter.charge('ada')
+  expect(watch.report().store).toMatchObject({ name: 'memory', state: 'closed', calls: 0, keys: 1 })
+
+  const memory = memoryStore()
+  let isDown = false
+  const store = storeThat(async (charges) => {
+    if (isDown) throw new Error('connection lost')
+    return memory.charge(charges)
+  })
+  const remote = watched({ name: 'remote', store })
+  remote.limiter.events.on('storeError', () => undefined)
+  for (let i = 0; i < 3; i++) await remote.limiter.charge('ada')
+  isDown = true
+  await remote.limiter.charge('ada')
+  const report = remote.watch.report().store
+  expect(report).toMatchObject({ name: 'faulty', state: 'closed', calls: 4, failures: 1 })
+  expect(report).not.toHaveProperty('keys')
+  expect(sum(report.latency)).toBe(4)
+})
+
+test('counts the calls of its own limiter and store alone', () => {
+  const { watch } = watched({ name: 'remote', store: storeThat(() => []) })
+  const publish = (own: object) =>
+    channel('headgate:store').publish({
+      type: 'call',
+      limiter: 'remote',
+      store: 'faulty',
+      durationMs: 3,
+      ...own,
+    })
+  publish({})
+  for (const own of [{ type: 'close' }, { limiter: 'other' }, { store: 'redis' }]) publish(own)
+  expect(watch.report().store.calls).toBe(1)
+})
+
+test('follows the state of the circuit breaker', () => {
+  const { limiter, watch } = watched()
+  limiter.events.emit('storeState', 'open', undefined as never)
+  expect(watch.report().store.state).toBe('open')
+})
+
+test('counts nothing once it has stopped', async () => {
+  const store = storeThat(() => [])
+  const { limiter, watch } = watched({ store })
+  limiter.events.on('storeError', () => undefined)
+  watch.stop()
+  limiter.events.emit('storeState', 'open', undefined as never)
+  channel('headgate:store').publish({ type: 'call', limiter: 'api', store: 'faulty', durationMs: 3 })
+  await limiter.charge('ada')
+  expect(watch.report().store).toMatchObject({ state: 'closed', calls: 0 })
+  expect(['decision', 'storeState'].map((name) => limiter.events.listenerCount(name as 'decision'))).toEqual([
+    0, 0,
+  ])
+})
+
+describe('a board', () => {
+  test('shows each limiter of one process, with the latency of its store where there were calls', async () => {
+    const { limiter, watch } = watched()
+    const remote = watched({ name: 'remote', store: storeThat(() => []) })
+    const board = boardOf([watch, remote.watch])
+    await limiter.charge('ada')
+    channel('headgate:store').publish({ type: 'call', limiter: 'remote', store: 'faulty', durationMs: 3 })
+    const { limiters, slotMs, atMs } = board.snapshot()
+    expect(slotMs).toBe(5000)
+    expect(Math.abs(atMs - Date.now())).toBeLessThan(60_000)
+    expect(limiters.map(({ processes }) => processes)).toEqual([1, 1])
+    expect(limiters[0]?.store).toEqual({ name: 'memory', state: 'closed', calls: 0, failures: 0, keys: 1 })
+    expect(limiters[1]?.store.medianMs).toBeGreaterThanOrEqual(3)
+    expect(limiters[1]?.store.p99Ms).toBe(limiters[1]?.store.medianMs)
+    await board.refresh()
+    board.stop()
+    expect(limiter.events.listenerCount('decision')).toBe(0)
+  })
+})

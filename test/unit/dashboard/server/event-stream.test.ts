@@ -1,0 +1,201 @@
+import type { ServerResponse } from 'node:http'
+import type { Board } from '../../../../src/dashboard/figures/board.js'
+import { type EventStream, eventStream } from '../../../../src/dashboard/server/event-stream.js'
+import { requestAndResponse } from '../../../support/request-response.js'
+
+const SECOND_MS = 1000
+const FIVE_MINUTES_MS = 300_000
+const MEGABYTE = 1_048_576
+
+let stream: EventStream
+let refreshed: number
+/** Ends a refresh that hangs. */
+let endRefresh: (() => void) | undefined
+let isSlow: boolean
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] })
+  refreshed = 0
+  isSlow = false
+  const board = {
+    async refresh() {
+      refreshed++
+      if (isSlow) await new Promise<void>((resolve) => (endRefresh = resolve))
+    },
+    snapshot: () => ({ refreshed }),
+  }
+  stream = eventStream(board as unknown as Board)
+})
+afterEach(() => {
+  stream.stop()
+  jest.useRealTimers()
+})
+
+interface Page {
+  readonly res: ServerResponse & { flush?: () => void }
+  /** The snapshots that it was sent. */
+  frames(): string[]
+}
+
+function openPage(own: object = {}): Page {
+  const { res } = requestAndResponse()
+  Object.assign(res, own)
+  const written: string[] = []
+  jest.spyOn(res, 'write').mockImplementation((text: unknown) => written.push(String(text)) > 0)
+  stream.add(res)
+  return {
+    res,
+    frames: () => Array.from(written.join('').matchAll(/data: (.*)\n\n/g), ([, json = '']) => json),
+  }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+async function pass(ms: number): Promise<void> {
+  jest.advanceTimersByTime(ms)
+  await turn()
+}
+
+test('a page gets a snapshot at once, one with what other processes reported, and one each second', async () => {
+  const page = openPage()
+  expect(page.frames()).toEqual(['{"refreshed":0}'])
+  expect(page.res.getHeaders()).toEqual({}) // they have been sent
+  expect(page.res.statusCode).toBe(200)
+  await turn()
+  expect(page.frames()).toEqual(['{"refreshed":0}', '{"refreshed":1}'])
+  await pass(SECOND_MS - 1)
+  expect(page.frames()).toHaveLength(2)
+  await pass(1)
+  expect(page.frames()).toEqual(['{"refreshed":0}', '{"refreshed":1}', '{"refreshed":2}'])
+})
+
+test('a page begins with the headers of an event stream, and when to come again', () => {
+  const { res } = requestAndResponse()
+  const [writeHead, write] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'write')]
+  stream.add(res)
+  expect(writeHead.mock.calls).toEqual([
+    [200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }],
+  ])
+  expect(write.mock.calls).toEqual([['retry: 2000\n\ndata: {"refreshed":0}\n\n']])
+})
+
+test('all pages share a refresh, and none is made while no page is open', async () => {
+  const pages = [openPage(), openPage()]
+  await turn()
+  refreshed = 0
+  await pass(SECOND_MS)
+  expect([refreshed, ...pages.map((page) => page.frames().at(-1))]).toEqual([
+    1,
+    '{"refreshed":1}',
+    '{"refreshed":1}',
+  ])
+  pages[0]?.res.emit('close')
+  await pass(SECOND_MS)
+  expect(refreshed).toBe(2)
+  pages[1]?.res.emit('close')
+  await pass(10 * SECOND_MS)
+  expect(refreshed).toBe(2)
+  openPage()
+  await pass(SECOND_MS)
+  expect(refreshed).toBeGreaterThan(2)
+})
+
+test('while the store is slow, no further refresh begins', async () => {
+  isSlow = true
+  const page = openPage()
+  await pass(3 * SECOND_MS)
+  expect([refreshed, page.frames().length]).toEqual([1, 1])
+  isSlow = false
+  endRefresh?.()
+  await turn()
+  expect(page.frames()).toHaveLength(2)
+  await pass(SECOND_MS)
+  expect([refreshed, page.frames().length]).toEqual([2, 3])
+})
+
+test('a page that has left meanwhile is sent nothing, nor one that something else has ended', async () => {
+  const [gone, ended, open] = [openPage(), openPage(), openPage()]
+  await turn()
+  const before = ended.frames().length
+  gone.res.emit('close')
+  Object.defineProperty(ended.res, 'writableEnded', { value: true, configurable: true })
+  await pass(SECOND_MS)
+  expect([gone.frames().length, ended.frames().length, open.frames().length]).toEqual([
+    before,
+    before,
+    before + 1,
+  ])
+  Reflect.deleteProperty(ended.res, 'writableEnded')
+})
+
+test('a page that does not read misses snapshots, and loses its connection in the end', async () => {
+  const page = openPage()
+  await turn()
+  const unread = (bytes: number) =>
+    Object.defineProperty(page.res, 'writableLength', { value: bytes, configurable: true })
+  unread(MEGABYTE)
+  await pass(SECOND_MS)
+  expect(page.frames()).toHaveLength(2)
+  unread(MEGABYTE - 1)
+  await pass(SECOND_MS)
+  expect(page.frames()).toHaveLength(3)
+  await pass(FIVE_MINUTES_MS)
+  expect([page.res.destroyed, page.res.writableEnded]).toEqual([true, false])
+})
+
+test('a page that reads is ended after five minutes, and not before', async () => {
+  const page = openPage()
+  await turn()
+  await pass(FIVE_MINUTES_MS - 1)
+  expect(page.res.writableEnded).toBe(false)
+  await pass(1)
+  expect([page.res.writableEnded, page.res.destroyed]).toEqual([true, false])
+  refreshed = 0
+  await pass(10 * SECOND_MS)
+  expect(refreshed).toBe(0)
+})
+
+test('of 20 open pages a further one is refused, until one has left', async () => {
+  const pages = Array.from({ length: 20 }, () => openPage())
+  expect(() => openPage()).toThrow(
+    expect.objectContaining({
+      status: 503,
+      message: 'Too many pages are open. Close one of them.',
+      headers: { 'Retry-After': '10' },
+    }),
+  )
+  pages[3]?.res.emit('close')
+  openPage()
+  expect(() => openPage()).toThrow('Too many pages are open.')
+})
+
+test('a client that has left by now takes no place', async () => {
+  const { res } = requestAndResponse()
+  res.destroy()
+  const writeHead = jest.spyOn(res, 'writeHead')
+  stream.add(res)
+  expect(writeHead).not.toHaveBeenCalled()
+  await pass(5 * SECOND_MS)
+  expect(refreshed).toBe(0)
+})
+
+test('what flushes its output does so after each snapshot', async () => {
+  const flush = jest.fn()
+  openPage({ flush })
+  expect(flush).toHaveBeenCalledTimes(1)
+  await turn()
+  expect(flush).toHaveBeenCalledTimes(2)
+})
+
+test('a stream that is stopped ends its pages, and begins no others', async () => {
+  const pages = [openPage(), openPage()]
+  stream.stop()
+  expect(pages.map(({ res }) => res.writableEnded)).toEqual([true, true])
+  expect(() => openPage()).toThrow(
+    expect.objectContaining({ status: 503, message: 'The dashboard is closed.' }),
+  )
+  await turn()
+  refreshed = 0
+  await pass(10 * SECOND_MS)
+  expect(refreshed).toBe(0)
+})
