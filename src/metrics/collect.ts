@@ -9,7 +9,6 @@ import { breakerStates } from './breaker-states.js'
 import {
   type Attributes,
   BATCH_SIZE,
-  BREAKER_STATE,
   CANDIDATE_DECISIONS,
   DECISIONS,
   DENIALS,
@@ -100,7 +99,6 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
     read(gauge) {
       if (gauge === STORE_KEYS)
         return Object.entries(stores).map(([name, { size }]) => [size, { 'headgate.store.name': name }])
-      if (gauge !== BREAKER_STATE) return []
       return breakers.worst().flatMap(({ limiter = UNNAMED, store, state: current }) =>
         BREAKER_STATES.map((state) => {
           const labels = { 'headgate.limiter.name': limiter, 'headgate.store.name': store }
