@@ -8,9 +8,10 @@ const prose = page.replace(/\s+/g, ' ')
 const printed = page.split(/^ {2}store {6}fault .*\n/m)[1]?.split('```')[0] ?? ''
 const combinations = [...printed.matchAll(/^ {2}(\S.*)\n(?: {4}(BROKEN.*)\n)?/gm)].map(
   ([, line = '', broken]) => {
-    const [, fault, , requests, p50, , p999, , , , , otherwise, , , first] = line.split(/ {2,}/)
+    const [, fault, , requests, p50, , p999, , , , , otherwise, , , first, steady] = line.split(/ {2,}/)
     const share = Number(otherwise) / Number(requests)
-    return { fault, share, p50: Number(p50), p999: Number(p999), recoveryMs: Number(first), broken }
+    const recoveryMs = Math.max(Number(first), Number(steady))
+    return { fault, share, p50: Number(p50), p999: Number(p999), recoveryMs, broken }
   },
 )
 type Combination = (typeof combinations)[number]
