@@ -1,5 +1,5 @@
 /** @jest-config-loader esbuild-register */
-import { configFor } from './jest.config.js'
+const { configFor } = require('./jest.config.ts') as typeof import('./jest.config.js')
 
 /** The tests of `npm run test:long`. */
 export default configFor('long')
