@@ -2,8 +2,17 @@ import { type Note, parseNote } from '../../../../src/dashboard/figures/note.js'
 import { CHART_SLOTS } from '../../../../src/dashboard/figures/traffic.js'
 import { reportOf } from './reports.js'
 
-const limit = { name: 'api', kind: '', limit: 5, windowMs: null, allowed: 1, denied: 2, peak: 0.5 }
-const near = { limitName: 'api', identity: 'ada', limit: 5, remaining: 1 }
+const limit = {
+  name: 'api',
+  kind: '',
+  limit: 5,
+  windowMs: null,
+  isLocal: false,
+  allowed: 1,
+  denied: 2,
+  peak: 0.5,
+}
+const near = { limitName: 'api', identity: 'ada', limit: 5, remaining: 1, isLocal: false }
 const denied = { limitName: 'api', identity: 'ada', denied: 3 }
 const candidateLimit = {
   name: 'api',
