@@ -1,0 +1,133 @@
+import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { type Board, boardOf } from '../../../../src/dashboard/figures/board.js'
+import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
+import { CHART_SLOTS, SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
+import { withExchange } from '../../../../src/stores/shared/process-exchange.js'
+
+/** The start of a slot. */
+const START_MS = 1_790_000_000_000
+const PER_SECOND = 5
+
+let notes: Map<string, string>
+let boards: Board[]
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: START_MS })
+  notes = new Map()
+  boards = []
+})
+afterEach(() => {
+  for (const board of boards) board.stop()
+  jest.useRealTimers()
+})
+
+/** A process that counts requests, on a store that carries its notes. */
+function processOf(name: string) {
+  const store = withExchange(
+    { ...memoryStore(), name: 'redis' },
+    {
+      write: async (_key, process, note) => void notes.set(process, note),
+      read: async () => [...notes.values()],
+      remove: async (_key, process) => void notes.delete(process),
+    },
+  )
+  const policy = fixedWindow({ limit: 1e9, window: '1h' })
+  const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store })
+  const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
+  return { limiter, watch, publish: () => sharedReports(watch, Date.now, name)?.publish() }
+}
+
+async function boardFor({ watch }: ReturnType<typeof processOf>): Promise<Board> {
+  const board = boardOf([watch])
+  boards.push(board)
+  return board
+}
+
+/** The points of the chart: requests a second of each slot, from the first request on. */
+function pointsOf(board: Board): number[] {
+  const { lastSlot = 0, allowed = [] } = board.snapshot().limiters[0]?.traffic ?? {}
+  const drawn = lastSlot - START_MS / SLOT_MS + 1
+  return drawn <= 0 ? [] : allowed.slice(-drawn).map((count) => count / (SLOT_MS / 1000))
+}
+
+test('every point of the chart is true, whenever the processes report, and whenever the page is read', async () => {
+  const processes = ['own', 'two', 'three', 'four'].map(processOf)
+  const [own, ...others] = processes as [ReturnType<typeof processOf>, ...ReturnType<typeof processOf>[]]
+  const board = await boardFor(own)
+  for (let second = 0; second < 40; second++) {
+    for (const { limiter } of processes) for (let i = 0; i < PER_SECOND; i++) await limiter.charge('ada')
+    for (const [i, { publish }] of others.entries()) if (second % 2 === i % 2) await publish()
+    await board.refresh()
+    const points = pointsOf(board)
+    expect(points).toEqual(points.map(() => 4 * PER_SECOND))
+    expect(points.length).toBeGreaterThanOrEqual(Math.floor((second - 4) / 5))
+    jest.setSystemTime(Date.now() + 1000)
+  }
+})
+
+test('a process that stops reporting holds the chart up for two slots, and no longer', async () => {
+  const [own, two] = [processOf('own'), processOf('two')]
+  const board = await boardFor(own)
+  await two.limiter.charge('ada')
+  await two.publish()
+  const lastDrawn = async () => {
+    await board.refresh()
+    const { lastSlot = 0, allowed = [] } = board.snapshot().limiters[0]?.traffic ?? {}
+    expect(allowed.length).toBeGreaterThanOrEqual(CHART_SLOTS - 3)
+    return lastSlot - START_MS / SLOT_MS
+  }
+  const drawn: number[] = []
+  for (let slot = 0; slot < 5; slot++) {
+    drawn.push(await lastDrawn())
+    jest.setSystemTime(Date.now() + SLOT_MS)
+  }
+  expect(drawn).toEqual([-1, -1, -1, 0, 1])
+})
+
+test('a store that is unavailable is probed while a page is open, so that the end of an outage is seen', async () => {
+  let isUp = false
+  const memory = memoryStore()
+  const store = {
+    ...memory,
+    name: 'remote',
+    charge: async (charges: Parameters<typeof memory.charge>[0]) => {
+      if (isUp) return memory.charge(charges)
+      throw new Error('connection lost')
+    },
+  }
+  const limiter = createLimiter<string>({
+    limit: 8,
+    window: '1m',
+    key: (id) => id,
+    store,
+    onStoreError: 'local',
+    share: 0.5,
+  })
+  limiter.events.on('storeError', () => undefined)
+  const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
+  const board = await boardFor({ watch } as ReturnType<typeof processOf>)
+  for (let i = 0; i < 7; i++) await limiter.charge('ada')
+  const [shown] = board.snapshot().limiters
+  expect(shown?.store).toMatchObject({ name: 'remote', state: 'open', onStoreError: 'local', share: 0.5 })
+  expect(shown?.store.outage).toEqual({
+    sinceMs: START_MS,
+    allowed: 0,
+    denied: 0,
+    local: 7,
+    byStore: 0,
+    processes: 1,
+  })
+  expect(shown?.limits).toMatchObject([
+    { kind: 'token-bucket', limit: 4, isLocal: true, allowed: 4, denied: 3 },
+    { kind: 'token-bucket', limit: 8, isLocal: false, allowed: 0, denied: 0 },
+  ])
+  expect(shown?.near).toMatchObject([{ limit: 4, isLocal: true }])
+  isUp = true
+  for (let i = 0; i < 20 && board.snapshot().limiters[0]?.store.outage; i++) {
+    await board.refresh()
+    await jest.advanceTimersByTimeAsync(1000)
+  }
+  expect(board.snapshot().limiters[0]?.store).not.toHaveProperty('outage')
+})
