@@ -42,12 +42,6 @@ describe('a board', () => {
     expect(written).toHaveLength(1)
   })
 
-  test('has no timer where no store carries reports', () => {
-    const board = boardOf([watchOf('local', memoryStore())])
-    expect(jest.getTimerCount()).toBe(0)
-    board.stop()
-  })
-
   test('adds what others reported at the last refresh', async () => {
     const note = (process: string, calls: number) => {
       const report = reportOf()
@@ -96,24 +90,17 @@ test('a span of calls begins with the first call after 30 seconds', () => {
 })
 
 test('ten of the clients that a candidate would deny most are listed, of all processes together', () => {
-  const candidateOf = (from: number) => ({
-    ...{ sinceMs: 1, requests: 1, clients: 1, denied: 1, deniedClients: 1, newlyDenied: 1, newlyAllowed: 0 },
-    failed: 0,
-    limits: [
-      {
-        ...{ name: 'api', denied: 1, excessUnits: 1, deniedClients: 8 },
-        mostDenied: Array.from({ length: 8 }, (_, i) => ({
-          identity: `client-${from + i}`,
-          denied: from + i,
-        })),
-      },
-    ],
-  })
-  const { candidate } = mergeReports([
-    reportOf({ candidate: candidateOf(0) as never }),
-    reportOf({ candidate: candidateOf(4) as never }),
-  ])
-  const [limit] = candidate?.limits ?? []
+  const triedBy = (from: number) => {
+    const numbers = Array.from({ length: 8 }, (_, i) => from + i)
+    const mostDenied = numbers.map((denied) => ({ identity: `client-${denied}`, denied }))
+    const sums = { requests: 1, clients: 8, denied: 1, deniedClients: 8, newlyDenied: 1, newlyAllowed: 0 }
+    const limits = [{ name: 'api', denied: 1, excessUnits: 1, deniedClients: 8, mostDenied }]
+    return reportOf({
+      candidate: { sinceMs: 1, ...sums, failed: 0, limits },
+      candidateClients: { clients: numbers, deniedClients: numbers, limits: [numbers] },
+    })
+  }
+  const [limit] = mergeReports([triedBy(0), triedBy(4)]).candidate?.limits ?? []
   expect(limit?.mostDenied.map(({ denied }) => denied)).toEqual([14, 12, 11, 10, 10, 9, 8, 8, 3, 2])
   expect(limit?.deniedClients).toBe(12)
 })

@@ -108,19 +108,19 @@ test('a store that is unavailable is probed while a page is open, so that the en
   limiter.events.on('storeError', () => undefined)
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
   const board = await boardFor({ watch } as ReturnType<typeof processOf>)
-  for (let i = 0; i < 7; i++) await limiter.charge('ada')
+  for (let i = 0; i < 20; i++) await limiter.charge('ada')
   const [shown] = board.snapshot().limiters
   expect(shown?.store).toMatchObject({ name: 'remote', state: 'open', onStoreError: 'local', share: 0.5 })
   expect(shown?.store.outage).toEqual({
     sinceMs: START_MS,
     allowed: 0,
     denied: 0,
-    local: 7,
+    local: 20,
     byStore: 0,
     processes: 1,
   })
   expect(shown?.limits).toMatchObject([
-    { kind: 'token-bucket', limit: 4, isLocal: true, allowed: 4, denied: 3 },
+    { kind: 'token-bucket', limit: 4, isLocal: true, allowed: 4, denied: 16 },
     { kind: 'token-bucket', limit: 8, isLocal: false, allowed: 0, denied: 0 },
   ])
   expect(shown?.near).toMatchObject([{ limit: 4, isLocal: true }])

@@ -64,8 +64,18 @@ test('reports what was allowed and denied, the highest use of each limit, and wh
       allowed: 7,
       denied: 0,
       peak: expect.closeTo(0.4),
+      isLocal: false,
     },
-    { name: 'daily', kind: 'fixed-window', limit: 4, windowMs: 86_400_000, allowed: 5, denied: 2, peak: 1 },
+    {
+      name: 'daily',
+      kind: 'fixed-window',
+      limit: 4,
+      windowMs: 86_400_000,
+      allowed: 5,
+      denied: 2,
+      peak: 1,
+      isLocal: false,
+    },
   ])
   expect(report.near).toMatchObject([{ limitName: 'daily', limit: 4, remaining: 0 }])
   expect(report.denied).toMatchObject([{ limitName: 'daily', denied: 2 }])
@@ -210,7 +220,13 @@ describe('a board', () => {
     expect(slotMs).toBe(5000)
     expect(Math.abs(atMs - Date.now())).toBeLessThan(60_000)
     expect(limiters.map(({ processes }) => processes)).toEqual([1, 1])
-    expect(limiters[0]?.store).toEqual({ name: 'memory', state: 'closed', calls: 0, failures: 0, keys: 1 })
+    expect(limiters[0]?.store).toMatchObject({
+      name: 'memory',
+      state: 'closed',
+      calls: 0,
+      failures: 0,
+      keys: 1,
+    })
     expect(limiters[1]?.store.medianMs).toBeGreaterThanOrEqual(3)
     expect(limiters[1]?.store.p99Ms).toBe(limiters[1]?.store.medianMs)
     await board.refresh()
