@@ -1,12 +1,13 @@
-import type { Decision } from '../limiter/decision.js'
+import { chargeOf, type Decision } from '../limiter/decision.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { callAt } from '../util/call-at.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { SharedPlaces } from '../util/places.js'
 import { whole, wrongOption } from '../util/validate.js'
 import type { Server } from './server.js'
 
-/** So many requests of a limiter are delayed at a time. */
+/** So many requests of a limiter are delayed at a time. No client has more of these places than are left. */
 const MAX_DELAYED = 1000
 
 /** Which requests below the limit are delayed, and for how long. */
@@ -48,9 +49,9 @@ export interface Delayer<Req, Res> {
   delayOf(decision: Decision, req: Req): MaybePromise<number>
   /**
    * Resolves with true after a time; with false as soon as the client has hung up, where there is a response
-   * to show it. Returns `undefined` if too many requests are delayed now.
+   * to show it. Returns `undefined` if too many requests are delayed now, or too many of the same client.
    */
-  hold(res: Res, delayMs: number): Promise<boolean> | undefined
+  hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined
 }
 
 /** Creates what delays the requests of a limiter. */
@@ -58,7 +59,7 @@ export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
   server: Server<Res>,
 ): Delayer<Req, Res> {
-  let delayed = 0
+  const places = new SharedPlaces(MAX_DELAYED)
   const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
 
   function delayOf({ limit, remaining, parts }: Decision, req: Req): MaybePromise<number> {
@@ -67,23 +68,21 @@ export function createDelayer<Req, Res>(
     return typeof by === 'number' ? atMost((used - after) * by) : thenMaybe(by(used, req), atMost)
   }
 
-  function hold(res: Res, delayMs: number): Promise<boolean> | undefined {
-    if (delayed >= MAX_DELAYED) return undefined
-    delayed += 1
+  function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
+    const key = chargeOf(decision)?.[0]?.key ?? ''
+    if (!places.hasPlaceFor(key)) return undefined
+    places.take(key)
     return new Promise<boolean>((resolve) => {
       let forget: (() => void) | undefined
       const cancel = callAt(performance.now() + delayMs, () => {
         forget?.()
         resolve(true)
       })
-      if (res === undefined) return
-      forget = server.onceClosed(res, () => {
+      forget = server.onceAborted(res, () => {
         cancel()
         resolve(false)
       })
-    }).finally(() => {
-      delayed -= 1
-    })
+    }).finally(() => places.giveBack(key))
   }
 
   return { delayOf, hold }

@@ -43,7 +43,7 @@ export interface RequestOptions<Req, Res>
   /**
    * Delays requests before their handler runs, where a client has used more than `after` units of its limit;
    * beyond the limit they are denied. A request whose client hangs up meanwhile never reaches its handler.
-   * While 1,000 requests are delayed, those that would be are denied. For a limiter of one limit, other than
+   * Of 1,000 places for delayed requests, a client gets no more than are left. For a limiter of one limit, other than
    * `concurrency`. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
    */
   delay?: DelayOptions<Req>

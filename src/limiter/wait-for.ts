@@ -12,9 +12,6 @@ import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
 
-/** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
-const MAX_WAITERS = 10_000
-
 interface WaitingOptions {
   readonly access: Access | undefined
   readonly modeSwitch: ModeSwitch
@@ -86,7 +83,7 @@ export function createWaiting({
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || isFullFor(waiter)) return denialIn(ahead, waiter) ?? CLOSED
+    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? CLOSED
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
@@ -133,11 +130,7 @@ export function createWaiting({
   /** Returns whether a waiter may wait until a time. */
   function mayWait(waiter: Waiter, untilMs: number): boolean {
     if (isClosed || onlyReports() || untilMs === Number.POSITIVE_INFINITY) return false
-    return Math.max(untilMs, performance.now()) < waiter.deadlineMs && !isFullFor(waiter)
-  }
-
-  function isFullFor({ queue }: Waiter): boolean {
-    return queue === undefined && queues.size() >= MAX_WAITERS
+    return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
   }
 
   async function refund(decision: Decision): Promise<void> {

@@ -1,3 +1,4 @@
+import { SharedPlaces } from '../util/places.js'
 import type { Decision, NamedPart, PartDecision } from './decision.js'
 import {
   createQueue,
@@ -10,10 +11,13 @@ import {
   waitFor,
 } from './wait-queue.js'
 
+/** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
+const MAX_WAITERS = 10_000
+
 /** Creates the queues of a limiter: one for each key that somebody waits for. */
 export function createWaitQueues() {
   const queues = new Map<string, Queue>()
-  let size = 0
+  const places = new SharedPlaces(MAX_WAITERS)
 
   /** Returns the queue of another of a waiter's keys that somebody ahead of it waits for, or charges now. */
   function queueAhead(waiter: Waiter): Queue | undefined {
@@ -64,7 +68,7 @@ export function createWaitQueues() {
     })
     if (!isMoved) return
     insert(queue, waiter)
-    size += 1
+    places.take(clientOf(waiter))
   }
 
   /** Lets a waiter whose charge was denied wait for the limit that denied it for longest. */
@@ -82,7 +86,7 @@ export function createWaitQueues() {
     const { queue } = waiter
     if (queue === undefined) return
     remove(queue, waiter)
-    size -= 1
+    places.giveBack(clientOf(waiter))
     closeIfEmpty(queue)
   }
 
@@ -116,6 +120,12 @@ export function createWaitQueues() {
     retryKeys,
     returnsOf,
     wakeAll,
-    size: () => size,
+    /** Returns whether a waiter may wait. Those that charge the same keys share places as one client. */
+    hasPlaceFor: (waiter: Waiter) => waiter.queue !== undefined || places.hasPlaceFor(clientOf(waiter)),
   }
+}
+
+/** Returns what tells clients apart: a key that several of them share is only one of a waiter's keys. */
+function clientOf({ parts }: Waiter): string {
+  return parts.length === 1 ? (parts[0] as NamedPart).key : parts.map(({ key }) => key).join(' ')
 }

@@ -14,8 +14,8 @@ import { requestAndResponse } from '../../support/request-response.js'
 
 const policy = fixedWindow({ limit: 5000, window: '1h' })
 
-test('while 1,000 requests are delayed, the next one is denied; a client that hangs up makes room', async () => {
-  const limiter = rateLimit({ policy, delay: { after: 0, by: () => 90_000, max: '2m' } })
+test('a client that has as many requests delayed as places are left is denied; one that hangs up makes room', async () => {
+  const limiter = rateLimit({ policy, key: () => 'ada', delay: { after: 0, by: () => 90_000, max: '2m' } })
   const limited: Decision[] = []
   limiter.limiter.events.on('limited', (decision) => limited.push(decision))
   let passed = 0
@@ -30,14 +30,14 @@ test('while 1,000 requests are delayed, the next one is denied; a client that ha
     last = req
     return res
   }
-  const delayed = Array.from({ length: 1000 }, start)
+  const delayed = Array.from({ length: 500 }, start)
   const denied = start()
   expect(denied).toMatchObject({ statusCode: 429, writableEnded: true })
   expect(denied.getHeader('Retry-After')).toBe('90')
-  expect(limited).toMatchObject([{ allowed: false, remaining: 3999, retryAfterMs: 90_000 }])
+  expect(limited).toMatchObject([{ allowed: false, remaining: 4499, retryAfterMs: 90_000 }])
   expect(last.rateLimit).toBe(limited[0])
 
-  delayed[500]?.emit('close')
+  delayed[400]?.emit('close')
   await nextTurn()
   expect(start().writableEnded).toBe(false)
   expect(start().writableEnded).toBe(true)
@@ -46,8 +46,34 @@ test('while 1,000 requests are delayed, the next one is denied; a client that ha
   expect(passed).toBe(0)
 })
 
-test('1,010 requests at once, of which 1,000 can be delayed, are 1,010 decisions: 1,000 allowed, 10 denied', async () => {
-  const limit = rateLimit({ policy, delay: { after: 0, by: async () => 90_000, max: '2m' } })
+test('clients share the 1,000 places for delayed requests, so that a new one always finds one', () => {
+  const of = new WeakMap<object, string>()
+  const key = (req: object) => of.get(req)
+  const limiter = rateLimit({ policy, key, delay: { after: 0, by: () => 90_000, max: '2m' } })
+  const all: ServerResponse[] = []
+  /** Sends so many requests of a client. Returns how many are delayed. */
+  function delayedOf(client: string, count: number): number {
+    const sent = Array.from({ length: count }, () => {
+      const { req, res } = requestAndResponse()
+      of.set(req, client)
+      limiter(req, res, () => {})
+      return res
+    })
+    all.push(...sent)
+    return sent.filter(({ writableEnded }) => !writableEnded).length
+  }
+  expect(delayedOf('greedy', 2000)).toBe(500)
+  expect(delayedOf('also greedy', 2000)).toBe(250)
+  expect([...'abcdefgh'].map((client) => delayedOf(client, 1))).toEqual(Array(8).fill(1))
+  for (const res of all) res.emit('close')
+})
+
+test('510 requests at once, of which 500 can be delayed, are 510 decisions: 500 allowed, 10 denied', async () => {
+  const limit = rateLimit({
+    policy,
+    key: () => 'ada',
+    delay: { after: 0, by: async () => 90_000, max: '2m' },
+  })
   const seen: Record<'limited' | 'decision' | 'published', Decision[]> = {
     limited: [],
     decision: [],
@@ -57,7 +83,7 @@ test('1,010 requests at once, of which 1,000 can be delayed, are 1,010 decisions
     limit.limiter.events.on(name, (decision) => seen[name].push(decision))
   const publish = (message: unknown) => void seen.published.push((message as DecisionMessage).decision)
   subscribe('headgate:decision', publish)
-  const all = Array.from({ length: 1010 }, () => {
+  const all = Array.from({ length: 510 }, () => {
     const { req, res } = requestAndResponse()
     limit(req, res, () => {})
     return res
@@ -66,7 +92,7 @@ test('1,010 requests at once, of which 1,000 can be delayed, are 1,010 decisions
   unsubscribe('headgate:decision', publish)
   expect(all.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10)
   const denied = seen.decision.filter(({ allowed }) => !allowed)
-  expect([seen.decision.length, denied.length]).toEqual([1010, 10])
+  expect([seen.decision.length, denied.length]).toEqual([510, 10])
   expect(seen.limited).toEqual(denied)
   expect(seen.published).toEqual(seen.decision)
   expect(denied[0]?.parts).toMatchObject([{ allowed: false, retryAfterMs: 90_000 }])

@@ -4,13 +4,14 @@ import { createLimiter, fixedWindow } from 'headgate'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 
-const MAX_WAITERS = 10_000
+/** One key may take half of 10,000 places. */
+const MAX_WAITERS = 5000
 const MAX_BYTES_PER_WAITER = 8192
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 test.each([
-  [10_000, 'in memory', undefined],
+  [MAX_WAITERS, 'in memory', undefined],
   [1000, 'with a store that answers later', promisingStore()],
 ])('%d wait for one key %s: in order, none lost, one timer', async (count, _how, store) => {
   const policy = fixedWindow({ limit: count, window: '1h', startsAt: 'first-request' })
@@ -37,7 +38,7 @@ test.each([
   expect(await limiter.peek('a')).toMatchObject({ remaining: 0 })
 })
 
-test('10000 who wait take a bounded memory', async () => {
+test('5000 who wait take a bounded memory', async () => {
   // In a process of its own: what earlier test files leave in a worker, an AsyncLocalStorage for one, adds to
   // every promise.
   const program = `
@@ -56,6 +57,24 @@ test('10000 who wait take a bounded memory', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, args)
   expect(Number(stdout)).toBeGreaterThan(0)
   expect(Number(stdout)).toBeLessThan(MAX_BYTES_PER_WAITER)
+})
+
+test('clients share the 10,000 places, also those that wait for a limit of all, so that a new one finds one', async () => {
+  const policy = fixedWindow({ limit: 20_000, window: '1h', startsAt: 'first-request' })
+  const limiter = createLimiter<string>({
+    limits: [
+      { name: 'all', policy, key: () => 'all' },
+      { name: 'client', policy, key: (id) => id },
+    ],
+  })
+  await limiter.charge('ops', { cost: 20_000 })
+  const waits = (client: string, count: number) =>
+    Array.from({ length: count }, () => limiter.waitFor(client))
+  const sent = [waits('greedy', 6000), waits('also greedy', 3000), waits('new', 1)]
+  await nextTurn()
+  await limiter.forget('ops')
+  const allowed = sent.map(async (some) => (await Promise.all(some)).filter((each) => each.allowed).length)
+  expect(await Promise.all(allowed)).toEqual([5000, 2500, 1])
 })
 
 test('one more is denied, and overtakes nobody, also before the store has answered', async () => {
