@@ -31,6 +31,7 @@ import { type LimiterSettings, readLimiterOptions } from './parse-options.js'
 import { politeCharge } from './polite-charge.js'
 import { chargeResolver } from './resolve-charge.js'
 import { CLOSED, denyDisconnected } from './uncharged-decision.js'
+import { outlastOutages } from './unsent-refunds.js'
 import { createWaiting } from './wait-for.js'
 
 /** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
@@ -55,17 +56,21 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const report = decisionReporter(context.name, modeSwitch, events)
   const fallback = fallbackStoreOf(settings.store)
   const scaled = scalerOf(share)
+  const onRefundFailed = (error: unknown) => emitFailure(events, 'refundFailed', error, CLOSED)
   const store = protectStore(settings.store, {
     ...settings,
     limiter: context.name,
-    lease: lease && {
-      ...lease,
-      onReturnFailed: (error) => emitFailure(events, 'refundFailed', error, CLOSED),
+    lease: lease && { ...lease, onReturnFailed: onRefundFailed },
+    onChange(...change) {
+      if (change[0] === 'closed') holdings.renewDue()
+      emit(events, 'storeState', change)
     },
-    onChange: (...change) => emit(events, 'storeState', change),
+    onLateVerdict: (charge, verdict) => holdings.releaseLate(charge, verdict, units),
   })
-  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error))
-  const units = unitsOf(store)
+  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
+  const remoteUnits = unitsOf(store)
+  const refunds = outlastOutages(remoteUnits.refund, store, onRefundFailed)
+  const units = { ...remoteUnits, refund: refunds.refund }
   const { decideTogether, decideParts, decideWithout } = chargeDecider({
     resolveCharge,
     store,
@@ -228,7 +233,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     async close() {
       unsubscribe?.()
       waiting.close()
-      await holdings.releaseAll().catch((error) => emitFailure(events, 'refundFailed', error, CLOSED))
+      await holdings.releaseAll().catch(onRefundFailed)
+      await refunds.close()
       await store.close()
     },
     get mode() {

@@ -40,11 +40,12 @@ export interface LimiterEvents<Subject> {
   /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
   /**
-   * A refund or a release failed: a `count` function threw, or the store failed. The units stay taken, those
-   * of a concurrency limit until their `ttl` is over.
+   * A refund or a release failed: a `count` function threw, or the store failed and may have made it, or it
+   * could not be sent until the limiter was closed. The units stay taken, those of a concurrency limit until
+   * their `ttl` is over.
    */
   refundFailed: [error: unknown, decision: Decision]
-  /** The units of a concurrency limit could not be renewed. It is tried again until their `ttl` is over. */
+  /** The units of a concurrency limit could not be renewed. It is tried again until they are released. */
   renewalFailed: [error: StoreError]
 }
 

@@ -1,10 +1,10 @@
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import { CircuitOpenError, type GuardedStore } from '../resilience/guarded-store.js'
+import { CircuitOpenError, type GuardedStore, isTimeout } from '../resilience/guarded-store.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Charge, Refund, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise } from '../util/maybe-promise.js'
 import { processWide } from '../util/process-wide.js'
 import type { UnitChanges } from './ledger.js'
 
@@ -20,27 +20,43 @@ interface Holding {
   renewedAtMs: number
   /** The renewal in progress, if any; never rejects. */
   renewing: Promise<void> | undefined
+  /** Resolves when the outcome of a renewal that timed out is known; `undefined` if there is none. */
+  doubt: Promise<void> | undefined
+  /** Whether they are renewed: not once the client of their request has left. */
+  isRenewed: boolean
 }
 
 /** Renewals begin at this share of a ttl, and are tried again at each tick, until the ttl is over. */
-const RENEWAL_SHARE = 3 / 8
-const TICK_SHARE = 1 / 8
+const RENEWAL_SHARE = 1 / 8
+/** Those in doubt come later: done twice, a renewal counts its units once more for a ttl. */
+const DOUBTFUL_SHARE = 1 / 2
+const TICK_SHARE = 1 / 16
+/** The store has freed units that are older. */
+const LONGEST_SHARE = 9 / 8
 /** A ttl may be longer than a timer can wait. */
 const MAX_TICK_MS = 3_600_000
 
-/** How to release what a decision holds. A decision may have been made by another copy of this package. */
-const releases = processWide('holdings', () => new WeakMap<object, () => MaybePromise<void>>())
+/** What a decision holds. A decision may have been made by another copy of this package. */
+const held = processWide(
+  'holdings',
+  () => new WeakMap<object, { release(): MaybePromise<void>; stopRenewals(): void }>(),
+)
 
 /** Returns whether a decision holds units of a concurrency limit, which must be released. */
 export function isHolding(decision: object): boolean {
-  return releases.has(decision)
+  return held.has(decision)
 }
 
 /** Releases what a decision holds, once. */
 export function releaseDecision(decision: object): MaybePromise<void> {
-  const release = releases.get(decision)
-  releases.delete(decision)
-  return release?.()
+  const holdings = held.get(decision)
+  held.delete(decision)
+  return holdings?.release()
+}
+
+/** Lets what a decision holds be free after its ttl, unless it is released before. */
+export function stopRenewals(decision: object): void {
+  held.get(decision)?.stopRenewals()
 }
 
 /**
@@ -48,27 +64,41 @@ export function releaseDecision(decision: object): MaybePromise<void> {
  * renews them all, those of one key and slice together; it runs only while there are any.
  *
  * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
- * is not released is free after the ttl. A renewal that timed out may have been done, and then the next one
- * counts its units once more for a ttl: so that one comes no earlier than after a success.
+ * is not released is free after the ttl. `onReleaseFailed` gets the failures that no caller sees.
  */
-export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
-  const held = new Set<Holding>()
+export function holdingsOf(
+  onRenewalFailed: (error: StoreError) => void,
+  onReleaseFailed: (error: unknown) => void,
+) {
+  const all = new Set<Holding>()
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY
 
   function hold<D extends object>(decision: D, charge: Charge, verdict: Verdict, keeper: Keeper): D {
-    if (!verdict.allowed || !charge.some(({ policy }) => isConcurrency(policy))) return decision
     const renewedAtMs = performance.now()
-    const holdings = refundsOf(charge, verdict)
-      .filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
-      .map((units): Holding => ({ keeper, units, renewedAtMs, renewing: undefined }))
+    const holdings = heldUnits(charge, verdict).map(
+      (units): Holding => ({
+        keeper,
+        units,
+        renewedAtMs,
+        renewing: undefined,
+        doubt: undefined,
+        isRenewed: true,
+      }),
+    )
     for (const holding of holdings) add(holding)
-    if (holdings.length > 0) releases.set(decision, () => release(holdings))
+    if (holdings.length > 0)
+      held.set(decision, {
+        release: () => release(holdings),
+        stopRenewals() {
+          for (const holding of holdings) holding.isRenewed = false
+        },
+      })
     return decision
   }
 
   function add(holding: Holding): void {
-    held.add(holding)
+    all.add(holding)
     const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding.units.policy) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
@@ -83,13 +113,17 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
   }
 
   function renewDue(): void {
-    if (held.size === 0) {
+    const nowMs = performance.now()
+    const shareOf = ({ units, renewedAtMs }: Holding) => (nowMs - renewedAtMs) / ttlOf(units.policy)
+    for (const holding of all) if (!holding.isRenewed && shareOf(holding) > LONGEST_SHARE) all.delete(holding)
+    if (all.size === 0) {
       stop()
       return
     }
-    const nowMs = performance.now()
-    const due = Array.from(held).filter(({ units, renewedAtMs, renewing }) => {
-      return renewing === undefined && nowMs - renewedAtMs >= ttlOf(units.policy) * RENEWAL_SHARE
+    const due = Array.from(all).filter((holding) => {
+      const { isRenewed, renewing, doubt } = holding
+      const dueShare = doubt === undefined ? RENEWAL_SHARE : DOUBTFUL_SHARE
+      return isRenewed && renewing === undefined && shareOf(holding) >= dueShare
     })
     for (const ofKeeper of groupBy(due, ({ keeper }) => keeper).values()) {
       const together = groupBy(ofKeeper, ({ units }) => `${units.resetAtMs} ${units.key}`)
@@ -97,49 +131,94 @@ export function holdingsOf(onRenewalFailed: (error: StoreError) => void) {
     }
   }
 
-  /**
-   * Renews units of one key and slice. After a failure they stay due: after a time-out, too, though the renewal
-   * may have been done and counts twice then. Units that ran out would admit more than the limit.
-   */
+  /** Renews units of one key and slice. After a failure they stay due. */
   function renew(holdings: readonly Holding[], nowMs: number): void {
-    const renewing = (async () => {
-      const { keeper, units } = holdings[0] as Holding
-      const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
-      try {
-        const resetAtMs = await keeper.renew({ ...units, cost })
-        for (const holding of holdings) {
-          holding.units = { ...holding.units, resetAtMs }
-          holding.renewedAtMs = nowMs
-        }
-      } catch (error) {
-        if (!(error instanceof CircuitOpenError)) onRenewalFailed(error as StoreError)
-      }
+    const renewing = sendRenewal(holdings, nowMs).then(() => {
       for (const holding of holdings) holding.renewing = undefined
-    })()
+    })
     for (const holding of holdings) holding.renewing = renewing
+  }
+
+  async function sendRenewal(holdings: readonly Holding[], nowMs: number): Promise<void> {
+    const { keeper, units } = holdings[0] as Holding
+    const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
+    let endDoubt: () => void = () => {}
+    const doubt = new Promise<void>((resolve) => {
+      endDoubt = resolve
+    })
+    const doubtIs = (next: Holding['doubt']) => {
+      for (const holding of holdings) holding.doubt = next
+    }
+    try {
+      const resetAtMs = await keeper.renew({ ...units, cost }, (outcome) => {
+        if (!(outcome instanceof Error)) moveTo(outcome, holdings, nowMs)
+        doubtIs(undefined)
+        endDoubt()
+      })
+      moveTo(resetAtMs, holdings, nowMs)
+      doubtIs(undefined)
+    } catch (error) {
+      if (isTimeout(error)) doubtIs(doubt)
+      if (!(error instanceof CircuitOpenError)) onRenewalFailed(error as StoreError)
+    }
   }
 
   /** Releases units that are still held: once those that are being renewed have their new place. */
   function release(holdings: readonly Holding[]): MaybePromise<void> {
-    const own = holdings.filter((holding) => held.delete(holding))
-    const refundOwn = () => {
-      const [first] = own
-      return first?.keeper.refund(own.map(({ units }) => units))
-    }
+    const own = holdings.filter((holding) => all.delete(holding))
     const renewing = own.map((holding) => holding.renewing).filter((each) => each !== undefined)
-    return renewing.length === 0 ? refundOwn() : Promise.all(renewing).then(refundOwn)
+    return renewing.length === 0 ? refundKnown(own) : Promise.all(renewing).then(() => refundKnown(own))
+  }
+
+  /** Refunds units whose place is known now, and the others, for which nobody waits, once theirs is. */
+  function refundKnown(holdings: readonly Holding[]): MaybePromise<void> {
+    const known: Holding[] = []
+    for (const holding of holdings) {
+      if (holding.doubt === undefined) known.push(holding)
+      else holding.doubt.then(() => refundAll([holding])).catch(onReleaseFailed)
+    }
+    return refundAll(known)
+  }
+
+  /** Releases what a charge took whose verdict came too late: no decision holds it. */
+  function releaseLate(charge: Charge, verdict: Verdict, { refund }: Keeper): void {
+    const units = heldUnits(charge, verdict)
+    if (units.length > 0) catchMaybe(() => refund(units), onReleaseFailed)
   }
 
   return {
     /** Holds what a decision has taken of concurrency limits. Returns the decision. */
     hold,
+    /** Renews what is due, as at each tick. */
+    renewDue,
+    releaseLate,
     /** Releases everything. Rejects with the first error, after all were tried. */
     async releaseAll(): Promise<void> {
       stop()
-      const byKeeper = groupBy(held, ({ keeper }) => keeper)
+      const byKeeper = groupBy(all, ({ keeper }) => keeper)
       const released = Array.from(byKeeper.values(), async (holdings) => release(holdings))
       for (const outcome of await Promise.allSettled(released))
         if (outcome.status === 'rejected') throw outcome.reason
     },
   }
+}
+
+/** Returns what an allowed charge took of concurrency limits. */
+function heldUnits(charge: Charge, verdict: Verdict): readonly Refund[] {
+  if (!verdict.allowed || !charge.some(({ policy }) => isConcurrency(policy))) return []
+  return refundsOf(charge, verdict).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
+}
+
+/** Records where a renewal has put units, unless a later one has moved them on. */
+function moveTo(resetAtMs: number, holdings: readonly Holding[], renewedAtMs: number): void {
+  for (const holding of holdings) {
+    if (holding.renewedAtMs >= renewedAtMs) continue
+    holding.units = { ...holding.units, resetAtMs }
+    holding.renewedAtMs = renewedAtMs
+  }
+}
+
+function refundAll(holdings: readonly Holding[]): MaybePromise<void> {
+  const [first] = holdings
+  return first?.keeper.refund(holdings.map(({ units }) => units))
 }

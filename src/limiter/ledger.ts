@@ -1,8 +1,8 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import { takeAtMost } from '../policies/policy.js'
-import { CircuitOpenError } from '../resilience/guarded-store.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { KeyedPolicy, Part, Refund, StateChange, Verdict } from '../stores/store.js'
+import { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
 /** Changes the state of a key in a store. */
@@ -65,7 +65,8 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
     return catchMaybe(
       () => changes.refund(refunds),
       (error) => {
-        if (error instanceof CircuitOpenError) for (const i of parts) takings[i] = before[i] as Refund[]
+        if (error instanceof StoreError && error.unsent)
+          for (const i of parts) takings[i] = before[i] as Refund[]
         throw error
       },
     )

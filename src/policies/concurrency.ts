@@ -45,14 +45,14 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
  * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
- * `limiter.release(decision)`, which the middleware calls when the response closes. For memory and Redis.
+ * `limiter.release(decision)`, which the middleware calls when the response is over. For memory and Redis.
  *
  * State: the newest slice's index, then how many units were last renewed in each slice, newest first. The
  * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
  * **Bound.** At most `limit` units are held at once, as long as each process renews its own within `ttl`. It
- * tries to from 3/8 of `ttl` on, every eighth; 3/8 after a time-out. Units that are not renewed, since their
- * process crashed or was cut off from the store, are free after `ttl`, at most an eighth later.
+ * tries to from an eighth of `ttl` on, every sixteenth. Units that are not renewed, since their process crashed
+ * or was cut off from the store, or their client has left, are free after `ttl`, at most an eighth later.
  *
  * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
  * there is no rate. Units are not refunded but released. A denial is never cached, and `lease` and `ban` do

@@ -6,7 +6,13 @@ import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { Admission, BreakerState, Generation, OnBreakerChange } from './circuit-breaker.js'
 import { performPerServer } from './per-server.js'
 import { serverBreakers } from './server-breakers.js'
-import { type OnVerdict, type Operation, operationsOf, PENDING } from './store-operations.js'
+import {
+  type OnLateVerdict,
+  type OnVerdict,
+  type Operation,
+  operationsOf,
+  PENDING,
+} from './store-operations.js'
 
 /** Takes the result of a call, or why there is none. */
 export type Settle<Result> = (outcome: Result | StoreError) => void
@@ -14,8 +20,8 @@ export type Settle<Result> = (outcome: Result | StoreError) => void
 /** A store that decides one charge a call, and fails with `StoreError` only. */
 export interface GuardedStore {
   readonly name: string
-  /** The state of its circuit breaker; of several servers, the worst. */
-  state(): BreakerState
+  /** The worst state of the circuit breakers of its servers, or of those that keep `keys`. */
+  state(keys?: readonly KeyedPolicy[]): BreakerState
   /** Returns `key`, and a similar one on each other server whose circuit breaker is not closed. */
   probeKeys(key: string): readonly string[]
   /**
@@ -24,8 +30,11 @@ export interface GuardedStore {
    */
   charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
   refund(refunds: readonly Refund[]): MaybePromise<void>
-  /** Renews held units as the store does, which must be able to. */
-  renew(units: Refund): MaybePromise<number>
+  /**
+   * Renews held units as the store does, which must be able to. Calls `onLate` with the outcome if that comes
+   * after the time-out.
+   */
+  renew(units: Refund, onLate?: Settle<number>): MaybePromise<number>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /** Changes a state. `undefined` where the store has no `update`. */
   readonly update: ((keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>) | undefined
@@ -38,7 +47,7 @@ export class CircuitOpenError extends StoreError {
   constructor(store: string, { cause, server }: Pick<Admission, 'cause' | 'server'>) {
     const which = server === undefined ? '' : ` of ${server}`
     const message = `the circuit breaker${which} is open after repeated failures (${cause?.message})`
-    super(store, message, { cause, server })
+    super(store, message, { cause, server, unsent: true })
   }
 }
 
@@ -51,19 +60,21 @@ export interface GuardOptions {
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
   readonly onVerdict?: OnVerdict
+  /** Called with each verdict that came after the time-out: no decision has what it took. */
+  readonly onLateVerdict?: OnLateVerdict | undefined
 }
 
 /**
  * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and the circuit
- * breakers of the servers that it needs. An answer after the time-out is ignored: the units that it took stay taken. A synchronous store
- * needs no promise and no timer.
+ * breakers of the servers that it needs. An answer after the time-out decides nothing: the units that it took
+ * stay taken, unless `onLateVerdict` releases them. A synchronous store needs no promise and no timer.
  *
  * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out:
- * charges and peeks, so that the store decides the first burst after an outage; refunds and `forget`, too,
- * since they are not retried.
+ * charges and peeks, so that the store decides the first burst after an outage; refunds and `forget` as well.
+ * A call whose time-out ends that wait is never sent.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
-  const { isPublished = true, timeoutMs, onChange = () => {}, onVerdict = () => {} } = options
+  const { isPublished = true, timeoutMs, onChange = () => {} } = options
   const origin = { limiter: options.limiter, instance: {}, store: store.name }
   const breakers = serverBreakers(store, (...change) => {
     const [state, cause, server] = change
@@ -72,7 +83,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     onChange(...change)
   })
   const deadlines = new Deadlines(timeoutMs)
-  const { charging, refunding, renewing, forgetting, updating } = operationsOf(store, onVerdict)
+  const { charging, refunding, renewing, forgetting, updating } = operationsOf(store, options)
 
   function run<Item, Result>(operation: Operation<Item, Result>, item: Item, settle: Settle<Result>) {
     const breaker = breakers.of(operation.keysOf(item))
@@ -101,6 +112,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     try {
       answer = operation.send(item, (later) => {
         if (deadlines.stop(deadline)) settleOnce(outcomeOf(operation, item, generation, later, sentAtMs))
+        else operation.onLate?.(item, resultOf(operation, item, later))
       })
     } catch (cause) {
       answer = asStoreError(store.name, cause)
@@ -123,14 +135,20 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     breaker: Admission,
   ): Promise<void> {
     const circuitOpen = () => new CircuitOpenError(store.name, breaker)
-    const failure = () =>
-      breaker.state === 'closed' ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen()
-    const deadline = deadlines.start(() => settle(failure()))
+    let isSent = false
+    let isOver = false
+    const deadline = deadlines.start(() => {
+      isOver = true
+      settle(isSent ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen())
+    })
     const settleInTime: Settle<Result> = (outcome) => {
       if (deadlines.stop(deadline)) settle(outcome)
+      else if (!isTimeout(outcome)) operation.onLate?.(item, outcome)
     }
     await breaker.nextChange()
+    if (isOver) return
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
+    isSent = generation !== undefined
     const known = generation ? send(operation, item, settleInTime, generation) : circuitOpen()
     if (known !== undefined) settleInTime(known)
   }
@@ -163,6 +181,20 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     }
   }
 
+  /** Returns the result read from an answer, or the error that it is, and records neither. */
+  function resultOf<Item, Result>(
+    { read }: Operation<Item, Result>,
+    item: Item,
+    answer: unknown,
+  ): Result | StoreError {
+    try {
+      if (answer instanceof Error) throw answer
+      return read(item, answer, undefined)
+    } catch (cause) {
+      return asStoreError(store.name, cause)
+    }
+  }
+
   /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
   function recordFailure(cause: unknown, generation: Generation): StoreError {
     const error = asStoreError(store.name, cause, { server: generation.server })
@@ -176,7 +208,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     operation: Operation<readonly Item[], true>,
     items: readonly Item[],
   ): MaybePromise<void> {
-    const isUnsent = (error: unknown) => error instanceof CircuitOpenError
+    const isUnsent = (error: unknown) => error instanceof StoreError && error.unsent
     return performPerServer(store, items, (own) => perform(operation, own), isUnsent)
   }
 
@@ -189,11 +221,11 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   return {
     name: store.name,
-    state: () => breakers.state,
+    state: (keys) => (keys === undefined ? breakers.state : breakers.of(keys).state),
     probeKeys: breakers.probeKeys,
     charge: (charge, settle) => run(charging, charge, settle),
     refund: (refunds) => performEach(refunding, refunds),
-    renew: (units) => fromCallback<number>((settle) => run(renewing, units, settle)),
+    renew: (units, onLate) => fromCallback<number>((settle) => run(renewing, { units, onLate }, settle)),
     forget: (keys) => performEach(forgetting, keys),
     update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
     async close() {
@@ -207,4 +239,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       }
     },
   }
+}
+
+/** Returns whether an outcome is the end of a time-out: the store may have made the call, or may still do so. */
+export function isTimeout(outcome: unknown): boolean {
+  return outcome instanceof StoreError && outcome.cause instanceof TimeoutError
 }

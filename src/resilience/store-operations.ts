@@ -1,7 +1,7 @@
 import type { StoreOperation } from '../stores/shared/store-channel.js'
 import { type Submit, submitOf } from '../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
-import { asStoreError } from '../stores/store-error.js'
+import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { onlyVerdict, validateTime, validateVerdict } from './validate-verdict.js'
 
@@ -16,6 +16,14 @@ export interface Operation<Item, Result> {
   readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
   /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
   readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
+  /** Takes an outcome that came after the time-out. */
+  readonly onLate?: (item: Item, outcome: Result | StoreError) => void
+}
+
+/** Held units to renew, and who takes an outcome that comes after the time-out. */
+interface Renewal {
+  readonly units: Refund
+  readonly onLate: ((outcome: number | StoreError) => void) | undefined
 }
 
 /** A change of one key's state. */
@@ -27,8 +35,14 @@ interface Update {
 /** Called with each verdict that had to be awaited; `sentAtMs` is by `performance.now()`. */
 export type OnVerdict = (charge: Charge, verdict: Verdict, sentAtMs: number) => void
 
+/** Called with each verdict that came after the time-out. */
+export type OnLateVerdict = (charge: Charge, verdict: Verdict) => void
+
 /** Returns the operations of a store, as the guard sends them and reads their answers. */
-export function operationsOf(store: Store, onVerdict: OnVerdict) {
+export function operationsOf(
+  store: Store,
+  { onVerdict, onLateVerdict }: { onVerdict?: OnVerdict; onLateVerdict?: OnLateVerdict | undefined },
+) {
   const submit = submitOf(store)
   const validate = submit ? validateVerdict : onlyVerdict
 
@@ -38,15 +52,17 @@ export function operationsOf(store: Store, onVerdict: OnVerdict) {
     send: submit ? pending(submit) : callbackOf((charge) => store.charge([charge])),
     read(charge, answer, sentAtMs) {
       const verdict = validate(store, charge, answer)
-      if (sentAtMs !== undefined) onVerdict(charge, verdict, sentAtMs)
+      if (sentAtMs !== undefined) onVerdict?.(charge, verdict, sentAtMs)
       return verdict
     },
+    onLate: (charge, outcome) => outcome instanceof Error || onLateVerdict?.(charge, outcome),
   }
-  const renewing: Operation<Refund, number> = {
+  const renewing: Operation<Renewal, number> = {
     name: 'renew',
-    keysOf: (units) => [units],
-    send: callbackOf((units) => store.renew?.(units)),
-    read: (_units, answer) => validateTime(store, answer),
+    keysOf: ({ units }) => [units],
+    send: callbackOf(({ units }) => store.renew?.(units)),
+    read: (_renewal, answer) => validateTime(store, answer),
+    onLate: ({ onLate }, outcome) => onLate?.(outcome),
   }
   const refunding: Operation<readonly Refund[], true> = {
     name: 'refund',

@@ -14,6 +14,8 @@ export class StoreError extends Error {
   readonly store: string
   /** Whether the store replied that it cannot decide this charge. The circuit breaker counts no failure. */
   readonly answered: boolean
+  /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
+  readonly unsent: boolean
   /** The server that failed, such as `'10.0.0.7:6379'`, if the store has several and knows which. */
   readonly server: string | undefined
 
@@ -21,12 +23,13 @@ export class StoreError extends Error {
   constructor(
     store: string,
     message: string,
-    options: { cause?: unknown; answered?: boolean; server?: string | undefined } = {},
+    options: { cause?: unknown; answered?: boolean; unsent?: boolean; server?: string | undefined } = {},
   ) {
-    const { answered = false, server, ...rest } = options
+    const { answered = false, unsent = false, server, ...rest } = options
     super(`${store}: ${message}`, rest)
     this.store = store
     this.answered = answered
+    this.unsent = unsent
     this.server = server
   }
 

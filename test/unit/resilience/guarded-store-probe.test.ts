@@ -195,3 +195,14 @@ describe.each([
     expect(await limiter.charge({})).toMatchObject({ source }) // at once: the breaker is open
   })
 })
+
+test('a call whose time-out ends its wait for the probe is never sent, and says so', async () => {
+  const { requests, begin } = await recovering()
+  begin()
+  const waiting = begin((store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }]))
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS + 1)
+  expect(waiting.value).toBeInstanceOf(CircuitOpenError)
+  expect(waiting.value).toMatchObject({ unsent: true })
+  await jest.advanceTimersByTimeAsync(TIMEOUT_MS)
+  expect(requests).toHaveBeenCalledTimes(1)
+})

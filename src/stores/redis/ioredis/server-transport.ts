@@ -46,7 +46,7 @@ export function connectionCheck(client: { readonly status: string }): () => void
     const { status } = client
     isStarting &&= STARTING.includes(status)
     if (status === 'ready' || isStarting) return
-    throw new StoreError('redis', `the client is not connected (${status})`)
+    throw new StoreError('redis', `the client is not connected (${status})`, { unsent: true })
   }
 }
 

@@ -55,12 +55,14 @@ function unwrittenCommands() {
 /** Throws a `StoreError` if `connect()` was not called. */
 export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
   if (isOpen) return
-  throw new StoreError('redis', 'the client is not connected (closed). Call client.connect() first.')
+  throw new StoreError('redis', 'the client is not connected (closed). Call client.connect() first.', {
+    unsent: true,
+  })
 }
 
 /** Returns the error of a command that is not sent, since the client is reconnecting. */
 export function notConnected(options?: { readonly cause: unknown }): StoreError {
-  return new StoreError('redis', 'the client is not connected (reconnecting)', options)
+  return new StoreError('redis', 'the client is not connected (reconnecting)', { ...options, unsent: true })
 }
 
 /** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */

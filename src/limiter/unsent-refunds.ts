@@ -1,0 +1,128 @@
+import { isConcurrency, ttlOf } from '../policies/concurrency.js'
+import type { GuardedStore } from '../resilience/guarded-store.js'
+import type { Refund, Verdict } from '../stores/store.js'
+import { StoreError } from '../stores/store-error.js'
+import { catchMaybe, fromCallback, type MaybePromise, settleAll } from '../util/maybe-promise.js'
+import type { UnitChanges } from './ledger.js'
+
+/** So many refunds wait for the store at a time; the oldest one is lost for each one more. */
+const MAX_KEPT = 10_000
+/** How often the store is tried. */
+const RETRY_MS = 250
+/** So many are tried together. */
+const MAX_TRIED = 100
+/** Units of a concurrency policy are free a slice after their ttl, at the latest. */
+const LONGEST_TTLS = 9 / 8
+
+/** A refund that was not sent. */
+interface Kept {
+  readonly refund: Refund
+  /** When it no longer matters, by `performance.now()`. */
+  readonly endMs: number
+  /** Why it was not sent; `undefined` if the circuit breaker was not closed. */
+  readonly error: StoreError | undefined
+}
+
+/**
+ * Creates refunds that outlast an outage: one that certainly never reached the store (its circuit breaker is
+ * not closed, or the client is not connected) is kept, and sent once the store can be called, until time alone
+ * has given its units back. Its caller need not wait for that. One whose outcome is unknown is never repeated.
+ *
+ * Each refund is a call, since of several in one call some may have been sent. A peek goes before each that was
+ * kept: it may be repeated, so it can probe whether the store is back.
+ */
+export function outlastOutages(
+  send: UnitChanges['refund'],
+  store: Pick<GuardedStore, 'name' | 'state' | 'charge'>,
+  onLost: (error: StoreError) => void,
+) {
+  let kept: Kept[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let retrying = Promise.resolve()
+  let isClosed = false
+
+  function refund(refunds: readonly Refund[]): MaybePromise<void> {
+    return settleAll(refunds, (each) => {
+      if (store.state([each]) !== 'closed' && !isClosed) return keep(each)
+      return catchMaybe(
+        () => send([each]),
+        (error) => {
+          if (isClosed || !isUnsent(error)) throw error
+          keep(each, error)
+        },
+      )
+    })
+  }
+
+  function keep(refund: Refund, error?: StoreError): void {
+    kept.push({ refund, error, endMs: performance.now() + usefulMs(refund) })
+    if (kept.length > MAX_KEPT) lose(kept.shift() as Kept)
+    schedule()
+  }
+
+  function lose({ error: cause }: Kept): void {
+    onLost(
+      new StoreError(store.name, 'a refund was never sent, since the store could not be called', { cause }),
+    )
+  }
+
+  function schedule(): void {
+    if (timer !== undefined || isClosed || kept.length === 0) return
+    timer = setTimeout(() => {
+      retrying = retry()
+    }, RETRY_MS)
+    timer.unref?.() // on Workers a timer is a number
+  }
+
+  /** Sends what is kept, as far as the store can be called. Those that cannot be sent go to the end. */
+  async function retry(): Promise<void> {
+    let isReached = true
+    while (isReached && kept.length > 0) {
+      const tried = kept.splice(0, MAX_TRIED).filter(({ endMs }) => performance.now() < endMs)
+      const unsent = (await Promise.all(tried.map(sendAgain))).filter((each) => each !== undefined)
+      kept = kept.concat(unsent)
+      isReached = unsent.length === 0
+    }
+    timer = undefined
+    schedule()
+  }
+
+  /** Returns what still could not be sent. */
+  async function sendAgain(each: Kept): Promise<Kept | undefined> {
+    const peek = [{ ...each.refund, cost: 0 }]
+    try {
+      await fromCallback<Verdict>((settle) => store.charge(peek, settle))
+    } catch {
+      return each
+    }
+    try {
+      await send([each.refund])
+      return undefined
+    } catch (error) {
+      if (isUnsent(error)) return each
+      onLost(error as StoreError)
+      return undefined
+    }
+  }
+
+  return {
+    refund,
+    /** Tries once more to send what is kept. The rest is lost. */
+    async close(): Promise<void> {
+      isClosed = true
+      clearTimeout(timer)
+      await retrying
+      await retry()
+      for (const each of kept.splice(0)) lose(each)
+    },
+  }
+}
+
+function isUnsent(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.unsent
+}
+
+/** Returns for how long a refund may change a decision, at most. */
+function usefulMs({ policy, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }: Refund): number {
+  return isConcurrency(policy) ? ttlOf(policy) * LONGEST_TTLS : resetAtMs - takenAtMs
+}
