@@ -11,6 +11,16 @@ export function isClosed(res: ServerResponse): boolean {
   return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
 }
 
+/** Returns the connection of a pipelined response that waits for those before it. */
+function connectionQueuedOn(res: ServerResponse): Socket | undefined {
+  return res.socket === null ? res.req?.socket : undefined
+}
+
+/** Returns whether a response is over: sent, aborted, or left by the client, also while it waits for others. */
+export function isOver(res: ServerResponse): boolean {
+  return isClosed(res) || connectionQueuedOn(res)?.destroyed === true
+}
+
 /**
  * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. Returns
  * what removes the listener.
@@ -19,12 +29,12 @@ export function isClosed(res: ServerResponse): boolean {
  * `close` on it if the connection is lost meanwhile, so that of the connection counts, too.
  */
 export function onceClosed(res: ServerResponse, listener: () => void): () => void {
-  const queuedOn: Socket | undefined = res.socket === null ? res.req?.socket : undefined
-  if (isClosed(res) || queuedOn?.destroyed) {
+  if (isOver(res)) {
     listener()
     return () => {}
   }
-  const listeners: Listeners | undefined = queuedOn && listenersOf(queuedOn)
+  const queuedOn = connectionQueuedOn(res)
+  const listeners = queuedOn && listenersOf(queuedOn)
   const remove = () => {
     listeners?.delete(callOnce)
     res.off('close', callOnce)
@@ -43,7 +53,8 @@ type Listeners = Set<() => void>
 /** The listeners of each connection: many of its own would cause a warning of Node.js. */
 const connections = new WeakMap<Socket, Listeners>()
 
-function listenersOf(socket: Socket): Listeners {
+/** Returns the functions that are called when a connection is closed. */
+export function listenersOf(socket: Socket): Listeners {
   const known = connections.get(socket)
   if (known !== undefined) return known
   const listeners: Listeners = new Set()

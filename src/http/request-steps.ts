@@ -3,7 +3,7 @@ import { headerOf } from '../keys/key.js'
 import { limiterFrom } from '../limiter/create-limiter.js'
 import { type Decision, deniedDecision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import { isHolding } from '../limiter/holdings.js'
+import { isHolding, stopRenewals } from '../limiter/holdings.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { isReport } from '../limiter/mode.js'
 import { UNLIMITED } from '../limiter/uncharged-decision.js'
@@ -31,8 +31,8 @@ export interface GuardSteps<Req, Res> {
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
-   * Returns whether a request passes, and has answered it if not. Throws or rejects with what a function
-   * among the options threw. `onLimited` replaces the answer to a request that is over its limit.
+   * Returns whether a request passes. Has answered it if not, unless its client has left. Throws or rejects
+   * with what a function among the options threw. `onLimited` replaces the answer to a request over its limit.
    */
   run(req: Req, res: Res, onLimited: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
@@ -96,8 +96,16 @@ export function requestSteps<Req extends object, Res>(
   function answer(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && !isReport(modeSwitch)) return refuse(req, res, onLimited, decision)
-    if (isHolding(decision)) server.onceClosed(res, releaseOf(decision))
+    if (isHolding(decision) && !holdUntilEnded(res, decision) && !isReport(modeSwitch)) return false
     return pass(req, res, decision)
+  }
+
+  /** Holds a request's units until its response is over. If it is already, returns false, and releases them. */
+  function holdUntilEnded(res: Res, decision: Decision): boolean {
+    const release = releaseOf(decision)
+    const isOpen = server.onceEnded(res, release, () => stopRenewals(decision))
+    if (!isOpen) release()
+    return isOpen
   }
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
@@ -110,7 +118,7 @@ export function requestSteps<Req extends object, Res>(
     return true
   }
 
-  /** Returns what releases a decision, which refers to neither request nor response. */
+  /** Returns a function that releases a decision, and refers to neither request nor response. */
   function releaseOf(decision: Decision): () => Promise<void> {
     return async () => {
       try {
@@ -139,7 +147,7 @@ export function requestSteps<Req extends object, Res>(
         },
       )
       return thenMaybe(delayMs, (forMs) => {
-        const held = forMs === 0 ? true : hold(res, forMs)
+        const held = forMs === 0 ? true : hold(res, decision, forMs)
         if (held === undefined) return denyDelay(req, res, onLimited, decision, forMs)
         report(decision, req)
         return thenMaybe(held, (isOpen) => isOpen && pass(req, res, decision))

@@ -3,6 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import { isClosed, type OnHttp2, onceClosed } from './once-closed.js'
+import { onceEnded } from './once-ended.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
@@ -56,10 +57,11 @@ export interface Server<Res> {
    */
   onceFinished(res: Res, listener: (status: number) => unknown): void
   /**
-   * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. Returns
-   * what removes the listener, which must not refer to `res` if it is to be called for an abandoned one.
+   * Calls `onEnded` once a response is over: sent, or ended by its handler; perhaps several times. If the client
+   * leaves first, calls `onLeft`, and `onEnded` when the handler ends. Returns false if the client has left
+   * already; then neither is called. They must not refer to `res` if they are to be called for an abandoned one.
    */
-  onceClosed(res: Res, listener: () => void): () => void
+  onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
 }
 
 /** The responses of node:http, and so of Express and Connect. */
@@ -83,7 +85,7 @@ export const nodeServer: Server<ServerResponse> = {
     // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
     res.once('finish', () => res.writableEnded && listener(res.statusCode))
   },
-  onceClosed,
+  onceEnded,
 }
 
 /** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
@@ -100,7 +102,7 @@ export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<
     beforeHeaders: (res, listener) => nodeServer.beforeHeaders(raw(res), listener),
     onceAborted: (res, listener) => nodeServer.onceAborted(raw(res), listener),
     onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
-    onceClosed: (res, listener) => nodeServer.onceClosed(raw(res), listener),
+    onceEnded: (res, onEnded, onLeft) => nodeServer.onceEnded(raw(res), onEnded, onLeft),
     ...own,
   }
 }

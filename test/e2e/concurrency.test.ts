@@ -1,3 +1,4 @@
+import { type EventEmitter, once } from 'node:events'
 import net from 'node:net'
 import { byIp, concurrency, type RateLimitOptions, rateLimit, tokenBucket } from 'headgate'
 import { EXPRESS_5, FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
@@ -71,22 +72,30 @@ describe.each(PLACES)('%s', (_name, app, protocol) => {
     expect((await endpoint.send()).status).toBe(200)
   })
 
-  test('a client that hangs up makes room', async () => {
-    const { endpoint, arrived, free, isFree } = await serve(app, protocol)
+  test('clients that hang up make no room until their handlers end', async () => {
+    const { endpoint, arrived, free, isFree, waiting, answerAll } = await serve(app, protocol)
     const hangUps = [endpoint.start({ path: '/wait' }), endpoint.start({ path: '/wait' })]
     await arrived(2)
-    expect(await free()).toBe(0)
+    const closed = waiting.map(([, res]) => once(res, 'close'))
     for (const hangUp of hangUps) hangUp()
+    await Promise.all(closed)
+    expect(await free()).toBe(0)
+    expect((await endpoint.send()).status).toBe(429)
+    answerAll()
     await isFree(2)
   })
 
-  test('a response that breaks off makes room', async () => {
+  test.each<[string, Error | undefined]>([
+    ['its handler breaks off', undefined],
+    ['its handler destroys with an error', new Error('no')],
+  ])('a response that %s makes room', async (_how, error) => {
     const { endpoint, arrived, waiting, isFree } = await serve(app, protocol)
     endpoint.start({ path: '/wait' })
     await arrived(1)
     const [, res] = waiting[0] as Parameters<Handler>
     res.write('a part')
-    res.destroy()
+    ;(res as NodeJS.WritableStream & { stream?: EventEmitter }).stream?.on('error', () => undefined)
+    res.destroy(error)
     await isFree(2)
   })
 
@@ -96,15 +105,16 @@ describe.each(PLACES)('%s', (_name, app, protocol) => {
     await isFree(2)
   })
 
-  test('a client that is gone before the decision makes room at once', async () => {
+  test('a client that is gone before the decision makes room at once, and reaches no handler', async () => {
     const { release, give } = lateAnswer()
-    const { endpoint, isFree, guard } = await serve(app, protocol, { policy: () => give(two) })
+    const { endpoint, isFree, guard, waiting } = await serve(app, protocol, { policy: () => give(two) })
     const charge = jest.spyOn(guard.limiter, 'charge')
-    await sendAndHangUp(endpoint)
+    await sendAndHangUp(endpoint, { path: '/wait' })
     release()
     const [charged] = charge.mock.results
     expect(await charged?.value).toMatchObject({ allowed: true, remaining: 1 })
     await isFree(2)
+    expect(waiting).toEqual([])
   })
 })
 
@@ -132,9 +142,11 @@ test('pipelined requests make room, too, when their client hangs up or their tur
   await arrived(12)
   for (const [req] of waiting) req.resume()
   expect(await free()).toBe(8)
+  waiting.pop()?.[1].end('behind the others')
   hangUp()
+  await isFree(9) // the one that had ended
+  answerAll()
   await isFree(20)
-  waiting.length = 0
   const hangUpLater = pipeline(endpoint, 12)
   await arrived(12)
   answerAll()

@@ -11,7 +11,7 @@ export interface Exchange {
   readonly headerListeners: (() => unknown)[]
   /** Called with the status once there is a response with all its headers. */
   readonly listeners: ((status: number) => unknown)[]
-  /** Called once the response has been read or discarded, or the request is aborted. */
+  /** Called once the response has been read or cancelled, or if it never will be. */
   readonly closeListeners: (() => void)[]
   /** Of the request; read before its handler runs, since servers make it at the first read. */
   signal: AbortSignal | undefined
@@ -58,6 +58,16 @@ export function openExchange(request: Request, info: FetchInfo): Exchange {
   }
   ;(request as Marked)[EXCHANGE] = exchange
   return exchange
+}
+
+/** Calls those who wait for the end of an exchange, once. */
+export function closeExchange({ closeListeners }: Exchange): void {
+  callClosers(closeListeners)
+}
+
+/** Calls the close listeners of an exchange, which may be gone itself. */
+export function callClosers(closeListeners: Exchange['closeListeners']): void {
+  for (const listener of closeListeners.splice(0)) listener()
 }
 
 /**

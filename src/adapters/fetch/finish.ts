@@ -1,5 +1,5 @@
-import { type Exchange, hasQuotaHeaders, markQuotaHeaders } from './exchange.js'
-import { closeExchange } from './server.js'
+import { hasLeft } from './connection.js'
+import { closeExchange, type Exchange, hasQuotaHeaders, markQuotaHeaders } from './exchange.js'
 
 /** Returns a response with the headers of its exchange, and has the outcome reconciled, once. */
 export function finishExchange(exchange: Exchange, response: Response): Response {
@@ -40,7 +40,7 @@ function drain<Item>(list: Item[]): readonly Item[] {
 function closeWhenRead(exchange: Exchange, response: Response): Response {
   if (exchange.closeListeners.length === 0) return response
   const isUnread = response.body === null || exchange.subject.request.method === 'HEAD'
-  if (response.status >= 200 && !isUnread)
+  if (response.status >= 200 && !isUnread && !hasLeft(exchange))
     return new Response(closingStream(response.body as ReadableStream, exchange), response)
   closeExchange(exchange)
   return response

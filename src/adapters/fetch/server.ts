@@ -1,5 +1,6 @@
 import { contentHeaders, type HeaderList, type Server } from '../../http/server.js'
-import { type Exchange, markQuotaHeaders } from './exchange.js'
+import { hasLeft, onceDisconnected } from './connection.js'
+import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
 /** Collects headers for a response that the application has yet to make. */
 export const fetchServer: Server<Exchange> = {
@@ -33,17 +34,14 @@ export const fetchServer: Server<Exchange> = {
     exchange.signal ??= exchange.subject.request.signal
     exchange.listeners.push(listener)
   },
-  onceClosed(exchange, listener) {
+  onceEnded(exchange, onEnded, onLeft) {
     const { closeListeners } = exchange
     exchange.signal ??= exchange.subject.request.signal
-    closeListeners.push(listener)
+    if (hasLeft(exchange)) return false
+    exchange.signal.addEventListener('abort', onLeft, { once: true })
+    closeListeners.push(onEnded, onceDisconnected(exchange, onLeft))
     abandoned?.register(exchange, closeListeners)
-    if (exchange.signal.aborted) callAll(closeListeners)
-    else exchange.signal.addEventListener('abort', () => callAll(closeListeners), { once: true })
-    return () => {
-      const index = closeListeners.indexOf(listener)
-      if (index >= 0) closeListeners.splice(index, 1)
-    }
+    return true
   },
 }
 
@@ -51,20 +49,11 @@ function setAll(headers: Map<string, string>, list: HeaderList): void {
   for (let i = 0; i < list.length; i += 2) headers.set(list[i] as string, list[i + 1] as string)
 }
 
-type CloseListeners = Exchange['closeListeners']
-
 /**
  * Ends exchanges that nothing else ends: there was no response, or it was discarded unread, as frameworks do
  * with what a later handler replaces. Some edge runtimes have no `FinalizationRegistry`.
  */
 const abandoned =
-  typeof FinalizationRegistry === 'undefined' ? undefined : new FinalizationRegistry<CloseListeners>(callAll)
-
-function callAll(closeListeners: CloseListeners): void {
-  for (const listener of closeListeners.splice(0)) listener()
-}
-
-/** Calls those who wait for the end of an exchange, once. */
-export function closeExchange({ closeListeners }: Exchange): void {
-  callAll(closeListeners)
-}
+  typeof FinalizationRegistry === 'undefined'
+    ? undefined
+    : new FinalizationRegistry<Exchange['closeListeners']>(callClosers)

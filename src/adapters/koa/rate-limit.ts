@@ -1,8 +1,11 @@
 import type { Context, ExtendableContext, Next, Response } from 'koa'
 import { checkCaller } from '../../http/check-caller.js'
+import { isOver } from '../../http/once-closed.js'
+import { decisionFor } from '../../http/passage.js'
 import { asError } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
+import { isHolding } from '../../limiter/holdings.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
@@ -71,11 +74,18 @@ function middlewareOf<Ctx extends ExtendableContext>(
     } catch (error) {
       return Promise.reject(asError(owner, error))
     }
-    if (!isPromise(passes)) return passes ? next() : Promise.resolve()
+    if (!isPromise(passes)) return passes ? passOn(ctx, next) : Promise.resolve()
     return passes.then(
-      (pass) => (pass ? next() : undefined),
+      (pass) => (pass ? passOn(ctx, next) : undefined),
       (thrown) => Promise.reject(asError(owner, thrown)),
     )
+  }
+
+  /** Koa ends no response whose client has left, so what the request holds is released here. */
+  function passOn(ctx: Ctx, next: Next): Promise<unknown> {
+    const decision = decisionFor(ctx, limiter)
+    if (decision === undefined || !isHolding(decision)) return next()
+    return next().finally(() => ctx.respond !== false && isOver(ctx.res) && ctx.res.end())
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })

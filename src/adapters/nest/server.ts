@@ -53,10 +53,10 @@ export const nestServer: Server<NestResponse> = {
   beforeHeaders: (res, listener) => res && platformServer.beforeHeaders(res, listener),
   onceAborted: (res, listener) => (res ? platformServer.onceAborted(res, listener) : () => {}),
   onceFinished: (res, listener) => res && platformServer.onceFinished(res, listener),
-  onceClosed(res, listener) {
-    if (res !== undefined) return platformServer.onceClosed(res, listener)
-    listener()
-    return () => {}
+  onceEnded(res, onEnded, onLeft) {
+    if (res !== undefined) return platformServer.onceEnded(res, onEnded, onLeft)
+    onEnded()
+    return true
   },
 }
 

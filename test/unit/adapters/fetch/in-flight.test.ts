@@ -58,16 +58,29 @@ describe('a request holds its units', () => {
     expect(await freeIn(limit)).toBe(LIMIT)
   })
 
-  test('until its handler has thrown, or the request is aborted', async () => {
+  test('until its handler has thrown', async () => {
     const limit = limiterOf()
     const fails = () => Promise.reject(new Error('gone'))
     await expect(limit.handle(request(), INFO, fails)).rejects.toThrow('gone')
     expect(await freeIn(limit)).toBe(LIMIT)
+  })
+
+  test('until its handler has ended, if it is aborted meanwhile', async () => {
+    const limit = limiterOf()
     const controller = new AbortController()
-    await limit(request({ signal: controller.signal }), INFO)
-    expect(await freeIn(limit)).toBe(LIMIT - 1)
-    controller.abort()
+    await limit.handle(request({ signal: controller.signal }), INFO, async () => {
+      controller.abort()
+      expect(await freeIn(limit)).toBe(LIMIT - 1)
+      return new Response(ENDLESS())
+    })
     expect(await freeIn(limit)).toBe(LIMIT)
+  })
+
+  test('not at all if it is aborted before its turn: no handler sees it', async () => {
+    const limit = limiterOf()
+    const next = jest.fn()
+    const response = await limit.handle(request({ signal: AbortSignal.abort() }), INFO, next)
+    expect([response.status, next.mock.calls.length, await freeIn(limit)]).toEqual([499, 0, LIMIT])
   })
 
   test.each([

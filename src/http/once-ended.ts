@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http'
+import { isOver, type OnHttp2, onceClosed } from './once-closed.js'
+
+/**
+ * Calls `onEnded` once a response is over: it was sent, or its handler ended or destroyed it. If the client
+ * leaves first, calls `onLeft`, and `onEnded` only when the handler ends it. Returns false if the response is
+ * over already; then neither is called.
+ *
+ * A method of the response is replaced only once the client has left. Over HTTP/2 that is `destroy` from the
+ * start: nothing else tells whether the handler or the client closed a stream.
+ */
+export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () => void): boolean {
+  if (isOver(res)) return false
+  if ((res as OnHttp2).stream !== undefined) callBefore(res, 'destroy', onEnded)
+  onceClosed(res, () => {
+    if (res.writableEnded || isDestroyed(res)) {
+      onEnded()
+      return
+    }
+    onLeft()
+    callBefore(res, 'end', onEnded)
+  })
+  return true
+}
+
+/**
+ * Returns whether the handler destroyed a response of HTTP/1.1. Its `errored` is then the error, or `undefined`;
+ * it stays null if the connection was lost (Node.js 20 to 24).
+ */
+function isDestroyed(res: ServerResponse): boolean {
+  return 'errored' in res && res.errored !== null
+}
+
+function callBefore(res: ServerResponse, method: 'end' | 'destroy', listener: () => void): void {
+  const original = res[method] as (...args: unknown[]) => ServerResponse
+
+  function callListenerFirst(this: ServerResponse, ...args: unknown[]): ServerResponse {
+    listener()
+    return original.apply(this, args)
+  }
+
+  res[method] = callListenerFirst as never
+}
