@@ -1,5 +1,6 @@
 import type { Choice } from './app.js'
 import { brokenBounds } from './bounds.js'
+import { printInFlight } from './in-flight-table.js'
 import { head, row } from './row.js'
 import { runUndisturbed } from './run-undisturbed.js'
 import { SCENES } from './scenes.js'
@@ -63,9 +64,10 @@ async function playOne({ store }: Scene, stage: Stage, fault: Fault, choice: Cho
   return broken.length === 0
 }
 
-/** `all` names none. */
+/** `all` names none; `in-flight` has processes share a `concurrency` limit on a Redis with faults. */
 const [store, fault, choice] = process.argv.slice(2).map((word) => (word === 'all' ? undefined : word))
-main({ store, fault, choice }).then(
+const run = store === 'in-flight' ? printInFlight() : main({ store, fault, choice })
+run.then(
   (isFine) => process.exit(isFine ? 0 : 1), // whatever a client of a server that failed may still hold
   (error: unknown) => {
     console.error(error)
