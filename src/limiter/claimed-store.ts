@@ -48,7 +48,8 @@ function claim(owner: string, store: Store, prefix: string): void {
     const what = client === store ? 'this store' : "this store's client"
     throw new TypeError(
       `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
-        "requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as name: 'login'.",
+        'requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as ' +
+        "name: 'login'.",
     )
   }
   claims.set(client, claimed.add(keys))

@@ -227,7 +227,7 @@ describe('a login guard', () => {
   })
 
   test('counts what is thrown as failed, and redirects by failureRedirect', async () => {
-    const { served } = await serveKoa(parse, guardOf({ failureRedirect: '/login' }), login)
+    const { served } = await serveKoa(parse, guardOf({ path: '/', failureRedirect: '/login' }), login)
     const attempts = [attempt('wrong'), attempt('right'), attempt('wrong'), attempt('right', '/login')]
     expect(await statuses(served, [...attempts, attempt('right')])).toEqual([401, 302, 401, 302, 429])
   })

@@ -107,7 +107,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     }
 
     async function serveGuarded(options: GuardOptions = {}, handler = login) {
-      const guard = loginGuard({ account: () => 'ada', store: memoryStore(), ...options })
+      const guard = loginGuard({ account: () => 'ada', path: '/', store: memoryStore(), ...options })
       return { guard, endpoint: await protocol.serve(app(guard, handler)) }
     }
 

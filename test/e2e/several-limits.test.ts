@@ -125,12 +125,12 @@ describe('on one store', () => {
     expect(await counts(limiter, limiter)).toBe('200 200 429')
   })
 
-  test('two middlewares of one name share their counts, with or without the option store', async () => {
+  test('two middlewares of one name share their counts if they share a store', async () => {
     const shared = memoryStore()
     const named = () => rateLimit({ ...options, name: 'login', store: shared })
     expect(await counts(named(), named())).toBe('200 429 429')
-    const common = () => rateLimit({ ...options, name: 'shared-by-name-alone' })
-    expect(await counts(common(), common())).toBe('200 429 429')
+    const alone = () => rateLimit({ ...options, name: 'login' })
+    expect(await counts(alone(), alone())).toBe('200 200 429')
   })
 
   test('two middlewares of different names or prefixes do not share their counts', async () => {
@@ -147,7 +147,7 @@ describe('on one store', () => {
     const store = memoryStore()
     rateLimit({ ...options, store })
     expect(() => rateLimit({ ...options, store })).toThrow(
-      /^rateLimit: this store already serves a limiter without a name.*Give each limiter a name, such as name: 'login'/,
+      /^rateLimit: this store already serves a limiter without a name.* give it a name, such as name: 'login'/,
     )
     expect(() => rateLimit({ ...options, store, name: 'login' })).not.toThrow()
     expect(() => rateLimit({ ...options, store, prefix: 'other' })).not.toThrow()

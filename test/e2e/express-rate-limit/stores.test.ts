@@ -239,9 +239,10 @@ test('limiters on one headgate store need identifiers of their own', () => {
   rateLimit({ store })
   expect(() => rateLimit({ store })).toThrow(
     'rateLimit: this store already serves a limiter without an identifier, and a second one would count ' +
-      "the same requests into the same keys. Give each limiter an identifier, such as identifier: 'login'.",
+      'the same requests into the same keys. Create each limiter once, not in a handler, and give it an ' +
+      "identifier, such as identifier: 'login'.",
   )
-  expect(() => rateLimit({ store, identifier: () => 'login' })).toThrow(/Give each limiter an identifier/)
+  expect(() => rateLimit({ store, identifier: () => 'login' })).toThrow(/give it an identifier/)
   expect(() => rateLimit({ store, identifier: 'login' })).not.toThrow()
 })
 

@@ -1,5 +1,6 @@
 import express, { type RequestHandler } from 'express'
 import { createLimiter, memoryStore, rateLimit } from 'headgate'
+import { rateLimit as fetchRateLimit } from 'headgate/fetch'
 import { closeServers, send, serve } from '../../support/http.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -69,4 +70,27 @@ test('a limiter that is created at the first request, and kept, causes no warnin
       '/',
     ),
   ).toEqual([])
+})
+
+describe('on a Fetch server', () => {
+  const charge = (tenant: string, info = {}) =>
+    fetchRateLimit(options)(new Request('http://localhost/', { headers: { 'x-tenant': tenant } }), info)
+
+  test.each([
+    ['knows the address', { ip: '192.0.2.1' }],
+    ['knows no address', {}],
+  ])(
+    'that %s, a limiter in a handler warns once it was created for twenty equal requests',
+    async (_what, info) => {
+      for (let i = 0; i < 19; i++) await charge('a', info)
+      expect(warnings()).not.toContain('HEADGATE_CREATED_IN_HANDLER')
+      await charge('a', info)
+      expect(warnings()).toContain('HEADGATE_CREATED_IN_HANDLER')
+    },
+  )
+
+  test('requests that differ in a header only are not equal', async () => {
+    for (let i = 0; i < 30; i++) await charge(String(i), { ip: '192.0.2.1' })
+    expect(warnings()).toEqual([])
+  })
 })

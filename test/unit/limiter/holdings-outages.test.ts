@@ -99,7 +99,7 @@ const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms)
 /** Charges and fails until the circuit breaker is open. */
 async function openCircuit(limiter: ReturnType<typeof made>['limiter'], switchTo: (mode: Mode) => unknown) {
   await switchTo('failing')
-  for (let i = 0; i < 5; i++) await limiter.charge('any')
+  for (let i = 0; i < 20; i++) await limiter.charge('any')
 }
 
 describe('renewals', () => {

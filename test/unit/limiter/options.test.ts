@@ -104,7 +104,10 @@ describe.each([
   )
 
   test.each<[unknown, string]>([
-    [[], 'limits must be an array of 1 to 16 limits, got an array of 0. Write { name, policy, key }.'],
+    [
+      [],
+      'limits must be an array of 1 to 16 limits, got an array of 0. Write limits: [{ name, policy, key }].',
+    ],
     [{}, 'got an object'],
     ['ip', 'got "ip"'],
     [Array(17).fill({ policy }), 'got an array of 17'],

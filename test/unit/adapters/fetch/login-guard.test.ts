@@ -163,7 +163,7 @@ test('a guard has what identifies an account, its events and its limits', async 
   expect(guard.describe().map(({ limit }) => limit)).toContain('account')
   await guard.limiter.forget(INFO as never)
   expect(await isOpen(guard)).toBe(true)
-  expect(warnings()).toEqual([])
+  expect(warnings()).toEqual(['HEADGATE_LOGIN_LIMITS']) // one address can use up the limit of the account
 })
 
 /** A correct store that answers with promises. */
