@@ -74,7 +74,7 @@ test('good cells pass; wrong options of either package and failing requests are 
     '<!-- rows: Nest modules, Nest decorators -->',
     '| theirs | headgate |',
     '|---|---|',
-    "| `RateLimitModule.forRoot({ window: '1x' })` | `@RateLimit({ limit: '3', window: '1m' })` |",
+    "| `RateLimitModule.forRoot({ limit: 5, window: '1x' })` | `@RateLimit({ limit: '3', window: '1m' })` |",
   )
   const outcomes = await tryBlocks(cellsOf(tables))
   const reported = outcomes.map(({ typeErrors, runErrors }) => [typeErrors.join('\n'), runErrors.join('\n')])

@@ -13,13 +13,15 @@ describe('a client', () => {
     ['ip', '::ffff:192.0.2.1', ['192.0.2.1 2']],
     ['ip', '2001:db8::1', ['2001:db8::/56 2']],
     ['ip', 'Host.Example', ['host.example 2']],
-    ['ip', 'unix:', ['unknown 2']],
-    ['ip', '_host', ['unknown 2']],
     ['user', '192.0.2.1', ['anonymous:192.0.2.1 2']],
     ['path', '192.0.2.1', ['/ 2']],
     ['ip,path', '192.0.2.1', ['192.0.2.1 / 2']],
   ])('by %s, at the address %s, is %j', async (key, address, clients) => {
     expect(await clientsOf(line(0, address).repeat(2), key)).toEqual(clients)
+  })
+
+  test.each(['unix:', '-'])('by ip, logged as %s beside one with an address, is unknown', async (address) => {
+    expect(await clientsOf(line(0, address).repeat(2) + line(1), 'ip')).toEqual(['unknown 2'])
   })
 
   test('by a field is each value of it, and each address without one', async () => {

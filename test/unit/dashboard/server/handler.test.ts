@@ -276,7 +276,7 @@ describe('an open page', () => {
     })
     for await (const _ of Readable.from([1, 2])); // lets authorize be awaited
     await new Promise((resolve) => setImmediate(resolve))
-    expect(String(written[0])).toMatch(
+    expect(written.join('')).toMatch(
       /^retry: 2000\n\ndata: \{"atMs":\d+,"slotMs":5000,"limiters":\[\{"name":"api"/,
     )
   })
