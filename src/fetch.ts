@@ -3,7 +3,13 @@ import * as http from './http.js'
 
 export type { RateLimit } from './adapters/fetch/limit.js'
 export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/fetch/login-guard.js'
-export type { FetchInfo, FetchSubject, OnLimited, RateLimitOptions } from './adapters/fetch/options.js'
+export type {
+  FetchInfo,
+  FetchRequestOptions,
+  FetchSubject,
+  OnLimited,
+  RateLimitOptions,
+} from './adapters/fetch/options.js'
 export { rateLimit } from './adapters/fetch/rate-limit.js'
 export * from './http.js'
 

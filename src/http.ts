@@ -30,7 +30,14 @@ export { type ChargedIdentity, identitiesOf } from './limiter/identities.js'
 export type { Limiter } from './limiter/limiter.js'
 export { type Logger, logEvents, type WriteEntry } from './limiter/log-events.js'
 export type { Mode } from './limiter/mode.js'
-export type { CandidateOptions, LimiterOptions, LimitOptions, StoreErrorChoice } from './limiter/options.js'
+export type {
+  CandidateOptions,
+  LimiterFields,
+  LimiterOptions,
+  LimitOptions,
+  LimitWithWindow,
+  StoreErrorChoice,
+} from './limiter/options.js'
 export type { WaitOptions } from './limiter/wait-options.js'
 export type { DeviceCookieOptions, DeviceEpoch } from './login/device-options.js'
 export type { LoginControls } from './login/guard-steps.js'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { accessRule } from '../limiter/access-rules.js'
 import type { Decision } from '../limiter/decision.js'
-import type { LimiterOptions } from '../limiter/options.js'
+import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
 import { ENTRIES_RULE } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import type { Fixes } from '../options/fixes.js'
@@ -28,9 +28,9 @@ export type Next = (error?: unknown) => void
 /** Responds to a denied request. */
 export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
-/** The options for requests of any framework. */
+/** Each option for requests of any framework. */
 export interface RequestOptions<Req, Res>
-  extends Omit<LimiterOptions<Req>, 'skip'>,
+  extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
   /** Requests for which it returns true are allowed, unlimited and uncounted. */
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
@@ -53,13 +53,14 @@ export interface RequestOptions<Req, Res>
  * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. A `count` function
  * runs after the response, so what it throws is emitted as `refundFailed`.
  */
-export interface RateLimitOptions<
+export type RateLimitOptions<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
-> extends RequestOptions<Req, Res> {
-  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onLimited?: OnLimited<Req, Res>
-}
+> = RequestOptions<Req, Res> &
+  LimitWithWindow & {
+    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    onLimited?: OnLimited<Req, Res>
+  }
 
 /** How the options of `rateLimit` are read. */
 export const MIDDLEWARE_ROWS = {

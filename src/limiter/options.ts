@@ -22,19 +22,23 @@ export interface LimitOptions<Subject> {
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
+/** Requires `window` beside `limit`, and `limit` beside `window`. */
+export type LimitWithWindow = { limit: number; window: Duration } | { limit?: never; window?: never }
+
 /**
  * Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. A limit without `key` or
  * `cost` takes that of the limit in force of the same name, or of the first one.
  */
-export interface CandidateOptions<Subject>
-  extends Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> {
-  limit?: number
-  window?: Duration
-  limits?: readonly LimitOptions<Subject>[]
-}
+export type CandidateOptions<Subject> = LimitWithWindow &
+  Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> & {
+    limits?: readonly LimitOptions<Subject>[]
+  }
 
 /** The options of a limiter. Give `limit` and `window`, or a `policy`, or `limits`. */
-export interface LimiterOptions<Subject> extends Omit<LimitOptions<Subject>, 'policy'>, AccessOptions {
+export type LimiterOptions<Subject> = LimiterFields<Subject> & LimitWithWindow
+
+/** Each option of a limiter. */
+export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'policy'>, AccessOptions {
   /** Subjects for which it returns true are allowed, unlimited and uncounted. */
   skip?: (subject: Subject) => MaybePromise<boolean>
   /** With `window`: a token bucket of this capacity that refills once per window. */

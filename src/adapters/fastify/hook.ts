@@ -6,6 +6,7 @@ import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
+import type { LimitWithWindow } from '../../limiter/options.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
 
@@ -16,10 +17,11 @@ export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision:
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
  * handler. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
-export interface RateLimitHookOptions extends RequestOptions<FastifyRequest, FastifyReply> {
-  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onLimited?: OnLimited
-}
+export type RateLimitHookOptions = RequestOptions<FastifyRequest, FastifyReply> &
+  LimitWithWindow & {
+    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    onLimited?: OnLimited
+  }
 
 /** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
 export interface RateLimitHook {

@@ -14,7 +14,7 @@ import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.
 import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 
 /** The options of a route, as `config: { rateLimit: { … } }`. */
-export interface RouteRateLimitOptions extends RateLimitHookOptions {
+export type RouteRateLimitOptions = RateLimitHookOptions & {
   /**
    * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
    * if it reads a user that a hook of the route sets. Default `'onRequest'`, before the body is read.
@@ -23,7 +23,7 @@ export interface RouteRateLimitOptions extends RateLimitHookOptions {
 }
 
 /** The options of `rateLimit`. Routes may override them in their `config`. */
-export interface RateLimitPluginOptions extends RouteRateLimitOptions {
+export type RateLimitPluginOptions = RouteRateLimitOptions & {
   /**
    * Whether one shared limiter covers routes without options of their own, and requests that match no route.
    * Default `true`. With `false`, these options are only defaults for the routes that have their own.

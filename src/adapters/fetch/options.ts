@@ -1,6 +1,7 @@
 import type { RequestOptions } from '../../http/options.js'
 import type { Count } from '../../http/refund-uncounted.js'
 import type { Decision } from '../../limiter/decision.js'
+import type { LimitWithWindow } from '../../limiter/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 
 /** What a platform knows about a request. Extend it by what your own callbacks read. */
@@ -38,7 +39,10 @@ export type FetchSubject<Info = FetchInfo> = Info & {
  * The options of `rateLimit`. All functions may be async. If one throws, the promise of the limiter rejects
  * with that error; what a `count` function throws is emitted as `refundFailed`.
  */
-export interface RateLimitOptions<Info = FetchInfo>
+export type RateLimitOptions<Info = FetchInfo> = FetchRequestOptions<Info> & LimitWithWindow
+
+/** Each option of `rateLimit`. */
+export interface FetchRequestOptions<Info>
   extends Omit<RequestOptions<FetchSubject<Info>, Response>, 'skip' | 'count'> {
   /** Requests for which it returns true pass unlimited and uncounted. */
   skip?: (subject: FetchSubject<Info>) => MaybePromise<boolean>

@@ -1,5 +1,6 @@
 import { limiterName } from '../../http/limiter-name.js'
 import { checkOptions, inheritOptions, type RequestOptions } from '../../http/options.js'
+import type { LimitWithWindow } from '../../limiter/options.js'
 import { callback } from '../../options/option-table.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitException } from './exception.js'
@@ -11,9 +12,9 @@ import type { ExecutionContext, NestRequest } from './types.js'
  * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
  * filters. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
-export interface NestLimitOptions<Req = NestRequest, Res = unknown>
-  extends RequestOptions<Req, Res>,
-    ExceptionOptions {}
+export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<Req, Res> &
+  LimitWithWindow &
+  ExceptionOptions
 
 /** What replaces `onLimited` in Nest. */
 export interface ExceptionOptions {
@@ -26,7 +27,7 @@ export interface ExceptionOptions {
 }
 
 /** The options of `RateLimitModule`: of the shared limiter, and the defaults of those of `@RateLimit`. */
-export interface RateLimitModuleOptions<Req = NestRequest, Res = unknown> extends NestLimitOptions<Req, Res> {
+export type RateLimitModuleOptions<Req = NestRequest, Res = unknown> = NestLimitOptions<Req, Res> & {
   /**
    * Whether the guard is called for every handler of the application. With `false` it is called where
    * `@UseGuards(RateLimitGuard)` puts it, such as after a guard that authenticates. Default `true`.

@@ -82,6 +82,7 @@ describe('wrong options', () => {
       login(): void {}
     }
     const login = Object.getOwnPropertyDescriptor(Auth.prototype, 'login') as PropertyDescriptor
+    // @ts-expect-error: a limit needs a window, and so says TypeScript
     RateLimit({ limit: 5 })(Auth.prototype, 'login', login)
     expect(() => new RateLimiters({})).toThrow(/RateLimit of Auth\.login: .*window/)
   })

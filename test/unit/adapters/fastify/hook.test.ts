@@ -284,6 +284,8 @@ describe('keys', () => {
 })
 
 test('rateLimitHook refuses wrong options', () => {
-  expect(() => rateLimitHook({ limit: 1 })).toThrow(/^rateLimitHook: window must be given with limit/)
+  expect(() => rateLimitHook({ limit: 1 } as never)).toThrow(
+    /^rateLimitHook: window must be given with limit/,
+  )
   expect(() => rateLimitHook({ ...ONE, hook: 'preHandler' } as never)).toThrow(/there is no option "hook"/)
 })

@@ -2,6 +2,7 @@
 import { byIp, byUser, createLimiter, loginGuard, type RateLimitOptions, rateLimit } from 'headgate'
 
 const limit = { limit: 2, window: '1h' } as const
+const noWindow = { limit: 2 }
 
 export const ofOptions = [
   // @ts-expect-error max: there is no such option
@@ -18,6 +19,12 @@ export const ofOptions = [
   () => rateLimit({ ...limit, key: [byIp(), 'ip'] }),
   // @ts-expect-error limit: each of several limits has a policy
   () => rateLimit({ limits: [{ limit: 3, window: '1h' }] }),
+  // @ts-expect-error noWindow: a limit needs a window
+  () => rateLimit(noWindow),
+  // @ts-expect-error noWindow: a limit needs a window
+  () => createLimiter(noWindow),
+  // @ts-expect-error candidate: a limit needs a window
+  () => rateLimit({ ...limit, candidate: noWindow }),
   // @ts-expect-error rateLimit: options are required
   () => rateLimit(),
   // @ts-expect-error feild: there is no such option

@@ -80,3 +80,6 @@ export const mistakes = [
   // @ts-expect-error: there is no such option
   () => loginGuard({ feild: 'username' }),
 ]
+
+// @ts-expect-error: a limit needs a window
+export const noWindow = () => rateLimit({ limit: 2 })
