@@ -6,6 +6,8 @@ import { warnOnce } from '../util/warn-once.js'
 
 /** So many equal requests in a row, each with a new limiter from the same place, are no coincidence. */
 const EQUAL_REQUESTS = 3
+/** As many as that of a Fetch server: an application's tests may well create a limiter for each request. */
+const EQUAL_FETCH_REQUESTS = 20
 /** Of the latest requests at each place, at least this many are remembered. */
 const REMEMBERED = 100
 
@@ -22,8 +24,8 @@ const places = processWide('limitersInHandlers', () => new Map<string, Place>())
 export type Watch = (subject: unknown) => Watch | undefined
 
 /**
- * Creates what watches the first charges of a new limiter, and warns if limiters are created in a handler: an
- * equal request gets a new limiter for the third time, each charged in the turn of the event loop that created
+ * Creates what watches the first charges of a new limiter, and warns if limiters are created in a handler:
+ * equal requests get a new limiter again and again, each charged in the turn of the event loop that created
  * it, and none from this place was ever charged by a second request. So limiters that are kept, such as one for
  * each tenant, cause no warning: an equal request finds the one that it had.
  */
@@ -42,7 +44,8 @@ export function watchCreation(hasStore: boolean): Watch | undefined {
     places.set(line, place)
     const times = (place.requests.get(request) ?? 0) + 1
     place.requests.set(request, times)
-    if (times >= EQUAL_REQUESTS && !place.isKept) warn(line, hasStore)
+    const enough = isIterable(asRequest(first).headers) ? EQUAL_FETCH_REQUESTS : EQUAL_REQUESTS
+    if (times >= enough && !place.isKept) warn(line, hasStore)
     return function watchSecond(subject) {
       if (subject === first) return watchSecond
       place.isKept = true
@@ -62,18 +65,27 @@ function warn(line: string, hasStore: boolean): void {
   )
 }
 
-/** Returns what equal requests have in common; `undefined` for a subject that no connection carries. */
+/**
+ * Returns what equal requests have in common; `undefined` for a subject that neither a connection carries nor a
+ * Fetch server. The platform of such a server may not know the address.
+ */
 function textOf(subject: unknown): string | undefined {
   const { method, headers, body } = asRequest(subject)
-  const { originalUrl, url = originalUrl } = Object(subject) as { originalUrl?: unknown; url?: unknown }
+  const { request = subject } = Object(subject) as { request?: unknown } // of Koa, or a whole URL
+  const { originalUrl, url = originalUrl } = Object(request) as { originalUrl?: unknown; url?: unknown }
   const address = peerAddress(subject)
-  if (typeof url !== 'string' || url === '' || typeof method !== 'string' || address === undefined)
-    return undefined
+  const fields = isIterable(headers) ? Array.from(headers) : headers // JSON shows none of `Headers`
+  if (typeof url !== 'string' || url === '' || typeof method !== 'string') return undefined
+  if (address === undefined && fields === headers) return undefined
   try {
-    return JSON.stringify([method, originalUrl ?? url, headers, body, address])
+    return JSON.stringify([method, originalUrl ?? url, fields, body, address])
   } catch {
     return undefined // a body that JSON cannot hold
   }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
 }
 
 /** Returns the line of the user's code in a stack: the first one outside of the folder of this file. */
