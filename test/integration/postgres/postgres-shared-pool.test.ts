@@ -104,10 +104,9 @@ describe('while the application holds all connections', () => {
   })
 
   test('charges fail with the fix if the pool has a timeout, and work again afterwards', async () => {
-    const { store, pool, taken } = await makeShared({ connectionTimeoutMillis: 100 })
+    const { store, pool, taken } = await makeShared({ connectionTimeoutMillis: 3000 }) // less than that of the store
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
-    for (const charge of [one, pair]) {
-      const { message } = await rejection(store.charge([charge]))
+    for (const { message } of await Promise.all([one, pair].map((each) => rejection(store.charge([each]))))) {
       expect(message).toMatch(/All connections of the pool are in use: raise its max/)
     }
     for (const session of sessions) session.release()
