@@ -5,6 +5,7 @@ const NEVER = ['/node_modules/', '<rootDir>/test/e2e/package/consumers/']
 
 const common: Config = {
   testEnvironment: 'node',
+  modulePathIgnorePatterns: ['<rootDir>/.cache/'], // packages that tests unpack have names of ours
   testRunner: '<rootDir>/test/support/left-out/test-runner.cjs',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
