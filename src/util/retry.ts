@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** An attempt that ends later than this is the last. */
+/** An attempt that ends later than this is the last, unless it made progress. */
 const MAX_ELAPSED_MS = 2000
 const MAX_DELAY_MS = 20
 
@@ -8,6 +8,11 @@ const MAX_DELAY_MS = 20
 export interface RetryOptions<T> {
   /** Whether the same attempt may succeed later, and nothing has been changed. Default: never. */
   readonly isTemporary?: (error: unknown) => boolean
+  /**
+   * Whether a temporary error shows that the next attempt gets further: it is made even after two seconds.
+   * Default: never.
+   */
+  readonly isProgress?: (error: unknown) => boolean
   /** Whether what an attempt resolved with is the result. Default: always. */
   readonly isFinal?: (value: T) => boolean
   /** Default 30. */
@@ -21,16 +26,22 @@ export interface RetryOptions<T> {
  */
 export async function retry<T>(
   run: () => Promise<T>,
-  { isTemporary = () => false, isFinal = () => true, maxAttempts = 30 }: RetryOptions<T>,
+  {
+    isTemporary = () => false,
+    isProgress = () => false,
+    isFinal = () => true,
+    maxAttempts = 30,
+  }: RetryOptions<T>,
 ): Promise<T> {
   const endMs = performance.now() + MAX_ELAPSED_MS
   for (let attempt = 1; ; attempt++) {
-    const isLast = () => attempt === maxAttempts || performance.now() > endMs
+    const isLate = () => performance.now() > endMs
     try {
       const value = await run()
-      if (isFinal(value) || isLast()) return value
+      if (isFinal(value) || attempt === maxAttempts || isLate()) return value
     } catch (error) {
-      if (isLast() || !isTemporary(error)) throw error
+      if (attempt === maxAttempts || !isTemporary(error)) throw error
+      if (isLate() && !isProgress(error)) throw error
     }
     await pause(Math.random() * Math.min(2 ** attempt, MAX_DELAY_MS))
   }

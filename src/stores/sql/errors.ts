@@ -34,9 +34,12 @@ const CONTENTION = [
   ...['1020', '40001'], // others have changed a row since the transaction began
 ]
 
+/** Others have inserted the row. */
+const DUPLICATE = [MYSQL_DUPLICATE, '23505']
+
 const TEMPORARY = [
   ...CONTENTION,
-  ...[MYSQL_DUPLICATE, '23505'], // others have inserted the row
+  ...DUPLICATE,
   ...['42P07', '42710'], // others have created the table
   MYSQL_IN_TRANSACTION,
   ...POSTGRES_STATEMENT_LOST,
@@ -53,6 +56,11 @@ export function codeOf(error: unknown): string {
 /** Whether another attempt may succeed, after an error that has changed nothing. */
 export function isTemporary(error: unknown): boolean {
   return TEMPORARY.includes(codeOf(error)) || /statement has been finalized/.test(String(error)) // reopened
+}
+
+/** Whether others have inserted a row that the next attempt finds, however long this one waited for them. */
+export function isDuplicate(error: unknown): boolean {
+  return DUPLICATE.includes(codeOf(error))
 }
 
 /** Whether the server has replied that it cannot decide these rows, and may decide others. */

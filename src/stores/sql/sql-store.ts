@@ -6,7 +6,7 @@ import { checkCosts, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
-import { hints, isAboutRows, isTemporary } from './errors.js'
+import { hints, isAboutRows, isDuplicate, isTemporary } from './errors.js'
 import { applyToRows, lockKeys, rowKeysOf } from './operations.js'
 import { purger } from './purge.js'
 import { withConnection } from './with-connection.js'
@@ -36,7 +36,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const useConnection = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
   const retries = dialect.maxAttempts === undefined ? {} : { maxAttempts: dialect.maxAttempts }
   const withRetry = <T>(use: (connection: Connection) => Promise<T>) =>
-    retry(() => useConnection(use), { isTemporary, ...retries })
+    retry(() => useConnection(use), { isTemporary, isProgress: isDuplicate, ...retries })
   const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))
 
   async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {

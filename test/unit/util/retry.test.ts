@@ -1,4 +1,4 @@
-import { retry } from '../../../src/util/retry.js'
+import { type RetryOptions, retry } from '../../../src/util/retry.js'
 
 const deadlock = new Error('deadlock')
 const isTemporary = (error: unknown) => error === deadlock
@@ -7,7 +7,12 @@ const isTemporary = (error: unknown) => error === deadlock
  * Retries a function whose first calls reject and take `tookMs` each. Returns how often it ran, and the
  * outcome.
  */
-async function retryFailing(tookMs: number, error: Error = deadlock, times = Number.POSITIVE_INFINITY) {
+async function retryFailing(
+  tookMs: number,
+  error: Error = deadlock,
+  times = Number.POSITIVE_INFINITY,
+  options: RetryOptions<string> = {},
+) {
   let count = 0
   const run = async () => {
     count++
@@ -15,7 +20,7 @@ async function retryFailing(tookMs: number, error: Error = deadlock, times = Num
     if (count <= times) throw error
     return 'done'
   }
-  const outcome = await retry(run, { isTemporary }).catch((reason: unknown) => reason)
+  const outcome = await retry(run, { isTemporary, ...options }).catch((reason: unknown) => reason)
   return { count, outcome }
 }
 
@@ -37,6 +42,12 @@ test('an attempt that began in time may succeed later', async () => {
 
 test('attempts that take no time end with the thirtieth', async () => {
   expect(await retryFailing(0)).toEqual({ count: 30, outcome: deadlock })
+})
+
+test('an error that shows progress is retried however late, and thirty times at most', async () => {
+  const isProgress = isTemporary
+  expect(await retryFailing(2001, deadlock, 2, { isProgress })).toEqual({ count: 3, outcome: 'done' })
+  expect(await retryFailing(2001, deadlock, 99, { isProgress })).toEqual({ count: 30, outcome: deadlock })
 })
 
 test('an error that is not temporary is not retried', async () => {
