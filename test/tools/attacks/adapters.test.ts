@@ -1,15 +1,7 @@
-import { SITES } from './adapters/sites.js'
-import { playOn } from './adapters/table.js'
+import { describeAttacks } from './adapters/describe-attacks.js'
+import { express5Site } from './adapters/express.js'
+import { fastifySite } from './adapters/fastify.js'
 
-/** They do not read the body of a GET request, which is then no guess. */
-const WITHOUT_GET = ['Fastify', 'Hono', 'Nest on Fastify']
+// One that reads the body of a GET request, and one that does not.
 
-test.each(SITES)(
-  'on $name, no request between guesses and no method buys guesses: several addresses get 10, one browser 5',
-  async (site) => {
-    const limited = [10, 5]
-    const byGet = WITHOUT_GET.includes(site.name) ? [0, 0] : limited
-    expect(await playOn(site, 3)).toEqual([limited, limited, limited, byGet, limited])
-  },
-  120_000, // Nest starts in a process of its own
-)
+describeAttacks([express5Site, fastifySite])
