@@ -36,7 +36,7 @@ export function outlastOutages(
   store: Pick<GuardedStore, 'name' | 'state' | 'charge'>,
   onLost: (error: StoreError) => void,
 ) {
-  let kept: Kept[] = []
+  const kept: Kept[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let retrying = Promise.resolve()
   let isClosed = false
@@ -74,14 +74,20 @@ export function outlastOutages(
     timer.unref?.() // on Workers a timer is a number
   }
 
-  /** Sends what is kept, as far as the store can be called. Those that cannot be sent go to the end. */
+  /**
+   * Sends what is kept. Once one could not be sent, goes on with those alone whose servers can be called, so
+   * that a server that is down keeps no refunds from the others. The rest is kept.
+   */
   async function retry(): Promise<void> {
+    const due = kept.splice(0)
     let isReached = true
-    while (isReached && kept.length > 0) {
-      const tried = kept.splice(0, MAX_TRIED).filter(({ endMs }) => performance.now() < endMs)
-      const unsent = (await Promise.all(tried.map(sendAgain))).filter((each) => each !== undefined)
-      kept = kept.concat(unsent)
-      isReached = unsent.length === 0
+    for (let i = 0; i < due.length; i += MAX_TRIED) {
+      const alive = due.slice(i, i + MAX_TRIED).filter(({ endMs }) => performance.now() < endMs)
+      const isCallable = ({ refund }: Kept) => isReached || store.state([refund]) === 'closed'
+      kept.push(...alive.filter((each) => !isCallable(each)))
+      const unsent = (await Promise.all(alive.filter(isCallable).map(sendAgain))).filter(isKept)
+      kept.push(...unsent)
+      isReached &&= unsent.length === 0
     }
     timer = undefined
     schedule()
@@ -116,6 +122,10 @@ export function outlastOutages(
       for (const each of kept.splice(0)) lose(each)
     },
   }
+}
+
+function isKept(each: Kept | undefined): each is Kept {
+  return each !== undefined
 }
 
 function isUnsent(error: unknown): error is StoreError {

@@ -63,7 +63,7 @@ export function guardSteps<Req extends object, Res>(
   const shared: RequestOptions<Req, Res> = {
     ...pickShared(options),
     name,
-    store: claimStore(OWNER, options.store, options.name, `${prefix}:${name}`),
+    ...(options.store && { store: claimStore(OWNER, options.store, options.name, `${prefix}:${name}`) }),
     onStoreError: options.onStoreError ?? 'local',
     denyCache: false, // its limits count denials
     headers: 'none',

@@ -1,6 +1,6 @@
 import { publishToStoreChannel, type StoreOperation, storeChannel } from '../stores/shared/store-channel.js'
 import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
-import { asStoreError, StoreError } from '../stores/store-error.js'
+import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { fromCallback, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { Admission, BreakerState, Generation, OnBreakerChange } from './circuit-breaker.js'
@@ -197,7 +197,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
   function recordFailure(cause: unknown, generation: Generation): StoreError {
-    const error = asStoreError(store.name, cause, { server: generation.server })
+    const error = atServer(asStoreError(store.name, cause), generation.server)
     if (error.answered) generation.recordSuccess(true)
     else generation.recordFailure(error)
     return error

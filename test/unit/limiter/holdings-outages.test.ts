@@ -328,6 +328,30 @@ describe('of refunds that were not sent', () => {
     expect([sent.length, sent[0], jest.getTimerCount()]).toEqual([10_000, '1', 0])
   })
 
+  test('those of a server that is down keep none from the others', async () => {
+    const sent: string[] = []
+    const down = new Set(['a', 'b'])
+    const check = (key: string) => {
+      if (down.has(key.charAt(0))) throw unsent
+    }
+    const store = {
+      ...storeWith(check),
+      state: (keys?: readonly { key: string }[]) =>
+        down.has(keys?.[0]?.key.charAt(0) ?? '') ? 'open' : 'closed',
+    } as const
+    const { refund } = outlastOutages(
+      async ([one]) => void sent.push((one as Refund).key),
+      store,
+      () => {},
+    )
+    for (let i = 0; i < 1000; i++) await refund([refundOf(`a${i}`)])
+    await refund([refundOf('b')])
+    expect(sent).toEqual([])
+    down.delete('b')
+    await advance(250)
+    expect(sent).toEqual(['b'])
+  })
+
   test('none waits for longer than it matters, and several of one call fail each for itself', async () => {
     const sent: string[] = []
     let isUp = false
