@@ -64,8 +64,10 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
   try {
     writeProject(folder)
     const modules = writeModules(folder, blocks)
-    const typeErrors = await typeErrorsIn(folder, 'tsconfig.json')
-    const plainErrors = await typeErrorsIn(folder, 'tsconfig.plain.json')
+    const [typeErrors, plainErrors] = await Promise.all([
+      typeErrorsIn(folder, 'tsconfig.json'),
+      typeErrorsIn(folder, 'tsconfig.plain.json'),
+    ])
     await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
     for (const page of new Set(blocks.map((block) => block.page))) {

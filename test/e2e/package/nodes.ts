@@ -13,8 +13,8 @@ const RUNNING: NodeBinary = { major: process.version.replace(/^v(\d+).*/, '$1'),
 /** The majors that the package promises. */
 export const PROMISED: readonly string[] = ['20', '22', '24']
 
-/** Those on which `npm test` tries the package: the running one, and one that has node:sqlite. */
-export const NODES: readonly string[] = [...new Set([RUNNING.major, '22'])]
+/** Those on which `npm test` tries the package: the running one. */
+export const NODES: readonly string[] = [RUNNING.major]
 
 /**
  * The running Node.js where it has this major; else one from `.cache/`, which npm fills when it is missing.

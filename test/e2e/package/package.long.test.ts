@@ -7,7 +7,7 @@ import { NODES, type NodeBinary, nodeOf, PROMISED } from './nodes.js'
 import { bin, usePackedProject } from './packed-project.js'
 import { mustRun } from './run.js'
 import { type Checked, checkTypes } from './type-checks.js'
-import { OF_OLDEST, TOGETHER, VARIANTS } from './type-projects.js'
+import { OF_OLDEST, SEPARATE, TOGETHER, VARIANTS } from './type-projects.js'
 import { CURRENT, OLDER, OLDEST } from './typescripts.js'
 
 // The other versions of Node.js and TypeScript, and other runtimes, of which `npm test` tries one each.
@@ -20,7 +20,7 @@ describe('its types', () => {
   const older = OLDER.map(
     (version): Checked => [version, version === OLDEST ? [...TOGETHER, ...OF_OLDEST] : TOGETHER],
   )
-  checkTypes(() => packed.tarball, [[CURRENT, VARIANTS], ...older])
+  checkTypes(() => packed.tarball, [[CURRENT, [...SEPARATE, ...VARIANTS]], ...older])
 })
 
 test('TypeScript takes it under tsconfig.bundler.json', async () => {

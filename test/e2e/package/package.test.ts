@@ -8,7 +8,7 @@ import { NODES } from './nodes.js'
 import { bin, usePackedProject } from './packed-project.js'
 import { mustRun, ROOT, run } from './run.js'
 import { type Checked, checkMistakes, checkTypes } from './type-checks.js'
-import { MAIN, SEPARATE } from './type-projects.js'
+import { BRIEF, MAIN } from './type-projects.js'
 import { CURRENT, OLDEST } from './typescripts.js'
 
 jest.setTimeout(300_000)
@@ -145,7 +145,7 @@ test('the types are right for every way to resolve them', async () => {
 
 describe('its types', () => {
   const checked: Checked[] = [
-    [CURRENT, SEPARATE],
+    [CURRENT, BRIEF],
     [OLDEST, MAIN],
   ]
   checkTypes(() => packed.tarball, checked)

@@ -70,20 +70,33 @@ const KOA: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
-/** Each entry beside no other package than those that its users have. */
-export const SEPARATE: readonly TypeProject[] = [
+/** All drivers at once; `SEPARATE` has each alone. */
+const ALL_DRIVERS: TypeProject = {
+  name: 'all drivers',
+  fixtures: ['stores'],
+  installed: { '@types/node': '@types/node', ...DRIVERS },
+  compilerOptions: { skipLibCheck: true },
+}
+
+/** What is checked at every change. */
+export const BRIEF: readonly TypeProject[] = [
   EXPRESS_5,
-  EXPRESS_4,
-  DECLARATIONS,
   FASTIFY,
   HTTP,
+  KOA,
+  ALL_DRIVERS,
+  { name: 'node:sqlite', fixtures: ['sqlite'], installed: installed('@types/node') },
+]
+
+/** Each entry beside no other package than those that its users have: the others. */
+export const SEPARATE: readonly TypeProject[] = [
+  EXPRESS_4,
+  DECLARATIONS,
   onDriver('ioredis.ts', 'ioredis'),
   onDriver('node-redis.ts', 'redis'),
   onDriver('memcached.ts', '@types/memjs'),
   onDriver('mysql.ts', 'mysql2'),
   onDriver('postgres.ts', '@types/pg'),
-  KOA,
-  { name: 'node:sqlite', fixtures: ['sqlite'], installed: installed('@types/node') },
 ]
 
 /** Other ways to resolve modules, and other versions of drivers. */
@@ -112,12 +125,7 @@ export const TOGETHER: readonly TypeProject[] = [
 /** The drivers' types, and a resolver that finds those of entries by `typesVersions`. */
 export const OF_OLDEST: readonly TypeProject[] = [
   { ...DECLARATIONS, compilerOptions: { ...DECLARATIONS.compilerOptions, skipLibCheck: true } },
-  {
-    name: 'all drivers',
-    fixtures: ['stores'],
-    installed: { '@types/node': '@types/node', ...DRIVERS },
-    compilerOptions: { skipLibCheck: true },
-  },
+  ALL_DRIVERS,
   {
     ...HTTP,
     name: 'node:http, moduleResolution: node10',

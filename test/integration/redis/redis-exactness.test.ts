@@ -1,31 +1,3 @@
-import { fork } from 'node:child_process'
-import { join } from 'node:path'
-import { storeExactness } from 'headgate/testing'
-import { type Bundle, bundle } from '../../support/servers/bundle.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { describeRedisExactness } from './redis-exactness.js'
 
-let server: RedisServer
-let program: Bundle
-
-beforeAll(async () => {
-  server = await startRedis()
-  program = await bundle(join(__dirname, 'store-process.ts'))
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  await program?.remove()
-  await server?.stop()
-})
-
-/** Processes of several drivers share the keys: what each of them sends is the same. */
-const DRIVERS = ['ioredis 6', 'redis 6', 'redis 5', 'redis 6']
-let started = 0
-
-const cases = storeExactness({
-  startProcess: () => fork(program.path, [server.url, DRIVERS[started++ % DRIVERS.length] as string]),
-  capabilities: { atomicAcrossKeys: true },
-  callers: 200,
-  charges: 5,
-})
-for (const { name, run } of cases) test(name, run)
+describeRedisExactness('sample')

@@ -1,0 +1,3 @@
+import { describeHalfMoved } from './cluster-half-moved.js'
+
+describeHalfMoved('redis 6')

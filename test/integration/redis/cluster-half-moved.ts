@@ -1,0 +1,129 @@
+import slotOf from 'cluster-key-slot'
+import { fixedWindow, type Store } from 'headgate'
+import type { Cluster } from 'ioredis'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import {
+  type ClusterNode,
+  type RedisCluster,
+  type SlotMove,
+  startRedisCluster,
+} from '../../support/servers/redis-cluster.js'
+import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
+import { connectCluster, flushAll, ownerOfKey } from './connect-cluster.js'
+import { rejection } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 10, window: LONG })
+
+let cluster: RedisCluster
+let client: Cluster
+let store: Store
+let move: SlotMove
+
+/** Defines the tests of a slot of which some keys have moved, for clients of some drivers. */
+export function describeHalfMoved(...drivers: string[]): void {
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+    client = await connectCluster(cluster)
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(async () => {
+    client?.disconnect()
+    await cluster?.stop()
+  })
+
+  describe.each(CLUSTER_DRIVERS.filter(([driver]) => drivers.includes(driver)))(
+    'with a client of %s,',
+    (driver, open) => {
+      const makeStore = clusterStores(() => cluster, open)
+
+      /** Takes 1 of {tag}:here and 2 of {tag}:there, and begins to move their slot: only {tag}:there has gone. */
+      beforeEach(async () => {
+        await flushAll(client)
+        store = makeStore()
+        await store.charge([[part('{tag}:here', policy)], [part('{tag}:there', policy, 2)]])
+        const owner = await ownerOfKey(cluster, '{tag}')
+        const to = cluster.nodes.find((node) => node !== owner) as ClusterNode
+        move = await cluster.startMove(slotOf('{tag}'), to)
+        await owner.cli('MIGRATE', to.host, to.port, '', 0, 5000, 'KEYS', '{tag}:there')
+      })
+
+      afterEach(async () => {
+        await move.migrateKeys()
+        await move.finish()
+      })
+
+      /** How much is left of each key, by one peek after the other. */
+      async function left(...keys: string[]): Promise<(number | undefined)[]> {
+        const remaining: (number | undefined)[] = []
+        for (const key of keys) remaining.push(...(await remainingOf(store, policy, [key])))
+        return remaining
+      }
+
+      test('a charge of a key in a half-moved slot is decided, wherever the key is', async () => {
+        for (const [key, remaining] of [
+          ['{tag}:here', 8],
+          ['{tag}:there', 7],
+          ['{tag}:new', 9],
+        ] as const) {
+          expect((await chargeOne(store, part(key, policy))).parts[0]?.remaining).toBe(remaining)
+        }
+        expect(await left('{tag}:here', '{tag}:there', '{tag}:new')).toEqual([8, 7, 9])
+      })
+
+      test.each([
+        ['one here and one there', ['{tag}:here', '{tag}:there'], [8, 7]],
+        ['one here and a new one', ['{tag}:here', '{tag}:new'], [8, 9]],
+        ['one there and a new one', ['{tag}:there', '{tag}:new'], [7, 9]],
+        ['two new ones', ['{tag}:new', '{tag}:newer'], [9, 9]],
+      ])(
+        'concurrent charges of one key each in a half-moved slot are decided: %s',
+        async (_, keys, remaining) => {
+          const verdicts = await store.charge(keys.map((key) => [part(key, policy)]))
+          expect(verdicts.map(({ parts }) => parts[0]?.remaining)).toEqual(remaining)
+          expect(await left(...keys)).toEqual(remaining)
+        },
+      )
+
+      test('several keys of a half-moved slot are refunded and forgotten', async () => {
+        const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
+        await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
+        expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
+        await store.forget(keyedPolicies(policy, '{tag}:here', '{tag}:there'))
+        expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
+      })
+
+      test('a charge of keys of a half-moved slot on two nodes rejects in bounded time, and takes nothing', async () => {
+        const charges = [
+          [part('{tag}:here', policy), part('{tag}:there', policy)],
+          [part('{tag}:new', policy), part('{tag}:newer', policy)],
+          [part('elsewhere', policy), part('{tag}:here', policy), part('{tag}:there', policy)],
+        ]
+        for (const charge of charges) {
+          const call = store.charge([charge])
+          expect((await rejection(call)).message).toMatch(/TRYAGAIN|redirections/)
+        }
+        expect(await left('{tag}:here', '{tag}:there', '{tag}:new', 'elsewhere')).toEqual([9, 8, 10, 10])
+        await move.migrateKeys()
+        expect(
+          (await chargeOne(store, ...(charges[0] ?? []))).parts.map(({ remaining }) => remaining),
+        ).toEqual([8, 7])
+      })
+
+      test('charges of other slots do not wait for a half-moved slot', async () => {
+        await chargeOne(store, part('elsewhere', policy))
+        let failed = 0
+        const stuck: Promise<unknown>[] = []
+        for (let turn = 0; turn < 4; turn++) {
+          const call = store.charge([[part('{tag}:here', policy), part('{tag}:there', policy)]])
+          stuck.push(rejection(call).then(() => failed++))
+          await new Promise(setImmediate)
+        }
+        await store.charge([[part('elsewhere', policy)]])
+        if (driver === 'ioredis 6') expect(failed).toBe(0) // node-redis does not try again
+        await Promise.all(stuck)
+      })
+    },
+  )
+}

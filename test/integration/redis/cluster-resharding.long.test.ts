@@ -1,0 +1,3 @@
+import { describeResharding } from './cluster-resharding.js'
+
+describeResharding('ioredis 6')

@@ -1,0 +1,3 @@
+import { describeRedisExactness } from './redis-exactness.js'
+
+describeRedisExactness('all')

@@ -1,0 +1,3 @@
+import { describeSqlExactness } from './sql-exactness.js'
+
+describeSqlExactness('all')
