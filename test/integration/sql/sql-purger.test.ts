@@ -1,10 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { purger } from '../../../src/stores/sql/purge.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
+import { nextTurn } from '../../support/next-turn.js'
+
+/** A pause between two batches lasts one turn of the event loop. */
+jest.mock('node:timers/promises', () => ({ setTimeout: () => new Promise(setImmediate) }))
 
 const MINUTE_MS = 60_000
-/** Longer than the pauses between some batches. */
-const A_WHILE_MS = 150
 
 let nowMs = 0
 let random = 0
@@ -20,6 +21,11 @@ beforeEach(() => {
 })
 
 afterEach(() => jest.restoreAllMocks())
+
+/** Waits for longer than the pauses between some batches. */
+async function someBatches(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
+}
 
 /** A purger over a table with so many expired rows, and how many were removed each time. */
 function purgerOf(expired: number) {
@@ -37,7 +43,7 @@ function purgerOf(expired: number) {
 test('a purge removes at most 100 rows at a time, until fewer are found', async () => {
   const { removed, purge } = purgerOf(234)
   purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([100, 100, 34])
 })
 
@@ -47,13 +53,13 @@ test('the first purge begins at a random moment of the first minute, and only if
   purge.runIfDue()
   nowMs += MINUTE_MS / 2 - 1
   purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([])
   nowMs += 1
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([])
   purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([10])
 })
 
@@ -66,13 +72,13 @@ test('the next purge begins after half a minute to one and a half', async () => 
     const { removed, purge } = purgerOf(1)
     random = share
     purge.runIfDue()
-    await pause(A_WHILE_MS)
+    await someBatches()
     nowMs += afterMs - 10
     if (share === 0) purge.runIfDue()
     expect(removed).toHaveLength(1)
     nowMs += 1000
     purge.runIfDue()
-    await pause(A_WHILE_MS)
+    await someBatches()
     expect(removed).toEqual([1, 0])
   }
 })
@@ -80,7 +86,7 @@ test('the next purge begins after half a minute to one and a half', async () => 
 test('one purge runs at a time, however often the purger is called', async () => {
   const { removed, purge } = purgerOf(210)
   for (let i = 0; i < 100; i++) purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([100, 100, 10])
 })
 
@@ -98,13 +104,13 @@ test('close waits for the batch in progress, and no other follows', async () => 
   const closing = purge.close().then(() => {
     isClosed = true
   })
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(isClosed).toBe(false)
   finish(100)
   await closing
   nowMs += 10 * MINUTE_MS
   purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removals).toBe(1)
 })
 
@@ -113,7 +119,7 @@ test('a second close, or one without a purge in progress, does nothing', async (
   await purge.close()
   await purge.close()
   purge.runIfDue()
-  await pause(A_WHILE_MS)
+  await someBatches()
   expect(removed).toEqual([])
 })
 
@@ -125,7 +131,7 @@ test('a failure is reported once, with its reason, and the next purge tries agai
   })
   for (let i = 0; i < 3; i++) {
     purge.runIfDue()
-    await pause(A_WHILE_MS)
+    await someBatches()
     nowMs += 2 * MINUTE_MS
   }
   expect(removals).toBe(3)
