@@ -22,7 +22,7 @@ test('the first screen says why, leads on, and has the command, three lines of c
   const [first = ''] = text.split('<picture>')
   const [title, why, links, command, code, reasons, ...rest] = first.trim().split(/\n\n(?!const)/)
   expect([title, rest]).toEqual(['# headgate', []])
-  expect(why?.match(/exact under load|when Redis\s+is down/g)).toHaveLength(2)
+  expect(why?.match(/\. |exact under load|when Redis\s+is down/g)).toHaveLength(2) // one sentence
   expect(links?.match(/\]\(/g)).toHaveLength(3)
   expect(command).toContain('npm install headgate')
   expect(code?.split('\n')).toHaveLength(3 + 3) // with the comment about its scope, and the fences
