@@ -1,3 +1,3 @@
 import { describeHalfMoved } from './cluster-half-moved.js'
 
-describeHalfMoved('redis 6')
+describeHalfMoved('ioredis 6')

@@ -1,3 +1,3 @@
 import { describeHalfMoved } from './cluster-half-moved.js'
 
-describeHalfMoved('ioredis 6')
+describeHalfMoved('redis 6')

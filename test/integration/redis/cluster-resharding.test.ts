@@ -1,3 +1,3 @@
 import { describeResharding } from './cluster-resharding.js'
 
-describeResharding('redis 6')
+describeResharding('ioredis 6')
