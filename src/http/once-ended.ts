@@ -19,6 +19,7 @@ export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () =
     }
     onLeft()
     callBefore(res, 'end', onEnded)
+    callBefore(res, 'destroy', onEnded)
   })
   return true
 }

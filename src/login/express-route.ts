@@ -14,20 +14,26 @@ interface Stack {
 
 /** A request of Express 4 or 5. */
 interface Routed {
-  readonly app?: { readonly _router?: unknown; readonly router?: unknown }
+  readonly app?: { readonly _router?: unknown; readonly router?: unknown; readonly parent?: unknown }
+  readonly baseUrl?: unknown
   readonly route?: unknown
 }
 
 /**
  * Returns the pattern of the route of Express that a handler is part of. Returns `undefined` if the handler
- * is elsewhere in the application, too: in a second route, or before routing (`app.use`). Express sets the
- * route of a request and leaves it there for later middleware, so the route itself must have the handler.
+ * is elsewhere in the application, too: in a second route, or before routing (`app.use`); or if the application
+ * is mounted in another one, which may have the handler elsewhere. Express sets the route of a request and
+ * leaves it there for later middleware, so the route itself must have the handler.
  */
 export function expressRoute(req: unknown, handler: unknown): unknown {
-  const { app, route } = asRequest(req) as Routed
+  const { app, route, baseUrl } = asRequest(req) as Routed
   if (!hasHandler(route, handler)) return undefined
   // In Express 4, reading `router` throws an error.
-  const mounts = mountsOf(handler, app?._router ?? app?.router)
+  const router = app?._router ?? app?.router
+  // A router that has the application sets no `parent`, but a path.
+  const isMounted = baseUrl !== '' && layersOf(router).some((layer) => layer.route === route)
+  if (isMounted || app?.parent !== undefined) return undefined
+  const mounts = mountsOf(handler, router)
   return mounts.size > 1 ? undefined : routePattern(req)
 }
 

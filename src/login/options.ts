@@ -168,9 +168,7 @@ export function readLoginOptions<Req extends object, Res>(
     address: options.address ?? byIp(),
     onLockout: options.onLockout,
     cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
-    succeeded: succeeded
-      ? (req: Req, res: Res) => checkResult(succeeded(req, res))
-      : (_req: Req, res: Res) => byStatus(res),
+    succeeded: succeeded ? (req: Req, res: Res) => checkResult(succeeded(req, res)) : byStatus,
   }
 }
 

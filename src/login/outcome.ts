@@ -61,8 +61,8 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
   ending.reported = outcome
 }
 
-/** Statuses that say that no handler has looked at the password: RFC 9110 §15.4.5, 15.5.5, 15.5.6, 15.6.2. */
-const UNHANDLED = [304, 404, 405, 501]
+/** Statuses that say that no handler has looked at the password: RFC 9110 §15.5.5, 15.5.6, 15.6.2. */
+const UNHANDLED = [404, 405, 501]
 
 /**
  * Returns the outcome by what a test of the response returned (`undefined` = the response does not say), and

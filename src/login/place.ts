@@ -42,6 +42,12 @@ export function placeFinder<Req>(
   }
 }
 
+/** Returns where a request ended up: middleware after the guard may have given it another method. */
+export function placeAtEnd(place: Place, req: unknown): Place {
+  if (hasSafeMethod(req)) return 'safe'
+  return asRequest(req).method === 'POST' ? place : 'unknown'
+}
+
 /** Returns the path of a request as it was sent, without the query. */
 function pathOf(req: unknown): string {
   const { originalUrl, url } = asRequest(req)

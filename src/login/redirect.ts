@@ -2,23 +2,26 @@ import { posix } from 'node:path'
 import type { Server } from '../http/server.js'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
+import { hasSafeMethod } from './place.js'
 
 /** Returns whether a redirect to this `Location` means that somebody logged in. */
 export type RedirectTest = (location: unknown) => boolean
 
 /**
- * Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. It returns `undefined`
- * for 202, which says that nothing has been decided yet (RFC 9110 §15.3.3), as where a code is sent by mail.
+ * Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. It returns `undefined` for
+ * a status that does not say: 202, since nothing has been decided yet (RFC 9110 §15.3.3), as when a code is sent
+ * by mail; and 304 on a safe method, which replaces a 200 whenever the client asks for that.
  */
 export function succeededByStatus<Res>(
   { statusOf, getHeader }: Server<Res>,
   isSuccess: RedirectTest = failRedirect,
-): (res: Res) => boolean | undefined {
-  return (res) => {
+): (req: unknown, res: Res) => boolean | undefined {
+  return (req, res) => {
     const status = statusOf(res)
+    if (status === 202 || (status === 304 && hasSafeMethod(req))) return undefined
     const isRedirect = status >= 300 && status < 400 && status !== 304
     if (isRedirect) return isSuccess(getHeader(res, 'location'))
-    return status === 202 ? undefined : status < 300
+    return status < 300
   }
 }
 

@@ -10,7 +10,7 @@ import type { Attempt, Attempts } from './attempt.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
-import { placeFinder, type RouteOf, warnOfPlace } from './place.js'
+import { placeAtEnd, placeFinder, type RouteOf, warnOfPlace } from './place.js'
 import type { LogEvent } from './security-events.js'
 
 /** An attempt that was charged and allowed. */
@@ -86,8 +86,9 @@ export function settleAttempts<Req extends object, Res>(
     function readOutcome(): Outcome {
       try {
         const isSuccess = succeeded(req, res)
-        if (isSuccess && place === 'unknown') warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, server.statusOf(res), place)
+        const endedAt = placeAtEnd(place, req)
+        if (isSuccess && endedAt === 'unknown') warnOfPlace(guard, req)
+        return outcomeOf(isSuccess, server.statusOf(res), endedAt)
       } catch (error) {
         emitError(error)
         return 'failure'

@@ -58,6 +58,7 @@ test.each<[object, Options, number]>([
   [{ status: 302, location: '/login?error' }, { failureRedirect: '/login' }, 1],
   [{ status: 200 }, { succeeded: () => false }, 1],
   [{ status: 304 }, {}, 0],
+  [{ status: 304 }, { succeeded: () => false }, 1],
   [{ status: 404 }, {}, 0],
   [{ status: 405 }, {}, 0],
   [{ status: 501 }, { succeeded: () => false }, 0],

@@ -7,7 +7,7 @@ import { attemptsLeft } from './attempt-outcome.js'
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
 type Framework = typeof express
-type Mount = (app: Express, guard: LoginGuard, Router: Framework['Router']) => unknown
+type Mount = (app: Express, guard: LoginGuard, Router: Framework['Router'], framework: Framework) => unknown
 
 const secret = 'sixteen characters or more'
 let warnings: () => unknown[]
@@ -33,7 +33,7 @@ const respond: RequestHandler = (req, res) => void res.sendStatus(req.body?.stat
 /** Creates an application, and returns what sends it a request for an account. */
 function clientOf(mount: Mount, guard: LoginGuard, framework: Framework = express) {
   const app = framework().use(express.json())
-  mount(app, guard, framework.Router)
+  mount(app, guard, framework.Router, framework)
   return (status: number, path = '/login', method: 'post' | 'get' | 'options' | 'put' = 'post') =>
     supertest(app)[method](path).send({ username: 'ada', status })
 }
@@ -84,6 +84,17 @@ const OTHERS: readonly (readonly [string, Mount])[] = [
       app.use('/forgot', Router().post('/', guard, respond))
     },
   ],
+  [
+    'routes of two mounted applications',
+    (app, guard, _Router, framework) => {
+      app.use('/login', framework().post('/', guard, respond))
+      app.use('/forgot', framework().post('/', guard, respond))
+    },
+  ],
+  [
+    'the route of an application that a router has',
+    (app, guard, Router, framework) => app.use(Router().use('/login', framework().post('/', guard, respond))),
+  ],
 ]
 
 describe.each([
@@ -119,6 +130,15 @@ describe.each([
       expect(await afterSuccess(mount, { path: '/signin' }, framework)).toEqual(UNKNOWN)
     },
   )
+})
+
+test('a request that becomes a GET after the guard is no login', async () => {
+  const toGet: RequestHandler = (req, _res, next) => {
+    req.method = 'GET'
+    next()
+  }
+  const mount: Mount = (app, guard) => app.use(guard, toGet).get('/login', respond)
+  expect(await afterSuccess(mount, { path: '/login' }, express)).toEqual(UNKNOWN)
 })
 
 const two: Mount = (app, guard) => app.post('/login', guard, respond).post('/forgot', guard, respond)
