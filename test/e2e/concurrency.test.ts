@@ -72,7 +72,7 @@ describe.each(PLACES)('%s', (_name, app, protocol) => {
     expect((await endpoint.send()).status).toBe(200)
   })
 
-  test('clients that hang up make no room until their handlers end', async () => {
+  test('clients that hang up make no room until their handlers end or destroy the response', async () => {
     const { endpoint, arrived, free, isFree, waiting, answerAll } = await serve(app, protocol)
     const hangUps = [endpoint.start({ path: '/wait' }), endpoint.start({ path: '/wait' })]
     await arrived(2)
@@ -81,6 +81,8 @@ describe.each(PLACES)('%s', (_name, app, protocol) => {
     await Promise.all(closed)
     expect(await free()).toBe(0)
     expect((await endpoint.send()).status).toBe(429)
+    waiting.shift()?.[1].destroy()
+    await isFree(1)
     answerAll()
     await isFree(2)
   })
