@@ -81,7 +81,7 @@ test('shows its progress on a terminal', async () => {
     expect(shown.at(0)).toBe('')
     expect(shown.at(-1)).toBe('')
     expect(shown.length).toBeGreaterThan(10)
-    expect(shown.at(-2)).toBe('100 % [####################] 6 of 7 MB')
+    expect(shown.at(-2)).toMatch(/^( 99|100) % \[#{20}\] 6 of 7 MB$/) // by the last chunk that was read
   } finally {
     Reflect.deleteProperty(process.stderr, 'isTTY')
     clock.mockRestore()
