@@ -1,5 +1,5 @@
 import { describeResharding } from './cluster-resharding.js'
 
-// Its store waits 250 ms for a command that a node redirects: on a busy machine, some take longer.
+// A store waits 250 ms for a command that a node redirects: on a busy machine, some take longer.
 
-describeResharding('redis 6')
+describeResharding(['redis 6', 'ioredis 6'])

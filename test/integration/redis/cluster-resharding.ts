@@ -18,8 +18,16 @@ const ample = fixedWindow({ limit: 10_000_000, window: LONG })
 let cluster: RedisCluster
 let client: Cluster
 
-/** Defines the tests of slots that move under load, for clients of some drivers. */
-export function describeResharding(...drivers: string[]): void {
+/** What is charged while a slot moves. */
+const CHARGES: readonly [string, Charge][] = [
+  ['one key of it', [part('hot', ample)]],
+  ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
+  ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],
+  ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
+]
+
+/** Defines the tests of slots that move under load, for clients of some drivers, with the first of `CHARGES`. */
+export function describeResharding(drivers: readonly string[], kinds: number = CHARGES.length): void {
   beforeAll(async () => {
     cluster = await startRedisCluster()
     client = await connectCluster(cluster)
@@ -55,23 +63,21 @@ export function describeResharding(...drivers: string[]): void {
       const makeStore = clusterStores(() => cluster, open)
 
       describe('while a slot moves there and back under load', () => {
-        test.each<[string, Charge]>([
-          ['one key of it', [part('hot', ample)]],
-          ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],
-          ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
-          ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
-        ])('charges of %s follow it, and are taken once each', async (_, charge) => {
-          const store = makeStore()
-          await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
-          const load = startLoad(store, [charge])
-          for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
-          await load.end()
-          expect([...new Set(load.errors.map(String))]).toEqual([])
-          expect(load.allowed).toEqual([load.answered])
-          const left = ample.limit - 1 - load.answered
-          const keys = charge.map(({ key }) => key)
-          expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
-        })
+        test.each(CHARGES.slice(0, kinds))(
+          'charges of %s follow it, and are taken once each',
+          async (_, charge) => {
+            const store = makeStore()
+            await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
+            const load = startLoad(store, [charge])
+            for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
+            await load.end()
+            expect([...new Set(load.errors.map(String))]).toEqual([])
+            expect(load.allowed).toEqual([load.answered])
+            const left = ample.limit - 1 - load.answered
+            const keys = charge.map(({ key }) => key)
+            expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
+          },
+        )
 
         test('the limit of one of its keys is reached exactly', async () => {
           const store = makeStore()

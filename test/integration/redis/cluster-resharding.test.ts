@@ -1,3 +1,0 @@
-import { describeResharding } from './cluster-resharding.js'
-
-describeResharding('ioredis 6')
