@@ -23,8 +23,8 @@ export interface Limiter<Subject> extends ByHand<Subject> {
   /**
    * Charges a subject as `charge` does, once that is allowed. Resolves with the allowed decision; or with a
    * denied one as soon as the charge can no longer be allowed within `maxWaitMs`, when there is no place to
-   * wait (of 10,000, a client gets no more than are left), or when the limiter is closed. Rejects with the reason of `signal` when that aborts: what a charge took in
-   * the meantime is refunded first. Async functions among the options come before the wait: `signal` ends the
+   * wait (of 10,000, a client gets no more than are left), or when the limiter is closed. Rejects with the
+   * reason of `signal` when that aborts: what a charge took in the meantime is refunded first. Async functions among the options come before the wait: `signal` ends the
    * wait for them, and `maxWaitMs` does not.
    *
    * Those who wait for the same key are served in the order in which they came. That holds within this
@@ -43,7 +43,8 @@ export interface Limiter<Subject> extends ByHand<Subject> {
    * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
    * limits of these names took: the rest stays taken. Throws a `TypeError` for a name of no limit. Throws or
    * rejects with `StoreError` when the store failed; the units may be back then, and cannot be refunded
-   * again. If the store could not be called, they are refunded later. What a concurrency limit holds stays held: `release` it.
+   * again. If the store could not be called, they are refunded later. What a concurrency limit holds stays
+   * held: `release` it.
    */
   refund(decision: Decision, options?: { limits?: readonly string[] }): MaybePromise<void>
   /**

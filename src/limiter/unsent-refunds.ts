@@ -5,11 +5,11 @@ import { StoreError } from '../stores/store-error.js'
 import { catchMaybe, fromCallback, type MaybePromise, settleAll } from '../util/maybe-promise.js'
 import type { UnitChanges } from './ledger.js'
 
-/** So many refunds wait for the store at a time; the oldest one is lost for each one more. */
+/** The most refunds that wait for the store; one more loses the oldest. */
 const MAX_KEPT = 10_000
 /** How often the store is tried. */
 const RETRY_MS = 250
-/** So many are tried together. */
+/** The most refunds that are tried together. */
 const MAX_TRIED = 100
 /** Units of a concurrency policy are free a slice after their ttl, at the latest. */
 const LONGEST_TTLS = 9 / 8
@@ -25,8 +25,8 @@ interface Kept {
 
 /**
  * Creates refunds that outlast an outage: one that certainly never reached the store (its circuit breaker is
- * not closed, or the client is not connected) is kept, and sent once the store can be called, until time alone
- * has given its units back. Its caller need not wait for that. One whose outcome is unknown is never repeated.
+ * not closed, or the client is not connected) is kept, and sent once the store can be called, until its units
+ * expire. Its caller need not wait for that. A refund whose outcome is unknown is never repeated.
  *
  * Each refund is a call, since of several in one call some may have been sent. A peek goes before each that was
  * kept: it may be repeated, so it can probe whether the store is back.

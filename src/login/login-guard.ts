@@ -24,8 +24,8 @@ export interface LoginGuard<
  *   route, `app.post('/login', guard, handler)`, or to `path`. A redirect is a failure, unless
  *   `failureRedirect`, `succeeded` or `reportSuccess` says otherwise.
  * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are not attempts and pass.
- *   With the field, they may fail, and succeed only by `reportSuccess`. An attempt whose field is missing or malformed (an array, an object, invisible characters) gets a 400.
- *   A body parser must run first.
+ *   With the field, they may fail, and succeed only by `reportSuccess`. An attempt whose field is missing or
+ *   malformed (an array, an object, invisible characters) gets a 400. A body parser must run first.
  * - All refused attempts get the same response, without figures of any limit.
  * - While the store is unavailable each process decides in its own memory (`onStoreError: 'local'`).
  *

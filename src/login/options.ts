@@ -45,8 +45,8 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
 }
 
 /**
- * The options of a login guard for any framework: how the account is read (`field` or `account`), the limits, how a success is
- * recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
+ * The options of a login guard for any framework: how the account is read (`field` or `account`), the limits,
+ * how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
  */
 export interface LoginOptions<Req, Res>
   extends AccountOptions<Req>,
@@ -73,8 +73,8 @@ export interface LoginOptions<Req, Res>
   /**
    * The path whose POST requests carry the password, such as `'/login'`, or several: with every prefix, and
    * as clients send it, since it is compared exactly. Only there is a response a success by its status,
-   * `failureRedirect` or `succeeded`; elsewhere it clears nothing, and the first one emits the process warning
-   * `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
+   * `failureRedirect` or `succeeded`. Elsewhere it clears nothing, and the first one emits the process
+   * warning `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
    *
    * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of no
    * other one and the pattern is a plain path.

@@ -11,7 +11,7 @@ import { jointBreaker } from './joint-breaker.js'
 
 /** The most servers whose circuit breakers are kept: as many nodes as a Redis Cluster may have. */
 const MAX_SERVERS = 1000
-/** So many keys are tried to find one on each server. */
+/** The most keys that are tried to find one on each server. */
 const MAX_PROBE_KEYS = 1000
 
 /** The circuit breakers of a store. */
@@ -26,11 +26,11 @@ export interface ServerBreakers {
 
 /**
  * Creates the circuit breakers of a store: one for each server that `serverOf` names, so that a server that
- * is down keeps no calls away from the others. A store without `serverOf` has one breaker.
+ * is down does not affect the others. A store without `serverOf` has one breaker.
  *
  * Servers come and go. A breaker is created with the first call that needs its server. While it is not
- * closed, it is dropped as soon as its first key has moved to another server, as after a failover: then
- * nobody may ever call its server again.
+ * closed, it is dropped as soon as its first key has moved to another server, as after a failover: then its
+ * server may never be called again.
  */
 export function serverBreakers(store: Store, onChange: OnBreakerChange): ServerBreakers {
   if (store.serverOf === undefined) return onlyBreaker(onChange)
