@@ -11,7 +11,8 @@ import { isOver, type OnHttp2, onceClosed } from './once-closed.js'
  */
 export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () => void): boolean {
   if (isOver(res)) return false
-  if ((res as OnHttp2).stream !== undefined) callBefore(res, 'destroy', onEnded)
+  const isHttp2 = (res as OnHttp2).stream !== undefined
+  if (isHttp2) callBefore(res, 'destroy', onEnded)
   onceClosed(res, () => {
     if (res.writableEnded || isDestroyed(res)) {
       onEnded()
@@ -19,7 +20,7 @@ export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () =
     }
     onLeft()
     callBefore(res, 'end', onEnded)
-    callBefore(res, 'destroy', onEnded)
+    if (!isHttp2) callBefore(res, 'destroy', onEnded)
   })
   return true
 }

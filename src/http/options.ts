@@ -145,7 +145,7 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
   readOptions(owner, options, {
     rows: { ...common, ...rows } as typeof common & Rows,
     rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), delayCheck: DELAY_RULE },
-    fixes: { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...fixes },
+    fixes: { ...FIXES, ...fixes },
   })
 }
 

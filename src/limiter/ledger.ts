@@ -2,7 +2,7 @@ import { isConcurrency } from '../policies/concurrency.js'
 import { takeAtMost } from '../policies/policy.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { KeyedPolicy, Part, Refund, StateChange, Verdict } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
+import { isUnsent } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
 /** Changes the state of a key in a store. */
@@ -65,8 +65,7 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
     return catchMaybe(
       () => changes.refund(refunds),
       (error) => {
-        if (error instanceof StoreError && error.unsent)
-          for (const i of parts) takings[i] = before[i] as Refund[]
+        if (isUnsent(error)) for (const i of parts) takings[i] = before[i] as Refund[]
         throw error
       },
     )

@@ -1,7 +1,7 @@
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Refund, Verdict } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
+import { isUnsent, StoreError } from '../stores/store-error.js'
 import { catchMaybe, fromCallback, type MaybePromise, settleAll } from '../util/maybe-promise.js'
 import type { UnitChanges } from './ledger.js'
 
@@ -126,10 +126,6 @@ export function outlastOutages(
 
 function isKept(each: Kept | undefined): each is Kept {
   return each !== undefined
-}
-
-function isUnsent(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.unsent
 }
 
 /** Returns for how long a refund may change a decision, at most. */

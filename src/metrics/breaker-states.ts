@@ -1,4 +1,5 @@
 import { worstState } from '../resilience/circuit-breaker.js'
+import { ServerStates } from '../resilience/server-states.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
 import { groupBy } from '../util/group-by.js'
 
@@ -11,9 +12,9 @@ export interface Breaker {
   readonly state: State
 }
 
-/** The circuit breakers of one limiter: those of its store's servers that are not closed. */
+/** The circuit breakers of one limiter. */
 interface LimiterBreakers extends Omit<Breaker, 'state'> {
-  readonly states: Map<string | undefined, State>
+  readonly states: ServerStates
 }
 
 /**
@@ -30,11 +31,9 @@ export function breakerStates() {
       byInstance.delete(instance)
       return
     }
-    const known = byInstance.get(instance) ?? { limiter, store, states: new Map() }
+    const known = byInstance.get(instance) ?? { limiter, store, states: new ServerStates() }
     byInstance.set(instance, known)
-    if (type !== 'state') return
-    if (message.state === 'closed') known.states.delete(message.server)
-    else known.states.set(message.server, message.state)
+    if (type === 'state') known.states.set(message.server, message.state)
   }
 
   /** Returns the worst state for each name of a limiter and of its store. */
@@ -42,7 +41,7 @@ export function breakerStates() {
     const series = groupBy(byInstance.values(), ({ limiter, store }) => `${limiter ?? ''}\n${store}`)
     return Array.from(series.values(), (same) => {
       const { limiter, store } = same[0] as LimiterBreakers
-      return { limiter, store, state: worstState(same.flatMap(({ states }) => [...states.values()])) }
+      return { limiter, store, state: worstState(same.map(({ states }) => states.worst)) }
     })
   }
 

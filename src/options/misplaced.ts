@@ -1,4 +1,4 @@
-import { FRAMEWORKS, frameworkOf, isFastifyInstance } from '../util/framework.js'
+import { FRAMEWORKS, frameworkOf, hasMethods, isFastifyInstance } from '../util/framework.js'
 import { isPromise } from '../util/maybe-promise.js'
 
 /** What was given in place of options, and what to write. */
@@ -23,8 +23,4 @@ export function misplacedFor(owner: string, value: object): Misplaced | undefine
   if (hasMethods(value, 'charge', 'forget'))
     return { what: 'a store or a limiter', fix: 'Write { store: … }.' }
   return isPromise(value) ? { what: 'a promise', fix: 'Await it first.' } : undefined
-}
-
-function hasMethods(value: object, ...names: readonly string[]): boolean {
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
 }

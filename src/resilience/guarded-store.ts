@@ -208,8 +208,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     operation: Operation<readonly Item[], true>,
     items: readonly Item[],
   ): MaybePromise<void> {
-    const isUnsent = (error: unknown) => error instanceof StoreError && error.unsent
-    return performPerServer(store, items, (own) => perform(operation, own), isUnsent)
+    return performPerServer(store, items, (own) => perform(operation, own))
   }
 
   function perform<Item>(operation: Operation<Item, true>, item: Item): MaybePromise<void> {

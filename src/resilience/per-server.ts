@@ -1,18 +1,17 @@
 import type { KeyedPolicy, Store } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
+import { isUnsent, StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
 
 /**
- * Calls a store for each of its servers with the items that live there, so that a server that is down keeps
- * nothing from the others. Throws or rejects once all calls have ended. If `isUnsent` says of every call's
- * error that nothing was sent, the first of them is thrown: only then may all items be sent again.
+ * Calls a store for each of its servers with the items that live there, so that a server that is down does not
+ * affect the others. Throws or rejects once all calls have ended. If no call was sent, the first of their errors
+ * is thrown: only then may all items be sent again.
  */
 export function performPerServer<Item extends KeyedPolicy>(
   store: Store,
   items: readonly Item[],
   perform: (items: readonly Item[]) => MaybePromise<void>,
-  isUnsent: (error: unknown) => boolean,
 ): MaybePromise<void> {
   const groups = store.serverOf ? [...groupBy(items, ({ key }) => store.serverOf?.(key)).values()] : []
   if (groups.length <= 1) return perform(items)

@@ -67,10 +67,10 @@ export function serverBreakers(store: Store, onChange: OnBreakerChange): ServerB
   return {
     of(keys) {
       if (failing.size > 0) dropMoved()
-      const [first] = keys
-      if (keys.length <= 1) return breakerFor(first?.key ?? '')
+      if (keys.length <= 1) return breakerFor(keys[0]?.key ?? '')
       const breakers = new Set(keys.map(({ key }) => breakerFor(key)))
-      return breakers.size === 1 ? breakerFor(first?.key ?? '') : jointBreaker([...breakers])
+      const [first, ...others] = breakers
+      return others.length === 0 ? (first as CircuitBreaker) : jointBreaker([...breakers])
     },
     get state() {
       dropMoved()

@@ -56,6 +56,11 @@ export function asStoreError(
   return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, ...facts })
 }
 
+/** Returns whether an error says that a call certainly never reached the store, so that it is safe to repeat it. */
+export function isUnsent(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.unsent
+}
+
 /** Records which server failed, if whoever created the error did not know. Returns the error. */
 export function atServer(error: StoreError, server: string | undefined): StoreError {
   const named: { server: string | undefined } = error

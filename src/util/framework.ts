@@ -42,8 +42,9 @@ function propertyOf(value: Properties, name: string): Properties | undefined {
   return isObject(property) ? property : undefined
 }
 
-function hasMethods(value: Properties, ...names: readonly string[]): boolean {
-  return names.every((name) => typeof value[name] === 'function')
+/** Returns whether an object has all these methods. */
+export function hasMethods(value: object, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof (value as Properties)[name] === 'function')
 }
 
 /** Returns whether a value is like a `Request` of the Fetch standard, of any realm. */

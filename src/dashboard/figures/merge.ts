@@ -96,21 +96,21 @@ function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
 }
 
 /** What a process reports of a candidate: its figures, and the clients that they count. */
-interface Tried {
+interface CandidateFigures {
   readonly candidate: CandidateReport
   readonly candidateClients: CandidateClients
 }
 
 /** Adds up what the candidates of processes would have done; nothing where no process has one. */
-function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<Tried> {
-  const tried = reports.flatMap(({ candidate, candidateClients }) =>
+function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<CandidateFigures> {
+  const figures = reports.flatMap(({ candidate, candidateClients }) =>
     candidate === undefined || candidateClients === undefined ? [] : [{ candidate, candidateClients }],
   )
-  return tried.length === 0 ? {} : tried.reduce(mergeCandidates)
+  return figures.length === 0 ? {} : figures.reduce(mergeCandidates)
 }
 
 /** Adds up what candidates would have done. A client that sends to several processes counts once. */
-function mergeCandidates(a: Tried, b: Tried): Tried {
+function mergeCandidates(a: CandidateFigures, b: CandidateFigures): CandidateFigures {
   const clients = mergeHashes(a.candidateClients.clients, b.candidateClients.clients)
   const deniedClients = mergeHashes(a.candidateClients.deniedClients, b.candidateClients.deniedClients)
   const limits = Array.from(groupBy([...limitsOf(a), ...limitsOf(b)], ({ name }) => name).values(), (each) =>
@@ -133,15 +133,15 @@ function mergeCandidates(a: Tried, b: Tried): Tried {
 }
 
 /** A limit of a candidate, with hashes of the clients that it would have denied. */
-interface TriedLimit extends CandidateLimitReport {
+interface CandidateLimitFigures extends CandidateLimitReport {
   readonly clients: readonly number[]
 }
 
-function limitsOf({ candidate, candidateClients }: Tried): readonly TriedLimit[] {
+function limitsOf({ candidate, candidateClients }: CandidateFigures): readonly CandidateLimitFigures[] {
   return candidate.limits.map((limit, i) => ({ ...limit, clients: candidateClients.limits[i] ?? [] }))
 }
 
-function mergeCandidateLimits(a: TriedLimit, b: TriedLimit): TriedLimit {
+function mergeCandidateLimits(a: CandidateLimitFigures, b: CandidateLimitFigures): CandidateLimitFigures {
   const clients = mergeHashes(a.clients, b.clients)
   const mostDenied = addDenied([...a.mostDenied, ...b.mostDenied], ({ identity }) => identity)
   return {

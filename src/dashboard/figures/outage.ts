@@ -1,5 +1,6 @@
 import type { DecisionSource } from '../../limiter/decision.js'
-import { type BreakerState, worstState } from '../../resilience/circuit-breaker.js'
+import type { BreakerState } from '../../resilience/circuit-breaker.js'
+import { ServerStates } from '../../resilience/server-states.js'
 
 /** What decides a request while the store is unavailable, by the source of the decision. */
 const DECIDED_BY = { open: 'allowed', closed: 'denied', local: 'local', store: 'byStore' } as const
@@ -25,23 +26,21 @@ export interface OutageReport {
  * closed.
  */
 export class OutageWatch {
-  /** By server, the states of the circuit breakers that are not closed. */
-  readonly #states = new Map<string | undefined, BreakerState>()
+  readonly #states = new ServerStates()
   #outage: ReturnType<typeof begunAt> | undefined
 
   get state(): BreakerState {
-    return worstState(this.#states.values())
+    return this.#states.worst
   }
 
   setState(nowMs: number, state: BreakerState, server: string | undefined): void {
-    if (state === 'closed') this.#states.delete(server)
-    else this.#states.set(server, state)
-    if (this.#states.size === 0) this.#outage = undefined
+    this.#states.set(server, state)
+    if (this.state === 'closed') this.#outage = undefined
     else this.#outage ??= begunAt(nowMs)
   }
 
   count(nowMs: number, source: DecisionSource): void {
-    if (source === 'store' && this.#states.size === 0) this.#outage = undefined
+    if (source === 'store' && this.state === 'closed') this.#outage = undefined
     else if (source in DECIDED_BY) {
       this.#outage ??= begunAt(nowMs)
       this.#outage[DECIDED_BY[source as keyof typeof DECIDED_BY]]++
@@ -50,7 +49,7 @@ export class OutageWatch {
 
   /** Returns the outage that lasts; `undefined` while all breakers are closed. */
   report(): OutageReport | undefined {
-    if (this.#states.size === 0 || this.#outage === undefined) return undefined
+    if (this.state === 'closed' || this.#outage === undefined) return undefined
     return { ...this.#outage, processes: 1 }
   }
 }
