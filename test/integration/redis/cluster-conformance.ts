@@ -1,26 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConformanceSetup } from 'headgate/testing'
 import type { Cluster } from 'ioredis'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import type { RedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
 import { describeStoreConformance, type Extent } from '../../support/store-conformance.js'
 import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
-import { connectCluster, flushAll, latestTimeMs } from './connect-cluster.js'
+import { flushAll, latestTimeMs, useCluster } from './connect-cluster.js'
 
 /** Defines the tests of the store contract for clients of a Cluster: how many for which driver. */
 export function describeClusterConformance(extents: Readonly<Record<string, Extent>>): void {
   let cluster: RedisCluster
   let client: Cluster
 
-  beforeAll(async () => {
-    cluster = await startRedisCluster()
-    client = await connectCluster(cluster)
-  }, INSTALL_TIMEOUT_MS)
-
-  afterAll(async () => {
-    client?.disconnect()
-    await cluster?.stop()
+  useCluster((...started) => {
+    ;[cluster, client] = started
   })
 
   async function advance(ms: number): Promise<void> {

@@ -3,10 +3,9 @@ import type { PartVerdict, Policy, Verdict } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import type { RedisCluster } from '../../support/servers/redis-cluster.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
-import { connectCluster, countKeys, flushAll, keysApart, keysOfOneNode, masterOf } from './connect-cluster.js'
+import { countKeys, flushAll, keysApart, keysOfOneNode, masterOf, useCluster } from './connect-cluster.js'
 
 /** How far apart two figures for one moment may be when they were read one after the other. */
 const BUSY_MS = 1000
@@ -14,14 +13,8 @@ const BUSY_MS = 1000
 let cluster: RedisCluster
 let client: Cluster
 
-beforeAll(async () => {
-  cluster = await startRedisCluster()
-  client = await connectCluster(cluster)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await cluster?.stop()
+useCluster((...started) => {
+  ;[cluster, client] = started
 })
 
 beforeEach(() => flushAll(client))

@@ -5,8 +5,8 @@ import type { Cluster } from 'ioredis'
 import { chargeOne, expectTaken, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
-import { connectCluster, flushAll, keysApart } from './connect-cluster.js'
+import type { RedisCluster } from '../../support/servers/redis-cluster.js'
+import { flushAll, keysApart, useCluster } from './connect-cluster.js'
 import { type Counts, type Order, POLICIES } from './exactness-child.js'
 import { stateOf } from './rest.js'
 
@@ -17,14 +17,8 @@ const EACH = 5
 let cluster: RedisCluster
 let client: Cluster
 
-beforeAll(async () => {
-  cluster = await startRedisCluster()
-  client = await connectCluster(cluster)
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.disconnect()
-  await cluster?.stop()
+useCluster((...started) => {
+  ;[cluster, client] = started
 })
 
 beforeEach(() => flushAll(client))

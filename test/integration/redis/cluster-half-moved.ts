@@ -3,15 +3,9 @@ import { fixedWindow, type Store } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import {
-  type ClusterNode,
-  type RedisCluster,
-  type SlotMove,
-  startRedisCluster,
-} from '../../support/servers/redis-cluster.js'
+import type { ClusterNode, RedisCluster, SlotMove } from '../../support/servers/redis-cluster.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
-import { connectCluster, flushAll, ownerOfKey } from './connect-cluster.js'
+import { flushAll, ownerOfKey, useCluster } from './connect-cluster.js'
 import { rejection } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 10, window: LONG })
@@ -23,14 +17,8 @@ let move: SlotMove
 
 /** Defines the tests of a slot of which some keys have moved, for clients of some drivers. */
 export function describeHalfMoved(...drivers: string[]): void {
-  beforeAll(async () => {
-    cluster = await startRedisCluster()
-    client = await connectCluster(cluster)
-  }, INSTALL_TIMEOUT_MS)
-
-  afterAll(async () => {
-    client?.disconnect()
-    await cluster?.stop()
+  useCluster((...started) => {
+    ;[cluster, client] = started
   })
 
   describe.each(CLUSTER_DRIVERS.filter(([driver]) => drivers.includes(driver)))(

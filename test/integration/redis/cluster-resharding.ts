@@ -3,15 +3,10 @@ import { type Charge, fixedWindow } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import {
-  type ClusterNode,
-  type RedisCluster,
-  startRedisCluster,
-} from '../../support/servers/redis-cluster.js'
+import type { ClusterNode, RedisCluster } from '../../support/servers/redis-cluster.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { type Load, startLoad } from './cluster-load.js'
-import { connectCluster, flushAll, keysApart, masterOf, ownerOfKey } from './connect-cluster.js'
+import { flushAll, keysApart, masterOf, ownerOfKey, useCluster } from './connect-cluster.js'
 
 const ample = fixedWindow({ limit: 10_000_000, window: LONG })
 
@@ -28,14 +23,8 @@ const CHARGES: readonly [string, Charge][] = [
 
 /** Defines the tests of slots that move under load, for clients of some drivers, with the first of `CHARGES`. */
 export function describeResharding(drivers: readonly string[], kinds: number = CHARGES.length): void {
-  beforeAll(async () => {
-    cluster = await startRedisCluster()
-    client = await connectCluster(cluster)
-  }, INSTALL_TIMEOUT_MS)
-
-  afterAll(async () => {
-    client?.disconnect()
-    await cluster?.stop()
+  useCluster((...started) => {
+    ;[cluster, client] = started
   })
 
   beforeEach(() => flushAll(client))

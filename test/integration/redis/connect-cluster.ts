@@ -1,7 +1,29 @@
 import slotOf from 'cluster-key-slot'
 import { Cluster, type ClusterOptions } from 'ioredis'
-import type { ClusterNode, RedisCluster } from '../../support/servers/redis-cluster.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import {
+  type ClusterNode,
+  type RedisCluster,
+  startRedisCluster,
+} from '../../support/servers/redis-cluster.js'
 import { serverTimeMs } from './connect.js'
+
+/** Starts a Cluster for the tests of a file, or of a `describe`. Calls `take` with it and with a client of it. */
+export function useCluster(take: (cluster: RedisCluster, client: Cluster) => void): void {
+  let cluster: RedisCluster | undefined
+  let client: Cluster | undefined
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+    client = await connectCluster(cluster)
+    take(cluster, client)
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(async () => {
+    client?.disconnect()
+    await cluster?.stop()
+  })
+}
 
 /** Connects a client as the docs advise, and waits until it is ready. */
 export async function connectCluster(
