@@ -8,16 +8,10 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { listenForWarnings } from '../../support/warnings.js'
+import { recordWarnings } from '../../support/warnings.js'
 import { guardedLogin, HOME, RIGHT } from './guarded-login.js'
 
-let warnings: () => unknown[]
-let warn: jest.SpyInstance
-beforeEach(() => {
-  warnings = listenForWarnings()
-  warn = process.emitWarning as unknown as jest.SpyInstance
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 const ten = slidingWindow({ limit: 10, window: '1h' })
 const banned = ban(ten, { after: 1, within: '1h', for: '1h' })
@@ -62,7 +56,7 @@ test.each<[string, Partial<LoginPolicies>, boolean]>([
 
 test('the warning names the guard, both limits and the fix', () => {
   loginGuard({ field: 'username', name: 'staff', limits: { accountAndAddress: banned } })
-  expect(warn.mock.calls[0]?.[0]).toBe(
+  expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
     'headgate: loginGuard "staff": limits.accountAndAddress allows 10 in 1h, and limits.account 10 in 30m, so guesses ' +
       'from one address or two keep the owner of an account out. Allow at most half as many, such as 5 in 30m, or ' +
       'raise limits.account.',

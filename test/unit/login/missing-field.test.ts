@@ -1,15 +1,9 @@
 import express, { type RequestHandler } from 'express'
 import { loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
-import { listenForWarnings } from '../../support/warnings.js'
+import { recordWarnings } from '../../support/warnings.js'
 
-let warnings: () => unknown[]
-let warn: jest.SpyInstance
-beforeEach(() => {
-  warnings = listenForWarnings()
-  warn = process.emitWarning as unknown as jest.SpyInstance
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 /** Sends a body to a login, and returns the status. */
 async function post(
@@ -24,7 +18,7 @@ async function post(
   return (await supertest(app).post('/login').type(type).send(body)).status
 }
 
-const message = () => String(warn.mock.calls[0]?.[0])
+const message = () => String(jest.mocked(process.emitWarning).mock.calls[0]?.[0])
 
 test('a body without the field gets 400, and a warning that names the field and the names in the body', async () => {
   expect(await post({ email: 'ada@example.com', password: 'analytical engine' })).toBe(400)

@@ -2,7 +2,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import express4 from 'express4'
 import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
-import { listenForWarnings } from '../../support/warnings.js'
+import { recordWarnings } from '../../support/warnings.js'
 import { attemptsLeft } from './attempt-outcome.js'
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
@@ -10,13 +10,7 @@ type Framework = typeof express
 type Mount = (app: Express, guard: LoginGuard, Router: Framework['Router'], framework: Framework) => unknown
 
 const secret = 'sixteen characters or more'
-let warnings: () => unknown[]
-let warn: jest.SpyInstance
-beforeEach(() => {
-  warnings = listenForWarnings()
-  warn = process.emitWarning as unknown as jest.SpyInstance
-})
-afterEach(() => jest.restoreAllMocks())
+const warnings = recordWarnings()
 
 const newGuard = (options: Options = {}): LoginGuard =>
   loginGuard<Request, Response>({
@@ -176,7 +170,7 @@ test('the warning names the fix, comes once for each guard, and shows the path o
   for (const guard of [one, one, other])
     await clientOf((app) => app.use(guard, respond), guard)(200, `/${'x'.repeat(99)}`)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH', 'HEADGATE_LOGIN_PATH'])
-  const [message] = warn.mock.calls[0]
+  const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
   expect(message).toContain(`loginGuard "one" ("POST /${'x'.repeat(51)}...")`)
   expect(message).toContain(
     "Write path: '/login' with the path of your login, or call guard.reportSuccess(req)",
