@@ -1,5 +1,5 @@
 import { consecutive } from '../policies/consecutive.js'
-import type { BreakerState } from '../resilience/circuit-breaker.js'
+import type { BreakerState } from '../resilience/breaker-state.js'
 import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Part, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'

@@ -1,5 +1,4 @@
-import { worstState } from '../resilience/circuit-breaker.js'
-import { ServerStates } from '../resilience/server-states.js'
+import { ServerStates, worstState } from '../resilience/breaker-state.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
 import { groupBy } from '../util/group-by.js'
 

@@ -1,10 +1,5 @@
 import type { StoreError } from '../stores/store-error.js'
-
-/** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
-export type BreakerState = 'closed' | 'open' | 'half-open'
-
-/** All states, the worse the later. */
-export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
+import type { BreakerState } from './breaker-state.js'
 
 /** Admits calls between two changes of state: their outcomes count only until the next one. */
 export interface Generation {
@@ -51,13 +46,6 @@ const RATE_WINDOW_MS = 1000
 const MAX_EARLIER_CALLS = 100
 /** The longest time open; the shortest is half of it. Random, so that processes do not probe in step. */
 const MAX_OPEN_MS = 1000
-
-/** Returns the worst of some states; `'closed'` where there are none. */
-export function worstState(states: Iterable<BreakerState>): BreakerState {
-  let worst = 0
-  for (const state of states) worst = Math.max(worst, BREAKER_STATES.indexOf(state))
-  return BREAKER_STATES[worst] as BreakerState
-}
 
 /**
  * Creates a circuit breaker, which keeps calls away from a server that fails, so that requests do not wait

@@ -3,7 +3,8 @@ import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '.
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { fromCallback, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
-import type { Admission, BreakerState, Generation, OnBreakerChange } from './circuit-breaker.js'
+import type { BreakerState } from './breaker-state.js'
+import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
 import { performPerServer } from './per-server.js'
 import { serverBreakers } from './server-breakers.js'
 import {

@@ -1,5 +1,6 @@
 import type { StoreError } from '../stores/store-error.js'
-import { type Admission, type CircuitBreaker, type Generation, worstState } from './circuit-breaker.js'
+import { worstState } from './breaker-state.js'
+import type { Admission, CircuitBreaker, Generation } from './circuit-breaker.js'
 
 /**
  * Joins the circuit breakers of the servers that one call needs, all of them. It is admitted if every one

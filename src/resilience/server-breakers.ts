@@ -1,11 +1,10 @@
 import type { KeyedPolicy, Store } from '../stores/store.js'
+import { type BreakerState, worstState } from './breaker-state.js'
 import {
   type Admission,
-  type BreakerState,
   type CircuitBreaker,
   circuitBreaker,
   type OnBreakerChange,
-  worstState,
 } from './circuit-breaker.js'
 import { jointBreaker } from './joint-breaker.js'
 

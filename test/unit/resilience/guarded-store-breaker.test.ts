@@ -1,5 +1,5 @@
 import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
-import type { BreakerState } from '../../../src/resilience/circuit-breaker.js'
+import type { BreakerState } from '../../../src/resilience/breaker-state.js'
 import { guardStore } from '../../../src/resilience/guarded-store.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 

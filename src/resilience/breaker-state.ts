@@ -1,0 +1,27 @@
+/** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+/** All states, the worse the later. */
+export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
+
+/** Returns the worst of some states; `'closed'` where there are none. */
+export function worstState(states: Iterable<BreakerState>): BreakerState {
+  let worst = 0
+  for (const state of states) worst = Math.max(worst, BREAKER_STATES.indexOf(state))
+  return BREAKER_STATES[worst] as BreakerState
+}
+
+/** The states of the circuit breakers of a store: of each server of several. */
+export class ServerStates {
+  /** Those that are not closed. */
+  readonly #states = new Map<string | undefined, BreakerState>()
+
+  set(server: string | undefined, state: BreakerState): void {
+    if (state === 'closed') this.#states.delete(server)
+    else this.#states.set(server, state)
+  }
+
+  get worst(): BreakerState {
+    return worstState(this.#states.values())
+  }
+}
