@@ -61,7 +61,7 @@ function warn(line: string, hasStore: boolean): void {
   const fix = 'Create the limiter once, outside of the handler, and mount it or call it there.'
   warnOnce(
     'HEADGATE_CREATED_IN_HANDLER',
-    `headgate: a limiter is created for each request, ${line}: ${effect}. ${fix}`,
+    `headgate: a new limiter is created for each request, ${line}: ${effect}. ${fix}`,
   )
 }
 

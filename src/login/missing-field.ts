@@ -17,7 +17,7 @@ export function warnOfMissingField(guard: string, field: string, req: unknown): 
   const found = typeof body === 'object' && body !== null ? Object.keys(body) : []
   warnOnce(
     'HEADGATE_LOGIN_FIELD',
-    `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request, and responds with 400 to ` +
+    `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request. It responds with 400 to ` +
       `such requests. ${found.length > 0 ? namesOf(found) : bodyHint(body, type)}`,
     `${guard} ${field}`,
   )

@@ -61,7 +61,7 @@ export function warnOfPlace(guard: string, req: unknown): void {
     'HEADGATE_LOGIN_PATH',
     `headgate: a request that passed loginGuard ${show(guard)} (${seen}) had a response that looks like a ` +
       'success. It cleared no failures, since the guard does not know whether a password was checked there. ' +
-      "Write path: '/login' with the path of your login, or call guard.reportSuccess(req) where the password is right.",
+      "Set path to the path of your login, such as path: '/login', or call guard.reportSuccess(req) after the password check.",
     guard,
   )
 }

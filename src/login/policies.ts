@@ -52,7 +52,7 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
 
 /**
  * Warns, once for each guard, where failures from one address can use up more than half of the limit of an
- * account, so that one guesser, or two, keep its owner out. Bans are left out of account: a guesser who paces
+ * account, so that one or two guessers can lock out its owner. Bans are left out of account: a guesser who paces
  * the attempts is never denied, and so never banned. It is no error: where only the owner can name the
  * account, as for one-time codes, the two limits may be the same.
  */
@@ -65,8 +65,8 @@ export function warnOfLockout(guard: string, { account, accountAndAddress: pair 
   warnOnce(
     'HEADGATE_LOGIN_LIMITS',
     `headgate: loginGuard ${show(guard)}: limits.accountAndAddress allows ${pair.limit}${windowText(pair.windowMs)}, and ` +
-      `limits.account ${account.limit}${windowText(account.windowMs)}, so guesses from one address or two keep the owner of ` +
-      `an account out. ${fix}`,
+      `limits.account ${account.limit}${windowText(account.windowMs)}, so guesses from one or two addresses can ` +
+      `lock out the owner of an account. ${fix}`,
     guard,
   )
 }

@@ -5,17 +5,17 @@ import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { onlyVerdict, validateTime, validateVerdict } from './validate-verdict.js'
 
-/** Stands for an answer that comes later; a store may answer anything, also `undefined`. */
+/** Stands for a reply that comes later; a store may reply with anything, even `undefined`. */
 export const PENDING = Symbol('pending')
 
 /** What the guard does with the store. */
 export interface Operation<Item, Result> {
   readonly name: StoreOperation
   readonly keysOf: (item: Item) => readonly KeyedPolicy[]
-  /** Returns the answer if it is known at once; else `PENDING`, and calls `settle` with it later. */
-  readonly send: (item: Item, settle: (answer: unknown) => void) => unknown
-  /** Validates an answer. `sentAtMs` is `undefined` for one that was known at once. */
-  readonly read: (item: Item, answer: unknown, sentAtMs: number | undefined) => Result
+  /** Returns the reply if it is known at once; else `PENDING`, and calls `settle` with it later. */
+  readonly send: (item: Item, settle: (reply: unknown) => void) => unknown
+  /** Validates a reply. `sentAtMs` is `undefined` for one that was known at once. */
+  readonly read: (item: Item, reply: unknown, sentAtMs: number | undefined) => Result
   /** Takes an outcome that came after the time-out. */
   readonly onLate?: (item: Item, outcome: Result | StoreError) => void
 }
@@ -38,7 +38,7 @@ export type OnVerdict = (charge: Charge, verdict: Verdict, sentAtMs: number) => 
 /** Called with each verdict that came after the time-out. */
 export type OnLateVerdict = (charge: Charge, verdict: Verdict) => void
 
-/** Returns the operations of a store, as the guard sends them and reads their answers. */
+/** Returns the operations of a store, as the guard sends them and reads their replies. */
 export function operationsOf(
   store: Store,
   { onVerdict, onLateVerdict }: { onVerdict?: OnVerdict; onLateVerdict?: OnLateVerdict | undefined },
@@ -50,8 +50,8 @@ export function operationsOf(
     name: 'charge',
     keysOf: (charge) => charge,
     send: submit ? pending(submit) : callbackOf((charge) => store.charge([charge])),
-    read(charge, answer, sentAtMs) {
-      const verdict = validate(store, charge, answer)
+    read(charge, reply, sentAtMs) {
+      const verdict = validate(store, charge, reply)
       if (sentAtMs !== undefined) onVerdict?.(charge, verdict, sentAtMs)
       return verdict
     },
@@ -61,7 +61,7 @@ export function operationsOf(
     name: 'renew',
     keysOf: ({ units }) => [units],
     send: callbackOf(({ units }) => store.renew?.(units)),
-    read: (_renewal, answer) => validateTime(store, answer),
+    read: (_renewal, reply) => validateTime(store, reply),
     onLate: ({ onLate }, outcome) => onLate?.(outcome),
   }
   const refunding: Operation<readonly Refund[], true> = {
@@ -86,9 +86,9 @@ export function operationsOf(
   /** Makes a callback of the promise that a call may return. */
   function callbackOf<Item>(call: (item: Item) => unknown): Operation<Item, unknown>['send'] {
     return (item, settle) => {
-      const answer = call(item)
-      if (!isPromise(answer)) return answer
-      Promise.resolve(answer).then(settle, (cause) => settle(asStoreError(store.name, cause)))
+      const reply = call(item)
+      if (!isPromise(reply)) return reply
+      Promise.resolve(reply).then(settle, (cause) => settle(asStoreError(store.name, cause)))
       return PENDING
     }
   }

@@ -114,5 +114,5 @@ const NOT_REGISTERED =
   "app.register(rateLimit, { limit: 100, window: '1m' }), or use rateLimitHook for single routes."
 
 const TOO_EARLY =
-  'headgate: this route has options in config.rateLimit, and was declared before the plugin had loaded. ' +
+  'headgate: this route has options in config.rateLimit, and was declared before the plugin loaded. ' +
   'Write await app.register(rateLimit, …) before the routes, or declare them in a plugin after it.'

@@ -36,7 +36,7 @@ const SAMPLE_LENGTH = 1024 * 1024
 /** A line that CRI has split is unreadable if it is longer. */
 const MAX_LINE = 4 * 1024 * 1024
 
-/** How much speaks for lines that begin where a text does: 0 for a text that is no request. */
+/** Scores lines that begin where the text does: 0 for a text that is not a request. */
 type Score = (text: string) => number
 
 /** Takes the lines of one input, without their prefix; `undefined` for a line that cannot be read. */

@@ -58,7 +58,7 @@ test('the warning names the guard, both limits and the fix', () => {
   loginGuard({ field: 'username', name: 'staff', limits: { accountAndAddress: banned } })
   expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
     'headgate: loginGuard "staff": limits.accountAndAddress allows 10 in 1h, and limits.account 10 in 30m, so guesses ' +
-      'from one address or two keep the owner of an account out. Allow at most half as many, such as 5 in 30m, or ' +
+      'from one or two addresses can lock out the owner of an account. Allow at most half as many, such as 5 in 30m, or ' +
       'raise limits.account.',
   )
 })

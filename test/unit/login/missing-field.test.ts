@@ -24,7 +24,7 @@ test('a body without the field gets 400, and a warning that names the field and 
   expect(await post({ email: 'ada@example.com', password: 'analytical engine' })).toBe(400)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_FIELD'])
   expect(message()).toBe(
-    'headgate: loginGuard "login" found no field "username" in a request, and responds with 400 to such requests. ' +
+    'headgate: loginGuard "login" found no field "username" in a request. It responds with 400 to such requests. ' +
       'The body has "email", "password". Set field to the one with the user name.',
   )
 })

@@ -173,7 +173,7 @@ test('the warning names the fix, comes once for each guard, and shows the path o
   const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
   expect(message).toContain(`loginGuard "one" ("POST /${'x'.repeat(51)}...")`)
   expect(message).toContain(
-    "Write path: '/login' with the path of your login, or call guard.reportSuccess(req)",
+    "Set path to the path of your login, such as path: '/login', or call guard.reportSuccess(req)",
   )
 })
 

@@ -112,9 +112,7 @@ test('a route with options of its own that was declared too early is not served'
   })
   const { status, text } = await get('/')
   expect(status).toBe(500)
-  expect(JSON.parse(text).message).toMatch(
-    /before the plugin had loaded\. Write await app\.register\(rateLimit/,
-  )
+  expect(JSON.parse(text).message).toMatch(/before the plugin loaded\. Write await app\.register\(rateLimit/)
 })
 
 test('has limiters of its own in each context that registers it', async () => {
