@@ -28,7 +28,7 @@ const WARM = 30
 const COLD = 1000
 const MOST_PARTS = 4
 /** Hot keys reach their limits, so that charges are denied, and only refunds make room. */
-const LIMIT = 90
+const LIMIT = 30
 
 /** The policy by which a key is counted: its first letter says which. */
 export function policyOf(key: string): Policy {
@@ -96,7 +96,7 @@ export async function runMixed(
     const dice = random()
     const receipt = dice < 0.3 ? receipts.splice(below(receipts.length), 1)[0] : undefined
     if (receipt !== undefined) await giveBack(receipt)
-    if (dice > 0.99) {
+    if (dice > 0.98) {
       const key = `${below(LONG_POLICIES.length)}:forgotten:${below(HOT)}`
       await store.forget([{ key, policy: policyOf(key) }])
       counts.forgets++

@@ -3,9 +3,15 @@ import { consecutive, StoreError } from 'headgate'
 import type { Opened } from './open-in-child.js'
 
 /** A message to a process: charge pairs of keys for so long, or show that the pool is whole. */
-export type PairsQuestion =
-  | { readonly pairs: number; readonly callers: number; readonly forMs: number }
-  | { readonly take: number }
+export type PairsQuestion = PairsOrder | { readonly take: number }
+
+export interface PairsOrder {
+  readonly pairs: number
+  readonly callers: number
+  readonly forMs: number
+  /** How long each caller pauses after a charge; 0 for not at all. */
+  readonly restMs: number
+}
 
 /** What came of the charges, by pair. Those that failed may have been taken or not. */
 export interface PairCounts {
@@ -21,7 +27,7 @@ export const keysOfPair = (i: number): [string, string] => [`left:${i}`, `right:
 
 export async function chargePairs(
   { store }: Opened,
-  { pairs, callers, forMs }: { pairs: number; callers: number; forMs: number },
+  { pairs, callers, forMs, restMs }: PairsOrder,
 ): Promise<PairCounts> {
   const allowed = new Array<number>(pairs).fill(0)
   const failed = new Array<number>(pairs).fill(0)
@@ -40,7 +46,10 @@ export async function chargePairs(
     }
   }
   async function call(caller: number): Promise<void> {
-    for (let i = caller; performance.now() < endMs; i++) await charge(i % pairs)
+    for (let i = caller; performance.now() < endMs; i++) {
+      await charge(i % pairs)
+      if (restMs > 0) await pause(restMs)
+    }
   }
   await Promise.all(Array.from({ length: callers }, (_, i) => call(i)))
   return { allowed, failed, texts: [...texts] }

@@ -52,6 +52,7 @@ export function setUpDatabase({ start, open }: Kind, options?: SqlOptions): Data
   const pools: UserPool[] = []
   let server: SqlServer
   let tables = 0
+  let maker: UserPool | undefined
   const keep = (pool: UserPool) => {
     pools.push(pool)
     return pool
@@ -78,9 +79,10 @@ export function setUpDatabase({ start, open }: Kind, options?: SqlOptions): Data
     },
     async makeTable() {
       const table = `limits_${++tables}`
-      const pool = open(server.url)
-      await pool.makeStore({ table }).prepare()
-      await pool.end()
+      maker ??= database.open({ size: 1 })
+      const store = maker.makeStore({ table })
+      await store.prepare()
+      await store.close()
       return table
     },
     async makeStore(options) {

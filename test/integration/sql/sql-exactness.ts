@@ -6,6 +6,12 @@ import { describeStoreExactness } from '../../support/store-exactness.js'
 import { childArgs } from './open-in-child.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
+/** How many charge at the same time. */
+const LOADS = {
+  all: { processes: 4, callers: 200 },
+  sample: { processes: 2, callers: 50 },
+} as const
+
 /** Defines the tests of processes that share a database. */
 export function describeSqlExactness(extent: Extent): void {
   let program: Bundle
@@ -28,7 +34,7 @@ export function describeSqlExactness(extent: Extent): void {
       {
         startProcess: () => fork(program.path, childArgs(kind, database.server.url, table)),
         capabilities: { atomicAcrossKeys: true },
-        callers: 200,
+        ...LOADS[extent],
         charges: 2,
       },
       extent,

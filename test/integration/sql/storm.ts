@@ -1,15 +1,15 @@
-import { answerQuestions } from '../../bench/harness/child.js'
+import type { Store } from 'headgate'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import { bucketOf, type StormCounts } from '../../bench/memcached-storm-counts.js'
-import { openInChild } from './open-in-child.js'
-
-const { store } = openInChild()
 
 /**
- * One process of several: each caller charges one unit after the other, until the time is over. What fails
- * ends it.
+ * Runs a storm in one process of several: each caller charges one unit after the other, until the time is
+ * over. Rejects with whatever fails.
  */
-answerQuestions(async ({ key, callers, forMs, ...storm }: StormQuestion): Promise<StormCounts> => {
+export async function runStorm(
+  store: Store,
+  { key, callers, forMs, ...storm }: StormQuestion,
+): Promise<StormCounts> {
   const policy = bucketOf({ ...storm, callers, forMs })
   const counts = { allowed: 0, denied: 0, ranOut: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: 0 }
   const endMs = performance.now() + forMs
@@ -24,4 +24,4 @@ answerQuestions(async ({ key, callers, forMs, ...storm }: StormQuestion): Promis
   }
   await Promise.all(Array.from({ length: callers }, call))
   return counts
-})
+}

@@ -1,0 +1,3 @@
+import { describeSqlTraffic } from './sql-traffic.js'
+
+describeSqlTraffic({ processes: 2, decisions: 1200, callers: 20, stormMs: 400 })
