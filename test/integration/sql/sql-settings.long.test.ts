@@ -1,0 +1,3 @@
+import { describeSqlSettings } from './sql-settings.js'
+
+describeSqlSettings('all')
