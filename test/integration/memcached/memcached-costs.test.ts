@@ -31,7 +31,7 @@ afterEach(closeAll)
 afterAll(() => server?.stop())
 
 beforeEach(async () => {
-  await server.restart()
+  await server.command('flush_all')
   store = memcachedStore(open(server.url, { timeout: 30 }))
 })
 
@@ -78,16 +78,16 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
 })
 
 describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
-  test('20,000 charges of one key in one tick are counted exactly', async () => {
-    const policy = policyOf(3000)
-    const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
-    expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
+  test('5,000 charges of one key in one tick are counted exactly', async () => {
+    const policy = policyOf(1000)
+    const calls = Array.from({ length: 5000 }, () => store.charge([[part('hot', policy)]]))
+    expect(allowedCount((await Promise.all(calls)).flat())).toBe(1000)
     await expectLeft(policy, ['hot'], [0])
   })
 
-  test('2,000 charges of as many keys in one call are counted once each, refunded and forgotten', async () => {
+  test('1,000 charges of as many keys in one call are counted once each, refunded and forgotten', async () => {
     const policy = policyOf(5)
-    const keys = Array.from({ length: 2000 }, (_each, i) => `key-${i}`)
+    const keys = Array.from({ length: 1000 }, (_each, i) => `key-${i}`)
     const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
     await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))

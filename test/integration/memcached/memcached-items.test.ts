@@ -36,7 +36,7 @@ afterEach(closeAll)
 afterAll(() => server?.stop())
 
 beforeEach(async () => {
-  await server.restart()
+  await server.command('flush_all')
   client = open(server.url)
   store = memcachedStore(client)
 })

@@ -35,7 +35,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-beforeEach(() => server.restart())
+beforeEach(() => server.command('flush_all'))
 
 const keyOf = (name: string, { kind }: Policy) => `${name}:${kind}`
 

@@ -31,7 +31,7 @@ afterAll(() => server?.stop())
 
 beforeEach(async () => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5) // no charge reads its counter along
-  await server.restart()
+  await server.command('flush_all')
   client = open(server.url)
   store = memcachedStore(client)
   await takeOne(store, 'warm-up', policy)

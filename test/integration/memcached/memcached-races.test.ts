@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterEach(closeAll)
 afterAll(() => server?.stop())
-beforeEach(() => server.restart())
+beforeEach(() => server.command('flush_all'))
 
 /** As several processes. */
 const storesOf = (count: number) => Array.from({ length: count }, () => memcachedStore(open(server.url)))
@@ -51,7 +51,7 @@ test('a bucket cached before a restart is not mistaken for one written after it'
 test.each(COUNTING)('processes that create a counter at the same time all count: %s', async (_, policyOf) => {
   const stores = storesOf(6)
   const policy = policyOf(100)
-  const keys = Array.from({ length: 500 }, (_each, i) => `key-${i}`)
+  const keys = Array.from({ length: 100 }, (_each, i) => `key-${i}`)
   // A few keys at a time: the store drops a connection that has no reply within a second, and a busy machine
   // takes longer for the replies to thousands of requests.
   for (let i = 0; i < keys.length; i += 10) {
