@@ -8,69 +8,86 @@ const LIMIT = 6
 const PREPARED = 'SELECT name FROM pg_prepared_statements ORDER BY name'
 
 const database = setUpDatabase(postgres)
+let table: string
+
+beforeAll(async () => {
+  table = await database.makeTable()
+})
+
+/** A store over a pool of one connection; the tests share a table, with keys of their own. */
+function openStore() {
+  const pool = database.open({ size: 1 })
+  return { pool, store: pool.makeStore({ table }) }
+}
 
 describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on the connection', (sql) => {
-  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
-    const { store, pool } = await database.makeStore({ size: 1 })
+  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (title, policyOf) => {
+    const { store, pool } = openStore()
     const policy = policyOf(LIMIT)
-    const charge = async () => allowedCount(await store.charge([[part('key', policy)]]))
+    const key = `charged after ${sql} with a ${title}`
+    const charge = async () => allowedCount(await store.charge([[part(key, policy)]]))
     expect(await charge()).toBe(1)
     await pool.run(sql)
     for (const left of [4, 3, 2, 1, 0]) {
       expect(await charge()).toBe(1)
-      expect(await remainingOf(store, policy, ['key'])).toEqual([left])
+      expect(await remainingOf(store, policy, [key])).toEqual([left])
     }
     for (let i = 0; i < 3; i++) expect(await charge()).toBe(0)
     await pool.end()
   })
 
-  test.each(LONG_POLICIES)('peeks and denials still work: %s', async (_title, policyOf) => {
-    const { store, pool } = await database.makeStore({ size: 1 })
+  test.each(LONG_POLICIES)('peeks and denials still work: %s', async (title, policyOf) => {
+    const { store, pool } = openStore()
     const policy = policyOf(LIMIT)
-    await store.charge([[part('key', policy, LIMIT)]])
-    expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+    const key = `full before ${sql} with a ${title}`
+    await store.charge([[part(key, policy, LIMIT)]])
+    expect(await remainingOf(store, policy, [key])).toEqual([0])
     for (let i = 0; i < 3; i++) {
       await pool.run(sql)
-      expect(await remainingOf(store, policy, ['key'])).toEqual([0])
-      expect(allowedCount(await store.charge([[part('key', policy)]]))).toBe(0)
+      expect(await remainingOf(store, policy, [key])).toEqual([0])
+      expect(allowedCount(await store.charge([[part(key, policy)]]))).toBe(0)
     }
     await pool.end()
   })
 
   test('however often it runs, the limit holds, and later statements are unnamed', async () => {
-    const { store, pool, table } = await database.makeStore({ size: 1 })
+    const { store, pool } = openStore()
     const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
     const policy = policyOf(LIMIT)
-    await store.charge([[part('another', policy)]])
+    const [key, another] = [`often after ${sql}`, `beside ${sql}`]
+    await store.charge([[part(another, policy)]])
     expect(await namesOf(pool)).toHaveLength(1)
     let allowed = 0
     for (let i = 0; i < 3 * LIMIT; i++) {
       await pool.run(sql)
-      allowed += allowedCount(await store.charge([[part('key', policy)]]))
+      allowed += allowedCount(await store.charge([[part(key, policy)]]))
       expect(await namesOf(pool)).toEqual([])
     }
     expect(allowed).toBe(LIMIT)
-    expect(await remainingOf(pool.makeStore({ table }), policy, ['key', 'another'])).toEqual([0, LIMIT - 1])
+    expect(await remainingOf(pool.makeStore({ table }), policy, [key, another])).toEqual([0, LIMIT - 1])
     await pool.end()
   })
 })
 
 describe('on a connection that already has a statement of that name, as behind a pooler', () => {
-  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (_title, policyOf) => {
-    const { store: first, pool, table } = await database.makeStore({ size: 1 })
+  test.each(LONG_POLICIES)('single charges are each counted once: %s', async (title, policyOf) => {
+    const { store: first, pool } = openStore()
+    const [key, other] = [`pooled with a ${title}`, `beside it with a ${title}`]
     const policy = policyOf(LIMIT)
-    await first.charge([[part('key', policy, 0)], [part('other', policy)]])
-    await first.charge([[part('key', policy, 0)]])
-    await first.charge([[part('key', policy)]])
+    await first.charge([[part(key, policy, 0)], [part(other, policy)]])
+    await first.charge([[part(key, policy, 0)]])
+    await first.charge([[part(key, policy)]])
     const names = await namesOf(pool)
     expect(names.length).toBeGreaterThan(1)
     const later = database.open({ size: 1 })
     for (const name of names) await later.run(`PREPARE "${name}" AS SELECT 1`)
     const store = later.makeStore({ table })
     let allowed = 1
-    for (let i = 0; i < 2 * LIMIT; i++) allowed += allowedCount(await store.charge([[part('key', policy)]]))
+    for (let i = 0; i < 2 * LIMIT; i++) allowed += allowedCount(await store.charge([[part(key, policy)]]))
     expect(allowed).toBe(LIMIT)
-    expect(await remainingOf(store, policy, ['key'])).toEqual([0])
+    expect(await remainingOf(store, policy, [key])).toEqual([0])
+    await pool.end()
+    await later.end()
   })
 })
 

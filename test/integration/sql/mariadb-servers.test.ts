@@ -6,7 +6,7 @@ import { setUpDatabase } from './set-up-database.js'
 
 const policy = consecutive({ limit: 10_000 })
 const POOLS = 4
-const ROUNDS = 30
+const ROUNDS = 12
 const KEYS = ['a', 'b', 'c']
 
 const [CHARGE_ALONE, ...IN_TRANSACTIONS] = CALLS.filter(([title]) => title !== 'a peek')
@@ -35,15 +35,18 @@ describe('where the server writes its log by statement', () => {
   })
 })
 
-describe('where the server rejects writes behind an old snapshot', () => {
-  const database = setUpDatabase(mariadb, { args: ['--innodb-snapshot-isolation=ON'] })
+const database = setUpDatabase(mariadb)
 
+describe('where the server rejects writes behind an old snapshot', () => {
   test.each(['SERIALIZABLE', 'REPEATABLE-READ'])(
     'charges of few keys by many pools are exact, and none fails: %s',
     async (level) => {
       const table = await database.makeTable()
       const pools = Array.from({ length: POOLS }, () => {
-        return database.open({ size: 3, settings: [`tx_isolation='${level}'`] })
+        return database.open({
+          size: 3,
+          settings: ['innodb_snapshot_isolation=ON', `tx_isolation='${level}'`],
+        })
       })
       const ask = 'SELECT @@innodb_snapshot_isolation AS rejects, @@tx_isolation AS level'
       for (const pool of pools) expect(await pool.run(ask)).toEqual([{ rejects: 1, level }])
@@ -66,8 +69,6 @@ describe('where the server rejects writes behind an old snapshot', () => {
 })
 
 describe('where autocommit is off, and a transaction was left open', () => {
-  const database = setUpDatabase(mariadb)
-
   test.each(CALLS)('%s succeeds, and is committed', async (_title, call) => {
     const { pool, table } = await database.makeStore({ size: 3, settings: ['autocommit=0'] })
     const sessions = await Promise.all([1, 2, 3].map(() => pool.take()))

@@ -34,19 +34,30 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   describe.each(CORRUPT_STATES[kind.name])('a row that holds %s', (state) => {
+    let store: SqlStore
+    let pool: UserPool
+    let table: string
+
+    beforeAll(async () => {
+      const made = await database.makeStore()
+      store = made.store
+      pool = made.pool
+      table = made.table
+    })
+
+    beforeEach(async () => {
+      await pool.run(`DELETE FROM ${table}`)
+      await spoil(pool, table, 'bad', state)
+    })
+
     describe.each(LONG_POLICIES)('of %s', (_policy, policyOf) => {
       const policy = policyOf(LIMIT)
 
       test('fails every single charge, and a peek', async () => {
-        const { store, pool, table } = await database.makeStore()
-        await spoil(pool, table, 'bad', state)
         for (const cost of [1, LIMIT, 0, 1]) await expectCorruptRow(store, [[part('bad', policy, cost)]])
-        await pool.end()
       })
 
       test('fails the charges of its key, and no others of the batch', async () => {
-        const { store, pool, table } = await database.makeStore()
-        await spoil(pool, table, 'bad', state)
         const keys = ['a', 'bad', 'c', 'bad', 'd']
         const settled = await Promise.allSettled(keys.map((key) => chargeOne(store, part(key, policy))))
         expect(settled.map(({ status }) => status)).toEqual(
@@ -57,21 +68,16 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
           else expect((result.reason as StoreError).message).toContain('something other than a state')
         }
         expect(await remainingOf(store, policy, ['a', 'c', 'd'])).toEqual([4, 4, 4])
-        await pool.end()
       })
     })
 
     test('fails a charge of several parts as a whole, and takes nothing of the others', async () => {
-      const { store, pool, table } = await database.makeStore()
-      await spoil(pool, table, 'bad', state)
       await expectCorruptRow(store, [[part('a', anyPolicy), part('bad', anyPolicy)]])
       await expectCorruptRow(store, [[part('bad', anyPolicy), part('a', anyPolicy)]])
       expect(await remainingOf(store, anyPolicy, ['a'])).toEqual([LIMIT])
     })
 
     test('is gone when its key is forgotten', async () => {
-      const { store, pool, table } = await database.makeStore()
-      await spoil(pool, table, 'bad', state)
       await store.forget(keyedPolicies(anyPolicy, 'bad'))
       expect(allowedCount(await store.charge([[part('bad', anyPolicy)]]))).toBe(1)
       expect(await remainingOf(store, anyPolicy, ['bad'])).toEqual([LIMIT - 1])

@@ -8,7 +8,7 @@ import { setUpDatabase } from './set-up-database.js'
 const policy = consecutive({ limit: 2 })
 
 describe('on PostgreSQL', () => {
-  const database = setUpDatabase(postgres, { own: true })
+  const database = setUpDatabase(postgres)
 
   test('prepare() accepts an index of another name', async () => {
     const { store, pool, table } = await database.makeStore()
@@ -18,20 +18,6 @@ describe('on PostgreSQL', () => {
     expect(indexes.map(({ indexname }) => indexname).sort()).toEqual(
       [`${table}_pkey`, 'of_the_migrations'].sort(),
     )
-  })
-
-  test('prepare() does nothing for a user who may only use the table that migrations created', async () => {
-    const table = await database.makeTable()
-    const admin = database.open()
-    await admin.run("CREATE USER application PASSWORD 'correct-horse'")
-    await admin.run(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO application`)
-    const change = { username: 'application', password: 'correct-horse' }
-    const pool = database.openAs((url) => Object.assign(url, change))
-    const store = pool.makeStore({ table })
-    for (let i = 0; i < 2; i++) await store.prepare()
-    for (const allowed of [1, 1, 0])
-      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(allowed)
-    expect(await pool.removeExpired(table, 10)).toBe(0)
   })
 })
 

@@ -41,7 +41,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   test('prepare() may be called by four processes at once', async () => {
     const pools = Array.from({ length: 4 }, () => database.open())
     await Promise.all(pools.map((pool) => pool.run('SELECT 1'))) // all are connected
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       const stores = pools.map((pool) => pool.makeStore({ table: `made_${round}` }))
       await Promise.all(stores.map((store) => store.prepare()))
     }

@@ -77,10 +77,10 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   test('processes that purge at the same time do not fail, and remove everything', async () => {
     const { pool, table } = await database.makeStore()
-    await insertRows(kind, pool, table, { name: 'old', count: 2000, expiresAtS: 1 })
+    await insertRows(kind, pool, table, { name: 'old', count: 800, expiresAtS: 1 })
     const purge = async () => {
       for (let empty = 0; empty < 3; ) {
-        if ((await pool.removeExpired(table, 100)) > 0) empty = 0
+        if ((await pool.removeExpired(table, 40)) > 0) empty = 0
         else empty++
         await pause(1)
       }
@@ -104,12 +104,12 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   test('rows that are charged again while they are purged stay, and no charge fails', async () => {
     const { store, pool, table } = await database.makeStore()
-    const keys = Array.from({ length: 2000 }, (_, i) => `old:${i}`)
+    const keys = Array.from({ length: 800 }, (_, i) => `old:${i}`)
     await insertRows(kind, pool, table, { name: 'old', count: keys.length, expiresAtS: 1 })
     let isOver = false
     const purging = (async () => {
       let removed = 0
-      for (; !isOver; await pause(1)) removed += await pool.removeExpired(table, 50)
+      for (; !isOver; await pause(1)) removed += await pool.removeExpired(table, 20)
       return removed
     })()
     for (let round = 0; round < 3; round++) {

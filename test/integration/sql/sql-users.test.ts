@@ -1,6 +1,12 @@
+import { consecutive } from 'headgate'
+import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
+import { until } from '../../support/servers/wait.js'
 import type { Kind, PoolOptions, UserPool } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
-import { DATABASES, setUpDatabase } from './set-up-database.js'
+import { mariadb } from './mariadb-kind.js'
+import { postgres } from './postgres-kind.js'
+import { DATABASES, type DatabaseSetup, insertRows, setUpDatabase } from './set-up-database.js'
 
 const PASSWORD = 'correct-horse'
 
@@ -39,8 +45,27 @@ const USERS: Readonly<Record<Kind['name'], Users>> = {
   },
 }
 
+/** Makes a user who may do all that a charge needs, but remove rows. */
+const KEEPER: Readonly<Record<Kind['name'], (table: string) => readonly string[]>> = {
+  mysql: (table) => [
+    `CREATE USER keeper@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'`,
+    `GRANT SELECT, INSERT, UPDATE ON ${table} TO keeper@'127.0.0.1'`,
+  ],
+  postgres: (table) => [
+    `CREATE USER keeper PASSWORD '${PASSWORD}'`,
+    `GRANT SELECT, INSERT, UPDATE ON ${table} TO keeper`,
+  ],
+}
+
+const databases: Readonly<Record<Kind['name'], DatabaseSetup>> = {
+  mysql: setUpDatabase(mariadb, { own: true }),
+  postgres: setUpDatabase(postgres, { own: true }),
+}
+
+afterEach(() => jest.restoreAllMocks())
+
 describe.each(DATABASES)('on %s', (_name, kind) => {
-  const database = setUpDatabase(kind, { own: true })
+  const database = databases[kind.name]
   const { make, called, readOnly, freeze, thaw } = USERS[kind.name]
   let admin: UserPool
   let users = 0
@@ -101,5 +126,50 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await pool.end() // such a setting is read when a connection is made
     const later = database.openAs((url) => Object.assign(url, { username: user, password: PASSWORD }))
     await call(later.makeStore({ table }))
+  })
+
+  test('a purge that fails is reported once, and charges go on', async () => {
+    const policy = consecutive({ limit: 10 })
+    const { pool, table } = await database.makeStore()
+    await insertRows(kind, pool, table, { name: 'old', count: 10, expiresAtS: 1 })
+    for (const sql of KEEPER[kind.name](table)) await admin.run(sql)
+    jest.spyOn(Math, 'random').mockReturnValue(0) // every purge begins with the first charge
+    jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    forgetWarnings()
+    const keepers = database.openAs((url) => Object.assign(url, { username: 'keeper', password: PASSWORD }))
+    for (let i = 0; i < 3; i++) {
+      const store = keepers.makeStore({ table })
+      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
+      await until(
+        'the failed purge is reported',
+        () => jest.mocked(process.emitWarning).mock.calls.length > 0,
+      )
+      await store.close()
+    }
+    expect(process.emitWarning).toHaveBeenCalledTimes(1)
+    expect(process.emitWarning).toHaveBeenCalledWith(
+      expect.stringMatching(/expired rows could not be removed \(.*denied.*\)/),
+      expect.objectContaining({ code: 'HEADGATE_PURGE_FAILED' }),
+    )
+    expect(await pool.run(`SELECT 1 FROM ${table}`)).toHaveLength(11)
+  })
+})
+
+describe('on PostgreSQL, of a table that migrations created', () => {
+  const database = databases.postgres
+  const policy = consecutive({ limit: 2 })
+
+  test('prepare() does nothing for a user who may only use the table that migrations created', async () => {
+    const table = await database.makeTable()
+    const admin = database.open()
+    await admin.run(`CREATE USER application PASSWORD '${PASSWORD}'`)
+    await admin.run(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO application`)
+    const change = { username: 'application', password: PASSWORD }
+    const pool = database.openAs((url) => Object.assign(url, change))
+    const store = pool.makeStore({ table })
+    for (let i = 0; i < 2; i++) await store.prepare()
+    for (const allowed of [1, 1, 0])
+      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(allowed)
+    expect(await pool.removeExpired(table, 10)).toBe(0)
   })
 })
