@@ -198,13 +198,13 @@ describe('a server that is out of memory', () => {
   })
 
   /**
-   * Asks for a counter so often that the replies, some 70 MB, fill all buffers, and does not read them, so
+   * Asks for a counter so often that the replies, some 35 MB, fill all buffers, and does not read them, so
    * that memcached holds on to it.
    */
   async function holdOn(counter: string): Promise<Socket> {
     const reader = connect({ host: server.host, port: server.port })
     await once(reader, 'connect')
-    reader.write(`get${` ${counter}`.repeat(50)}\r\n`.repeat(40_000))
+    reader.write(`get${` ${counter}`.repeat(50)}\r\n`.repeat(20_000))
     let refused = 0
     await until('the counter cannot be counted in place any more', async () => {
       const reply = await server.command(`decr ${counter} 0`).catch(({ message }) => message)

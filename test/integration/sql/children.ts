@@ -36,7 +36,8 @@ export function childrenOf(module: string): (count: number, place: Place) => Chi
       startChild(entry, childArgs(kind, url, table), HEAP_MB),
     )
     return {
-      ask: (questionOf) => Promise.all(children.map((child, i) => child.ask(questionOf(i)))),
+      ask: <Answer>(questionOf: (i: number) => object) =>
+        Promise.all(children.map((child, i) => child.ask<Answer>(questionOf(i)))),
       async end() {
         await Promise.all(children.map((child) => child.end()))
       },

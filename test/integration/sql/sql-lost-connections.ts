@@ -118,20 +118,23 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
       const counts = await chargeWhile(500, async () => {
         const endMs = performance.now() + killingMs
         const killer = await database.open({ size: 1 }).take()
-        for (let round = 0; round < 30 && (killed <= ENOUGH || performance.now() < endMs); round++) {
-          await pause(everyMs)
-          for (const { id } of await killer.run(others)) {
-            await killer.run(kill(id)).catch(() => undefined) // it may have ended meanwhile
-            killed++
+        try {
+          for (let round = 0; round < 30 && (killed <= ENOUGH || performance.now() < endMs); round++) {
+            await pause(everyMs)
+            for (const { id } of await killer.run(others)) {
+              await killer.run(kill(id)).catch(() => undefined) // it may have ended meanwhile
+              killed++
+            }
           }
+        } finally {
+          killer.release()
         }
-        killer.release()
       })
       expect(killed).toBeGreaterThan(ENOUGH)
       expect(counts.flatMap(({ texts }) => texts)).not.toEqual([])
       await expectNothingHalfTaken(counts)
       await expectWhole()
-    })
+    }, 60_000)
 
     test('lose the server until it restarts: every charge is all or nothing, and the pools are whole', async () => {
       const counts = await chargeWhile(aroundMs, async () => {

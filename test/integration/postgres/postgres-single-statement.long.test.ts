@@ -1,0 +1,3 @@
+import { describeSingleStatement } from './postgres-single-statement.js'
+
+describeSingleStatement({ traces: 200 })
