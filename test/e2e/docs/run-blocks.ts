@@ -57,7 +57,10 @@ export function isRun({ language }: Block): boolean {
   return Object.hasOwn(ENDINGS, language)
 }
 
-/** Type-checks and runs blocks; gives one outcome for each, in order. */
+/**
+ * Type-checks and runs blocks; gives one outcome for each, in order. A block that has not ended in `timeoutMs`
+ * is the last one that runs.
+ */
 export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): Promise<Outcome[]> {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/docs-'))
@@ -70,14 +73,13 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     ])
     await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
+    for (const [node, some] of await byNode(modules.filter(({ block }) => block.file === undefined))) {
+      const files = some.map(({ compiled }) => compiled)
+      for (const [file, errors] of await runTogether(node, folder, files, timeoutMs))
+        runErrors.set(file, errors)
+    }
     for (const page of new Set(blocks.map((block) => block.page))) {
       const ofPage = modules.filter(({ block }) => block.page === page)
-      for (const [node, some] of await byNode(ofPage)) {
-        const files = some.filter(({ block }) => block.file === undefined).map(({ compiled }) => compiled)
-        if (files.length === 0) continue
-        for (const [file, errors] of await runTogether(node, folder, files, timeoutMs))
-          runErrors.set(file, errors)
-      }
       for (const [file, errors] of await runNamed(ofPage, TEST_TIMEOUT_MS)) runErrors.set(file, errors)
     }
     return modules.map(({ block, file, compiled }) => ({
@@ -162,7 +164,8 @@ async function nodeFor(modules: readonly Module[]): Promise<string> {
 function typeErrorsIn(folder: string, config: string): Promise<Map<string, string[]>> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   return new Promise((done, reject) => {
-    const args = [tsc, '-p', join(folder, config), '--pretty', 'false']
+    // More than one thread takes twice the work: each resolves the same types.
+    const args = [tsc, '-p', join(folder, config), '--pretty', 'false', '--singleThreaded']
     execFile(process.execPath, args, { cwd: folder }, (error, stdout) => {
       const found = new Map<string, string[]>()
       for (const message of stdout.split(/\n(?!\s)/).filter((line) => line !== '')) {
@@ -190,12 +193,18 @@ function runTogether(
       execPath,
       execArgv: ['--enable-source-maps'],
       stdio: 'pipe',
-      timeout: timeoutMs,
     })
+    const timeout = setTimeout(() => child.kill(), timeoutMs)
     child.stdout?.resume()
     child.stderr?.resume()
-    child.on('message', ({ file, errors }: { file: string; errors: string[] }) => found.set(file, errors))
-    child.on('exit', () => done(found))
+    child.on('message', ({ file, errors }: { file: string; errors: string[] }) => {
+      found.set(file, errors)
+      timeout.refresh()
+    })
+    child.on('exit', () => {
+      clearTimeout(timeout)
+      done(found)
+    })
   })
 }
 
