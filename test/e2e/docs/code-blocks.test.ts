@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { demoBlocks, EXAMPLES } from '../demo-examples.js'
 import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
 import { cellsOf } from './rows.js'
 import { isRun, type Outcome, placeOf, tryBlocks } from './run-blocks.js'
@@ -34,7 +35,7 @@ test('every relative link leads to a file, and to a heading in it', () => {
 let outcomes: Outcome[]
 
 beforeAll(async () => {
-  outcomes = await tryBlocks(code)
+  outcomes = await tryBlocks([...code, ...(await demoBlocks())])
 }, 900_000)
 
 for (const [i, block] of code.entries()) {
@@ -48,3 +49,14 @@ for (const [i, block] of code.entries()) {
     expect(outcomes[i]?.runErrors).toEqual([])
   })
 }
+
+const examples = EXAMPLES.flatMap((name) => ['ts', 'js'].map((language) => [name, language]))
+
+test.each(examples)(
+  'the code of the demo, %s.%s, has sound types, and its server answers',
+  (name, language) => {
+    const { typeErrors, runErrors } =
+      outcomes.find(({ block }) => block.page === `demo-${name}` && block.language === language) ?? {}
+    expect({ typeErrors, runErrors }).toEqual({ typeErrors: [], runErrors: [] })
+  },
+)
