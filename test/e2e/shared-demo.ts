@@ -13,9 +13,6 @@ export interface SharedPlace<S extends Server> {
   empty(server: S): Promise<unknown>
   /** Whether all successful logins have been refunded, and no state is left. */
   hasAllBack(server: S): Promise<boolean>
-  /** What the variable cannot be, and what the demo says then. */
-  readonly refused: readonly string[]
-  readonly refusal: string
 }
 
 const PASSWORD = 'analytical engine'
@@ -142,11 +139,5 @@ export function testSharedDemo<S extends Server>(place: SharedPlace<S>): void {
     } finally {
       await own.stop()
     }
-  })
-
-  test.each(place.refused)(`refuses ${place.variable}=%s`, async (value) => {
-    const { ended, printed } = startDemo({ [place.variable]: value }, program)
-    expect(await ended).toBe(1)
-    expect(printed.err).toBe(`${place.refusal}\n`)
   })
 }
