@@ -20,7 +20,7 @@ export interface OpenDemo {
 const EXPECTED = /status of (401|429|503) |ERR_(CONNECTION|EMPTY)/
 
 /**
- * Starts a browser for the tests of a file. Returns a function that starts a demo, in a process of its own, and
+ * Starts a browser for the tests of a file. The `open` that it returns starts a demo, in a process of its own, and
  * opens its page, both until the test ends; `prepare` is called before the page loads.
  */
 export function useDemos() {
@@ -43,11 +43,19 @@ export function useDemos() {
     await program?.remove()
   })
 
-  return async (options?: BrowserContextOptions, prepare?: (page: Page) => unknown): Promise<OpenDemo> => {
+  async function open(options?: BrowserContextOptions, prepare?: (page: Page) => unknown): Promise<OpenDemo> {
     const demo = await openDemo(browser, program, options, prepare)
     opened.push(demo)
     return demo
   }
+
+  /** Runs a scenario on a page of its own, which is closed at once: an open page goes on sending. */
+  const onPage = (run: (demo: OpenDemo) => Promise<void>, prepare?: (page: Page) => unknown) => async () => {
+    const demo = await open({}, prepare)
+    await run(demo).finally(demo.close)
+  }
+
+  return { open, onPage }
 }
 
 async function openDemo(

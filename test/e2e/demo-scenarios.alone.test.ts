@@ -1,6 +1,5 @@
-import type { Page } from 'playwright-core'
 import { testTogether } from '../support/servers/together.js'
-import { until } from '../support/servers/wait.js'
+import { POLICIES } from './demo-examples.js'
 import {
   choose,
   type OpenDemo,
@@ -14,67 +13,7 @@ import {
 
 jest.setTimeout(60_000)
 
-const open = useDemos()
-
-/** Runs a scenario on a page of its own, which is closed at once: an open page goes on sending. */
-const onPage = (run: (demo: OpenDemo) => Promise<void>, prepare?: (page: Page) => unknown) => async () => {
-  const demo = await open({}, prepare)
-  await run(demo).finally(demo.close)
-}
-
-/** Waits until no request has been sent for more than half a second: the page peeks each quarter. */
-async function untilQuiet({ paths }: OpenDemo): Promise<void> {
-  let before = -1
-  const isQuiet = () => {
-    const isSame = paths.length === before
-    before = paths.length
-    return isSame
-  }
-  await until('no request is sent', isQuiet, { everyMs: 600 })
-}
-
-/** Waits until more requests are sent. */
-async function untilBusy({ paths }: OpenDemo): Promise<void> {
-  const before = paths.length
-  await until('requests are sent', () => paths.length > before + 3)
-}
-
-async function pauses(demo: OpenDemo): Promise<void> {
-  const { page } = demo
-  await untilSent(page, 1)
-  await page.locator('#pause').click()
-  await untilQuiet(demo)
-  await page.locator('#pause').click()
-  await untilBusy(demo)
-  const hide = (isHidden: boolean) =>
-    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'))`)
-  await hide(true)
-  await untilQuiet(demo)
-  await hide(false)
-  await untilBusy(demo)
-}
-
-async function ends(demo: OpenDemo): Promise<void> {
-  const { page } = demo
-  await untilSent(page, 1)
-  await page.clock.fastForward('03:01')
-  await page.locator('#policies [data-run-hint]', { hasText: 'Stopped after three minutes.' }).waitFor()
-  await untilQuiet(demo)
-  await page.locator('#policies').getByRole('button', { name: 'Continue' }).click()
-  await untilBusy(demo)
-}
-
-async function reconnects(demo: OpenDemo): Promise<void> {
-  const { page, stopServer, troubles } = demo
-  await untilSent(page, 1)
-  const startServer = await stopServer()
-  await page.locator('#offline', { hasText: 'The server does not answer.' }).waitFor()
-  await startServer()
-  await page.locator('#offline').waitFor({ state: 'hidden' })
-  await untilBusy(demo)
-  expect(troubles).toEqual([])
-}
+const { open, onPage } = useDemos()
 
 async function attacksFromManyAddresses({ page, troubles }: OpenDemo): Promise<void> {
   await show(page, '#login')
@@ -111,12 +50,6 @@ async function losesItsStore({ page, troubles }: OpenDemo, mode: 'Rejects' | 'Ha
 
 testTogether(
   [
-    ['the traffic pauses on demand and in a hidden tab, and goes on', onPage(pauses)],
-    [
-      'the traffic ends after three minutes, until somebody continues',
-      onPage(ends, (page) => page.clock.install()),
-    ],
-    ['the page says that the server is gone, and goes on when it is back', onPage(reconnects)],
     [
       'Ada gets in at a known browser while guesses from many addresses are refused',
       onPage(attacksFromManyAddresses),
@@ -131,5 +64,16 @@ testTogether(
       onPage((demo) => losesItsStore(demo, 'Hangs')),
     ],
   ],
-  { atOnce: 3 },
+  { atOnce: 4 },
 )
+
+test('the first view is alive within two seconds, without a click', async () => {
+  const { page, troubles } = await open()
+  expect(await (await untilSent(page, 1)).jsonValue()).toBeLessThan(2000)
+  expect(await page.locator('[data-lane]').count()).toBe(POLICIES.length)
+  await untilSent(page, 11) // a burst of eight, and some of the next
+  await page.locator('[data-lane=sliding-window].is-empty [data-next]', { hasText: /^retry in \d/ }).waitFor()
+  expect(await textOf(page, '[data-lane=sliding-window] [data-allowed]')).toBe('10')
+  await page.locator('[data-lane=sliding-window] path.denied[d^=M]').waitFor({ state: 'attached' })
+  expect(troubles).toEqual([])
+})

@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { textOf, untilSent, useDemos } from './demo-page.js'
+import { testTogether } from '../support/servers/together.js'
+import { until } from '../support/servers/wait.js'
+import { type OpenDemo, untilSent, useDemos } from './demo-page.js'
 
 jest.setTimeout(60_000)
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
-const LANES = ['token-bucket', 'sliding-window', 'fixed-window', 'first-request', 'ban']
 const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-const open = useDemos()
+const { open, onPage } = useDemos()
 
 /** Returns what axe finds, one line each. */
 async function findings(page: Page): Promise<string[]> {
@@ -19,19 +20,6 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 describe('the first view', () => {
-  test('is alive within two seconds, without a click', async () => {
-    const { page, troubles } = await open()
-    expect(await (await untilSent(page, 1)).jsonValue()).toBeLessThan(2000)
-    expect(await page.locator('[data-lane]').count()).toBe(LANES.length)
-    await untilSent(page, 11) // a burst of eight, and some of the next
-    await page
-      .locator('[data-lane=sliding-window].is-empty [data-next]', { hasText: /^retry in \d/ })
-      .waitFor()
-    expect(await textOf(page, '[data-lane=sliding-window] [data-allowed]')).toBe('10')
-    await page.locator('[data-lane=sliding-window] path.denied[d^=M]').waitFor({ state: 'attached' })
-    expect(troubles).toEqual([])
-  })
-
   test.each([
     ['a wide screen', {}],
     ['a phone', PHONE],
@@ -104,3 +92,69 @@ test('each copy button copies a program, with the code that the server runs', as
     `curl -s -o /dev/null -w '%{http_code}\\n' '${url}api/time?[1-25]'`,
   )
 })
+
+/** Waits until no request has been sent for more than half a second: the page peeks each quarter. */
+async function untilQuiet({ paths }: OpenDemo): Promise<void> {
+  let before = -1
+  const isQuiet = () => {
+    const isSame = paths.length === before
+    before = paths.length
+    return isSame
+  }
+  await until('no request is sent', isQuiet, { everyMs: 600 })
+}
+
+/** Waits until more requests are sent. */
+async function untilBusy({ paths }: OpenDemo): Promise<void> {
+  const before = paths.length
+  await until('requests are sent', () => paths.length > before + 3)
+}
+
+async function pauses(demo: OpenDemo): Promise<void> {
+  const { page } = demo
+  await untilSent(page, 1)
+  await page.locator('#pause').click()
+  await untilQuiet(demo)
+  await page.locator('#pause').click()
+  await untilBusy(demo)
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await hide(true)
+  await untilQuiet(demo)
+  await hide(false)
+  await untilBusy(demo)
+}
+
+async function ends(demo: OpenDemo): Promise<void> {
+  const { page } = demo
+  await untilSent(page, 1)
+  await page.clock.fastForward('03:01')
+  await page.locator('#policies [data-run-hint]', { hasText: 'Stopped after three minutes.' }).waitFor()
+  await untilQuiet(demo)
+  await page.locator('#policies').getByRole('button', { name: 'Continue' }).click()
+  await untilBusy(demo)
+}
+
+async function reconnects(demo: OpenDemo): Promise<void> {
+  const { page, stopServer, troubles } = demo
+  await untilSent(page, 1)
+  const startServer = await stopServer()
+  await page.locator('#offline', { hasText: 'The server does not answer.' }).waitFor()
+  await startServer()
+  await page.locator('#offline').waitFor({ state: 'hidden' })
+  await untilBusy(demo)
+  expect(troubles).toEqual([])
+}
+
+testTogether(
+  [
+    ['the traffic pauses on demand and in a hidden tab, and goes on', onPage(pauses)],
+    [
+      'the traffic ends after three minutes, until somebody continues',
+      onPage(ends, (page) => page.clock.install()),
+    ],
+    ['the page says that the server is gone, and goes on when it is back', onPage(reconnects)],
+  ],
+  { atOnce: 3 },
+)
