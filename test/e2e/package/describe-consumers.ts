@@ -17,7 +17,8 @@ export function describeConsumers(packed: PackedProject, majors: readonly string
 
   /** Type-checks with all library types, and emits. */
   function compile(): Promise<string> {
-    compiling ??= mustRun(bin('tsc'), ['-p', 'tsconfig.json', '--pretty', 'false'], packed.project)
+    const flags = ['-p', 'tsconfig.json', '--pretty', 'false', '--singleThreaded']
+    compiling ??= mustRun(bin('tsc'), flags, packed.project)
     return compiling
   }
 

@@ -48,11 +48,27 @@ test('the tarball has the licenses of the packages that it bundles', async () =>
   )
 })
 
+let filesOfEntries: Promise<Record<string, string[]>> | undefined
+
+/** Requires each entry anew, in one process. Returns the files that it loads. */
+async function loadEntries(): Promise<Record<string, string[]>> {
+  const load = `
+    const loaded = {}
+    for (const specifier of process.argv.slice(1)) {
+      require(specifier)
+      loaded[specifier] = Object.keys(require.cache)
+      for (const file of loaded[specifier]) delete require.cache[file]
+    }
+    console.log(JSON.stringify(loaded))`
+  const args = ['--eval', load, ...ENTRIES.map(({ specifier }) => specifier)]
+  return JSON.parse(await mustRun(process.execPath, args, packed.project))
+}
+
 test.each(ENTRIES)(
   '$specifier loads its own bundle, and what entries share: no other entry',
   async (entry) => {
-    const load = `require('${entry.specifier}'); console.log(JSON.stringify(Object.keys(require.cache)))`
-    const loaded: string[] = JSON.parse(await mustRun(process.execPath, ['--eval', load], packed.project))
+    filesOfEntries ??= loadEntries()
+    const loaded = (await filesOfEntries)[entry.specifier] ?? []
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
     const ofStores = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite', 'dashboard'].includes(entry.name)
     const shared = ofStores ? ['core.js', 'shared.js'] : ['core.js']

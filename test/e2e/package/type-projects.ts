@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { mustRun } from './run.js'
 import type { TypeScript } from './typescripts.js'
 
-const FIXTURES = join(__dirname, 'type-fixtures')
+export const FIXTURES = join(__dirname, 'type-fixtures')
 
 /** A project that uses the package, and has nothing installed beside it but what is listed. */
 export interface TypeProject {
@@ -28,7 +28,7 @@ function onDriver(file: string, driver: string, source = driver): TypeProject {
   }
 }
 
-export const EXPRESS_5: TypeProject = { name: 'Express 5', fixtures: ['express'], installed: EXPRESS }
+const EXPRESS_5: TypeProject = { name: 'Express 5', fixtures: ['express'], installed: EXPRESS }
 
 const EXPRESS_4: TypeProject = {
   name: 'Express 4',
@@ -36,13 +36,13 @@ const EXPRESS_4: TypeProject = {
   installed: { ...EXPRESS, '@types/express': 'types-express-4' },
 }
 
-export const FASTIFY: TypeProject = {
+const FASTIFY: TypeProject = {
   name: 'Fastify 5',
   fixtures: ['fastify'],
   installed: installed('@types/node', 'fastify'),
 }
 
-export const HTTP: TypeProject = {
+const HTTP: TypeProject = {
   name: 'node:http',
   fixtures: ['http'],
   installed: installed('@types/node'),
@@ -82,10 +82,9 @@ const ALL_DRIVERS: TypeProject = {
 export const BRIEF: readonly TypeProject[] = [
   EXPRESS_5,
   FASTIFY,
-  HTTP,
+  { ...HTTP, name: 'node:http and node:sqlite', fixtures: ['http', 'sqlite'] },
   KOA,
   ALL_DRIVERS,
-  { name: 'node:sqlite', fixtures: ['sqlite'], installed: installed('@types/node') },
 ]
 
 /** Each entry beside no other package than those that its users have: the others. */
@@ -112,6 +111,20 @@ export const VARIANTS: readonly TypeProject[] = [
   onDriver('ioredis.ts', 'ioredis', 'iovalkey'),
   onDriver('node-redis.ts', 'redis', 'redis5'),
 ]
+
+/** The mistakes that fixtures make, by the framework in which they are made. */
+export const MISTAKES = {
+  Express: 'express/mistakes.ts',
+  Fastify: 'fastify/mistakes.ts',
+  'node:http': 'http/mistakes.mts',
+} as const
+
+/** All of them at once. */
+export const MISTAKEN: TypeProject = {
+  name: 'mistakes',
+  fixtures: Object.values(MISTAKES),
+  installed: { ...EXPRESS, ...FASTIFY.installed },
+}
 
 /** What the oldest TypeScript checks at every change: the main entry. */
 export const MAIN: readonly TypeProject[] = [{ ...EXPRESS_5, compilerOptions: { skipLibCheck: true } }]
