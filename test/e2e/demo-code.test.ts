@@ -42,8 +42,8 @@ beforeAll(async () => {
   const preload = `data:text/javascript,${encodeURIComponent(ON_FREE_PORTS)}`
   program = await startExample(all, { REDIS_URL: redis.url, NODE_OPTIONS: `--import=${preload}` })
   const printed = await until('all examples listen', () => {
-    const found = program.printed.out.match(/http:\S+/g) ?? []
-    return found.length === EXAMPLES.length && found
+    const found: string[] = program.printed.out.match(/http:\S+/g) ?? []
+    return found.length === EXAMPLES.length ? found : undefined
   })
   urls = Object.fromEntries(EXAMPLES.map((name, i) => [name, printed[i] as string]))
 }, INSTALL_TIMEOUT_MS)
@@ -63,7 +63,7 @@ test('the demo serves these examples, and no others', async () => {
   try {
     await until('the demo listens', () => server.listening)
     const { port } = server.address() as AddressInfo
-    const served = await (await fetch(`http://127.0.0.1:${port}/code`)).json()
+    const served = (await (await fetch(`http://127.0.0.1:${port}/code`)).json()) as Record<string, string>
     expect(Object.keys(served)).toEqual(EXAMPLES)
     expect(served).toEqual(await readSnippets())
   } finally {

@@ -199,7 +199,7 @@ test('rule 7: a client that always takes as soon as it may gets the rate within 
       expect(share).toBeGreaterThan(0.998 - lost)
       expect(share).toBeLessThan(1.002)
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   )
 })
 
