@@ -1,4 +1,4 @@
-/** The code that the demo's page shows and copies. docs/code-blocks.test.ts compiles it, and runs each example alone. */
+/** The code that the demo's page shows and copies. docs/code-blocks.test.ts runs each example by itself. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'

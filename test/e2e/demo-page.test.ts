@@ -81,7 +81,7 @@ test('each copy button copies a program, with the code that the server runs', as
   ] as const) {
     const code = await copied(figure)
     expect(code).toMatch(/^import .*\b\w+ } from 'headgate'$/m)
-    expect(programs).toContain(code) // demo-code.test.ts runs each of them
+    expect(programs).toContain(code) // docs/code-blocks.test.ts runs each of them
     const source = await readFile(join(__dirname, '../../examples/demo', file), 'utf8')
     const [, body = ''] = /^const app = express\(\)\n(.+)^app\.listen\(/ms.exec(code) ?? []
     expect(body).toContain(call)

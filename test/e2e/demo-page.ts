@@ -20,7 +20,7 @@ export interface OpenDemo {
 const EXPECTED = /status of (401|429|503) |ERR_(CONNECTION|EMPTY)/
 
 /**
- * Starts a browser for the tests of a file. The `open` that it returns starts a demo, in a process of its own, and
+ * Starts a browser for the tests of a file. The returned `open` starts a demo, in a process of its own, and
  * opens its page, both until the test ends; `prepare` is called before the page loads.
  */
 export function useDemos() {
