@@ -1,8 +1,8 @@
 import { type ConformanceSetup, storeConformance, type TestCase } from 'headgate/testing'
 import { groupBy } from '../../src/util/group-by.js'
 
-/** What cases of the suite differ in: they say the same of each policy. */
-const POLICY = /tokenBucket|slidingWindow|fixedWindow from the first request|fixedWindow|consecutive/
+/** What cases of the suite differ in: they say the same of each policy, or of each pair of policies. */
+const POLICY = /tokenBucket|slidingWindow|fixedWindow from the first request|fixedWindow|consecutive/g
 
 /**
  * Which tests of the store contract: all, or a sample. Each driver and each kind of server has all of them

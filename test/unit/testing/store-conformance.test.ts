@@ -1,4 +1,4 @@
-import { type Capabilities, storeConformance } from 'headgate/testing'
+import { type Capabilities, storeConformance, storeExactness } from 'headgate/testing'
 import { describeStoreConformance, sampleOf } from '../../support/store-conformance.js'
 import { mapStore } from './map-store.js'
 import { MISTAKES } from './mistakes.js'
@@ -66,6 +66,16 @@ test('a sample has each sentence of the contract once, and every policy several 
   ])
     expect(names.filter((name) => name.endsWith(end))).toHaveLength(1)
   expect(names.length).toBeLessThan(cases.length / 3)
+})
+
+test('a sample has sentences that name two policies once', () => {
+  const startProcess = () => {
+    throw new Error('No test runs here.')
+  }
+  const cases = storeExactness({ startProcess, capabilities: { atomicAcrossKeys: true } })
+  const names = sampleOf(cases).map(({ name }) => name)
+  expect(names.filter((name) => name.includes('opposite orders all or nothing'))).toHaveLength(1)
+  expect(names).toHaveLength(6)
 })
 
 test.each([
