@@ -1,3 +1,4 @@
+import { redisReply } from './redis-command.js'
 import type { RedisServer } from './redis-node.js'
 import { until } from './wait.js'
 
@@ -57,7 +58,7 @@ interface View {
 /** The cluster as one node sees it. */
 async function viewOf(node: ClusterNode): Promise<View> {
   const lines = (await node.cli('CLUSTER', 'NODES')).split('\n')
-  const rows: SlotsRow[] = JSON.parse(await node.cli('--json', 'CLUSTER', 'SLOTS'))
+  const rows = (await redisReply(node.url, ['CLUSTER', 'SLOTS'])) as unknown as SlotsRow[]
   const state = await node.cli('CLUSTER', 'INFO')
   const replication = await node.cli('INFO', 'replication')
   return {

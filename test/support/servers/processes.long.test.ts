@@ -12,7 +12,7 @@ import { findRedis, startRedisNode } from './redis-node.js'
 import { startAll, stopAll, until } from './wait.js'
 
 beforeAll(async () => {
-  await findRedis('redis-server')
+  await findRedis()
 }, INSTALL_TIMEOUT_MS)
 
 function isListening(port: number): Promise<boolean> {

@@ -1,7 +1,7 @@
-import { type ClusterNode, converge, mastersAmong, ownerOf } from './cluster-state.js'
-import { type RedisServer, redisCli, startRedisNode } from './redis-node.js'
+import { type ClusterNode, converge, mastersAmong, ownerOf, SLOTS } from './cluster-state.js'
+import { type RedisServer, startRedisNode } from './redis-node.js'
 import { type SlotMove, startSlotMove } from './slot-move.js'
-import { startAll, stopAll } from './wait.js'
+import { startAll, stopAll, until } from './wait.js'
 
 export { type ClusterNode, SLOTS } from './cluster-state.js'
 export type { SlotMove } from './slot-move.js'
@@ -51,8 +51,8 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
   const start = () => startRedisNode('redis-cluster', () => nodeArgs, [BUS_OFFSET])
   const servers = await startAll(Array.from({ length: count }, start))
   try {
-    await join(servers, replicasPerNode)
     const nodes = await Promise.all(servers.map(clusterNodeOf))
+    await join(nodes, masters)
     await converge(nodes)
     return clusterOf(nodes)
   } catch (error) {
@@ -61,10 +61,22 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
   }
 }
 
-async function join(servers: readonly RedisServer[], replicasPerNode: number): Promise<void> {
-  const addresses = servers.map(({ host, port }) => `${host}:${port}`)
-  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', replicasPerNode, '--cluster-yes']
-  await redisCli(undefined, create, 60_000)
+/** Shares the slots among the masters, has all nodes meet, and gives each master its replicas. */
+async function join(nodes: readonly ClusterNode[], masters: number): Promise<void> {
+  const firstSlotOf = (i: number) => Math.floor((i * SLOTS) / masters)
+  await Promise.all(
+    nodes.slice(0, masters).map(async (node, i) => {
+      await node.cli('CLUSTER', 'ADDSLOTSRANGE', firstSlotOf(i), firstSlotOf(i + 1) - 1)
+      await node.cli('CLUSTER', 'SET-CONFIG-EPOCH', i + 1)
+    }),
+  )
+  const [first, ...others] = nodes as readonly [ClusterNode, ...ClusterNode[]]
+  for (const { host, port } of others) await first.cli('CLUSTER', 'MEET', host, port)
+  for (const [i, replica] of nodes.slice(masters).entries()) {
+    const master = nodes[i % masters] as ClusterNode
+    const follow = () => replica.cli('CLUSTER', 'REPLICATE', master.id)
+    await until('the replica knows its master', follow, { everyMs: 50 })
+  }
 }
 
 async function clusterNodeOf(server: RedisServer): Promise<ClusterNode> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { redisCli } from './redis-node.js'
+import { redisText } from './redis-command.js'
 import type { GivenPlace } from './server.js'
 
 const CLAIM_SECONDS = 3600
@@ -15,17 +15,17 @@ export async function claimDatabase(serverUrl: string): Promise<GivenPlace> {
   for (let number = 1; number <= 15; number++) {
     const claim = `headgate-tests:database:${number}`
     const url = databaseOf(serverUrl, number)
-    if ((await redisCli(url, ['DBSIZE'])) !== '0') continue
-    if ((await redisCli(server, ['SET', claim, owner, 'NX', 'EX', CLAIM_SECONDS])) !== 'OK') continue
-    if ((await redisCli(url, ['DBSIZE'])) === '0') return { url, stop: () => giveBack(url, server, claim) }
-    await redisCli(server, ['DEL', claim])
+    if ((await redisText(url, ['DBSIZE'])) !== '0') continue
+    if ((await redisText(server, ['SET', claim, owner, 'NX', 'EX', CLAIM_SECONDS])) !== 'OK') continue
+    if ((await redisText(url, ['DBSIZE'])) === '0') return { url, stop: () => giveBack(url, server, claim) }
+    await redisText(server, ['DEL', claim])
   }
   throw new Error('The server that REDIS_URL names has no empty database from 1 to 15 for the tests.')
 }
 
 async function giveBack(url: string, server: string, claim: string): Promise<void> {
-  await redisCli(url, ['FLUSHDB'])
-  await redisCli(server, ['DEL', claim])
+  await redisText(url, ['FLUSHDB'])
+  await redisText(server, ['DEL', claim])
 }
 
 function databaseOf(serverUrl: string, number: number): string {

@@ -2,6 +2,8 @@ import { Redis } from 'ioredis'
 import { INSTALL_TIMEOUT_MS } from './install.js'
 import { nameServer } from './name-server.js'
 import { type RedisServer, startRedis } from './redis.js'
+import { redisText } from './redis-command.js'
+import { until } from './wait.js'
 
 let server: RedisServer
 
@@ -40,6 +42,39 @@ test('an error reply rejects with its text', async () => {
   await expect(server.cli('NO-SUCH-COMMAND')).rejects.toThrow('ERR unknown command')
 })
 
+test('a command has its reply as text, one line per element', async () => {
+  expect(await server.cli('SET', 'key', 'a\r\nü')).toBe('OK')
+  expect(await server.cli('GET', 'key')).toBe('a\r\nü')
+  expect(await server.cli('EVAL', "return { 1, { 'two', false }, {} }", 0)).toBe('1\ntwo\n')
+  expect(await server.cli('KEYS', 'none*')).toBe('')
+  const large = 'x'.repeat(2 ** 20)
+  await server.cli('SET', 'key', large)
+  expect(await server.cli('GET', 'key')).toBe(large)
+  await server.cli('DEL', 'key')
+})
+
+test('a command may use a password, whose lack is an error', async () => {
+  const secured = await startRedis({ own: true })
+  try {
+    await secured.cli('CONFIG', 'SET', 'requirepass', 'a secret')
+    await expect(secured.cli('PING')).rejects.toThrow('NOAUTH')
+    const withPassword = secured.url.replace('//', `//:${encodeURIComponent('a secret')}@`)
+    expect(await redisText(withPassword, ['PING'])).toBe('PONG')
+    await expect(redisText(withPassword.replace('secret', 'guess'), ['PING'])).rejects.toThrow('WRONGPASS')
+  } finally {
+    await secured.stop()
+  }
+})
+
+test('a server that goes away rejects a command', async () => {
+  const other = await startRedis({ own: true })
+  const waiting = expect(other.cli('BLPOP', 'none', 0)).rejects.toThrow(/connection closed|ECONNRESET/)
+  await until('it waits', async () => (await other.cli('INFO', 'clients')).includes('blocked_clients:1'))
+  await other.stop()
+  await waiting
+  await expect(other.cli('PING')).rejects.toThrow('ECONNREFUSED')
+})
+
 describe('if REDIS_URL names a server,', () => {
   nameServer('REDIS_URL', () => server.url)
 
@@ -53,12 +88,13 @@ describe('if REDIS_URL names a server,', () => {
   })
 
   test('a database that holds data is left alone', async () => {
-    await server.cli('-n', 1, 'SET', 'precious', 'data')
+    const first = `${server.url}/1`
+    await redisText(first, ['SET', 'precious', 'data'])
     const given = await startRedis()
     await given.stop()
     expect(new URL(given.url).pathname).toBe('/2')
-    expect(await server.cli('-n', 1, 'GET', 'precious')).toBe('data')
-    await server.cli('-n', 1, 'DEL', 'precious')
+    expect(await redisText(first, ['GET', 'precious'])).toBe('data')
+    await redisText(first, ['DEL', 'precious'])
   })
 
   test('that server is neither killed nor restarted', async () => {

@@ -1,4 +1,5 @@
 import type { ClusterNode } from './cluster-state.js'
+import { redisReply } from './redis-command.js'
 
 const MIGRATE_TIMEOUT_MS = 5000
 
@@ -26,7 +27,7 @@ export async function startSlotMove(
     to,
     async migrateKeys() {
       for (;;) {
-        const keys: string[] = JSON.parse(await from.cli('--json', 'CLUSTER', 'GETKEYSINSLOT', slot, 100))
+        const keys = (await redisReply(from.url, ['CLUSTER', 'GETKEYSINSLOT', slot, 100])) as string[]
         if (keys.length === 0) return
         await from.cli('MIGRATE', to.host, to.port, '', 0, MIGRATE_TIMEOUT_MS, 'KEYS', ...keys)
       }

@@ -10,7 +10,7 @@ const CACHE = resolve(__dirname, '../../../.cache')
 
 /** Starts a Valkey server that keeps nothing on disk. */
 export async function startValkey(): Promise<RedisServer> {
-  await findRedis('redis-server') // brings redis-cli, and the libraries that Valkey needs as well
+  await findRedis() // brings the libraries that Valkey needs as well
   return startRedisNode('valkey', () => [], [], await findValkey())
 }
 
