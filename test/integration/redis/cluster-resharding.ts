@@ -2,11 +2,11 @@ import slotOf from 'cluster-key-slot'
 import { type Charge, fixedWindow } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
-import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { ClusterNode, RedisCluster } from '../../support/servers/redis-cluster.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { type Load, startLoad } from './cluster-load.js'
-import { flushAll, keysApart, masterOf, ownerOfKey, useCluster } from './connect-cluster.js'
+import { flushAll, ownerOfKey, useCluster } from './connect-cluster.js'
 
 const ample = fixedWindow({ limit: 10_000_000, window: LONG })
 
@@ -21,8 +21,8 @@ const CHARGES: readonly [string, Charge][] = [
   ['a key of another slot and then one of it', [part('other', ample), part('hot', ample)]],
 ]
 
-/** Defines the tests of slots that move under load, for clients of some drivers, with the first of `CHARGES`. */
-export function describeResharding(drivers: readonly string[], kinds: number = CHARGES.length): void {
+/** Defines the tests of slots that move under load, for clients of some drivers. */
+export function describeResharding(drivers: readonly string[]): void {
   useCluster((...started) => {
     ;[cluster, client] = started
   })
@@ -52,21 +52,18 @@ export function describeResharding(drivers: readonly string[], kinds: number = C
       const makeStore = clusterStores(() => cluster, open)
 
       describe('while a slot moves there and back under load', () => {
-        test.each(CHARGES.slice(0, kinds))(
-          'charges of %s follow it, and are taken once each',
-          async (_, charge) => {
-            const store = makeStore()
-            await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
-            const load = startLoad(store, [charge])
-            for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
-            await load.end()
-            expect([...new Set(load.errors.map(String))]).toEqual([])
-            expect(load.allowed).toEqual([load.answered])
-            const left = ample.limit - 1 - load.answered
-            const keys = charge.map(({ key }) => key)
-            expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
-          },
-        )
+        test.each(CHARGES)('charges of %s follow it, and are taken once each', async (_, charge) => {
+          const store = makeStore()
+          await chargeOne(store, ...charge) // a script with several keys can wait for a moving slot where none is missing
+          const load = startLoad(store, [charge])
+          for (const to of await otherAndOwner('hot')) await moveUnder(load, slotOf('hot'), to)
+          await load.end()
+          expect([...new Set(load.errors.map(String))]).toEqual([])
+          expect(load.allowed).toEqual([load.answered])
+          const left = ample.limit - 1 - load.answered
+          const keys = charge.map(({ key }) => key)
+          expect(await remainingOf(store, ample, keys)).toEqual(keys.map(() => left))
+        })
 
         test('the limit of one of its keys is reached exactly', async () => {
           const store = makeStore()
@@ -87,36 +84,6 @@ export function describeResharding(drivers: readonly string[], kinds: number = C
           expect(allowed).toBe(5000)
           expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
         })
-      })
-
-      describe('a batch for many slots of a node', () => {
-        test.each(['ASK', 'MOVED'])(
-          'is decided once, even if the node answers %s for one of them',
-          async (answer) => {
-            const store = makeStore()
-            const keys = keysApart(client, 'key', 60)
-            const moved = keys[30] as string
-            const ofOneNode = keys.filter((key) => masterOf(client, key) === masterOf(client, moved))
-            expect(ofOneNode).toHaveLength(20)
-            await store.charge(keys.map((key) => [part(key, ample)]))
-            const [to, owner] = await otherAndOwner(moved)
-            const move = await cluster.startMove(slotOf(moved), to)
-            await move.migrateKeys()
-            if (answer === 'MOVED') await move.finish()
-            await expect(owner.cli('GET', moved)).rejects.toThrow(answer)
-            for (let taken = 2; taken < 4; taken++) {
-              const verdicts = await store.charge(keys.map((key) => [part(key, ample)]))
-              expect(verdicts.map(({ parts }) => ample.limit - (parts[0]?.remaining ?? 0))).toEqual(
-                keys.map(() => taken),
-              )
-            }
-            expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit - 3]))
-            await store.forget(keyedPolicies(ample, ...keys))
-            expect(new Set(await remainingOf(store, ample, keys))).toEqual(new Set([ample.limit]))
-            if (answer === 'ASK') await move.finish()
-            await cluster.moveSlot(slotOf(moved), owner)
-          },
-        )
       })
     },
   )

@@ -1,3 +1,3 @@
 import { describeRedisExactness } from './redis-exactness.js'
 
-describeRedisExactness('all')
+describeRedisExactness('all', 4, 200)

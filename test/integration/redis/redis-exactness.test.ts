@@ -1,3 +1,3 @@
 import { describeRedisExactness } from './redis-exactness.js'
 
-describeRedisExactness('sample')
+describeRedisExactness('sample', 2, 100)

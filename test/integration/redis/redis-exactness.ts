@@ -6,8 +6,8 @@ import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import type { Extent } from '../../support/store-conformance.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 
-/** Defines the tests of processes that share a Redis. */
-export function describeRedisExactness(extent: Extent): void {
+/** Defines the tests of so many processes that share a Redis, each with so many callers. */
+export function describeRedisExactness(extent: Extent, processes: number, callers: number): void {
   let server: RedisServer
   let program: Bundle
 
@@ -29,7 +29,8 @@ export function describeRedisExactness(extent: Extent): void {
     {
       startProcess: () => fork(program.path, [server.url, DRIVERS[started++ % DRIVERS.length] as string]),
       capabilities: { atomicAcrossKeys: true },
-      callers: 200,
+      processes,
+      callers,
       charges: 5,
     },
     extent,

@@ -1,0 +1,3 @@
+import { ALL_FLEETS, describeClusterExactness } from './cluster-exactness.js'
+
+describeClusterExactness(ALL_FLEETS, 4, 200)

@@ -1,3 +1,0 @@
-import { describeHalfMoved } from './cluster-half-moved.js'
-
-describeHalfMoved('ioredis 6')
