@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
 
 export const TTL_MS = 2000
-export const LIMIT = 100
+export const LIMIT = 40
 
 /** What a process does. */
 export interface Order {

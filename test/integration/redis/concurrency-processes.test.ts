@@ -11,8 +11,8 @@ import { LIMIT, type Order, TTL_MS } from './concurrency-child.js'
 
 const PROCESSES = 4
 /** Of the process that is killed: they last for longer than a ttl before, and are never released. */
-const HELD = 50
-const CALLERS = 40
+const HELD = 20
+const CALLERS = 20
 const HELD_MS = TTL_MS * 1.25
 const AFTER_MS = TTL_MS * 1.5
 

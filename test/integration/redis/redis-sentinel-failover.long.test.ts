@@ -1,4 +1,4 @@
-import { OLDER_SENTINEL_DRIVERS } from './sentinel-drivers.js'
 import { describeFailover } from './sentinel-failover.js'
 
-for (const driver of OLDER_SENTINEL_DRIVERS) describeFailover(driver)
+describeFailover('redis 6')
+describeFailover('redis 5')

@@ -54,12 +54,11 @@ async function opened(client: NodeRedisSentinel): Promise<SentinelClient> {
 const openNodeRedis = (group: RedisSentinel) => opened(createSentinel(optionsOf(group)))
 const openNodeRedis5 = (group: RedisSentinel) => opened(createSentinel5(optionsOf(group)))
 
-/** A driver's name, and how to open its client of a Sentinel group. */
-export type SentinelDriver = readonly [string, (group: RedisSentinel) => Promise<SentinelClient>]
+/** Opens a driver's client of a Sentinel group. */
+type SentinelDriver = (group: RedisSentinel) => Promise<SentinelClient>
 
-export const SENTINEL_DRIVERS: readonly SentinelDriver[] = [
-  ['ioredis 6', openIoredis],
-  ['redis 6', openNodeRedis],
-]
-
-export const OLDER_SENTINEL_DRIVERS: readonly SentinelDriver[] = [['redis 5', openNodeRedis5]]
+export const SENTINEL_DRIVERS = {
+  'ioredis 6': openIoredis,
+  'redis 6': openNodeRedis,
+  'redis 5': openNodeRedis5,
+} as const satisfies Readonly<Record<string, SentinelDriver>>

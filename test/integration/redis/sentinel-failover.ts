@@ -9,12 +9,12 @@ import { until } from '../../support/servers/wait.js'
 import { connect } from './connect.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 import { atRest } from './rest.js'
-import type { SentinelClient, SentinelDriver } from './sentinel-drivers.js'
+import { SENTINEL_DRIVERS, type SentinelClient } from './sentinel-drivers.js'
 
-const CALLERS = 50
+const CALLERS = 10
 const NEVER_USED_UP = consecutive({ limit: 1_000_000_000 })
 /** Half of it is taken before the master is killed, the rest after the failover. */
-const LIMITED = consecutive({ limit: 4000 })
+const LIMITED = consecutive({ limit: 1000 })
 /** All of it is taken before, and the replica knows. */
 const USED_UP = consecutive({ limit: 100 })
 
@@ -32,7 +32,7 @@ class Tally {
 }
 
 /** Defines the tests of a driver's client while the master of a Sentinel group fails. */
-export function describeFailover([driver, open]: SentinelDriver): void {
+export function describeFailover(driver: keyof typeof SENTINEL_DRIVERS): void {
   describe(`with a client of ${driver},`, () => {
     let group: RedisSentinel
     let client: SentinelClient
@@ -41,7 +41,7 @@ export function describeFailover([driver, open]: SentinelDriver): void {
 
     beforeAll(async () => {
       group = await startRedisSentinel()
-      client = await open(group)
+      client = await SENTINEL_DRIVERS[driver](group)
       replica = await connect(group.replica.url)
       store = client.store
     }, INSTALL_TIMEOUT_MS)
