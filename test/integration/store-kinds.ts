@@ -11,9 +11,11 @@ import type { Kind } from './sql/database-kind.js'
 import { mariadb } from './sql/mariadb-kind.js'
 import { postgres } from './sql/postgres-kind.js'
 
+export type StoreName = 'memory' | 'Redis' | 'Redis Cluster' | 'memcached' | 'MariaDB' | 'PostgreSQL'
+
 /** A kind of store, on one server. */
 export interface StoreKind {
-  readonly name: string
+  readonly name: StoreName
   /**
    * Whether a charge of several keys is decided in one moment. Without it charges that cross may deny each
    * other.
@@ -105,3 +107,8 @@ export const STORES: readonly StoreKind[] = [
   { name: 'MariaDB', isAtomic: true, start: onSql(mariadb) },
   { name: 'PostgreSQL', isAtomic: true, start: onSql(postgres) },
 ]
+
+/** Some of the stores. */
+export function kindsNamed(...names: readonly StoreName[]): StoreKind[] {
+  return names.map((name) => STORES.find((kind) => kind.name === name) as StoreKind)
+}

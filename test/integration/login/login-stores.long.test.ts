@@ -1,6 +1,4 @@
 import { STORES } from '../store-kinds.js'
 import { describeGuard } from './login-stores.js'
 
-const OTHERS = ['Redis Cluster', 'MariaDB', 'PostgreSQL']
-
-for (const store of STORES) if (OTHERS.includes(store.name)) describeGuard(store, 'all')
+for (const store of STORES) if (store.name !== 'Redis') describeGuard(store, 'all')

@@ -1,7 +1,5 @@
-import { STORES } from '../store-kinds.js'
+import { kindsNamed } from '../store-kinds.js'
 import { describeGuard } from './login-stores.js'
 
-/** The others have a sample here, and all tests in `npm run test:long`. */
-const IN_FULL = ['memory', 'Redis', 'memcached']
-
-for (const store of STORES) describeGuard(store, IN_FULL.includes(store.name) ? 'all' : 'sample')
+for (const store of kindsNamed('Redis')) describeGuard(store, 'all')
+for (const store of kindsNamed('memcached')) describeGuard(store, 'sample')

@@ -94,7 +94,7 @@ async function times(count: number, attempt: () => Promise<Answer>): Promise<num
 const countStatus = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status).length
 
-/** Defines the tests of a guard on a store: all, or those of concurrent attempts and of what a success clears. */
+/** Defines the tests of a guard on a store: all, or those in which stores differ most. */
 export function describeGuard({ name, isAtomic, start }: StoreKind, extent: Extent): void {
   describe(`a guard on ${name}`, () => {
     let started: Started
@@ -178,6 +178,13 @@ export function describeGuard({ name, isAtomic, start }: StoreKind, extent: Exte
       expect((await one.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
     })
 
+    // On memcached these keys and states were too long for the items by which it is watched for losses.
+    test('enforces the default limits', async () => {
+      const own = await login({ limits: {} })
+      expect(await times(7, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429, 429])
+      expect((await own.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
+    })
+
     if (extent === 'all') describeMore()
 
     function describeMore(): void {
@@ -231,13 +238,6 @@ export function describeGuard({ name, isAtomic, start }: StoreKind, extent: Exte
         expect(own.reached).toHaveLength(2)
         expect((await own.attempt('ada', RIGHT)).status).toBe(200)
         expect(await leftOf(own, 'ada', ATTACKER)).toMatchObject({ 'account-and-address': 0 })
-      })
-
-      // On memcached these keys and states were too long for the items by which it is watched for losses.
-      test('enforces the default limits', async () => {
-        const own = await login({ limits: {} })
-        expect(await times(7, () => own.attempt('ada', WRONG))).toEqual([401, 401, 401, 401, 401, 429, 429])
-        expect((await own.attempt('ada', RIGHT, ATTACKER)).status).toBe(200)
       })
 
       test('locks an account after failures in a row, calls onLockout once, and unlocks by forget', async () => {

@@ -1,0 +1,3 @@
+import { describeByHand } from './by-hand-stores.js'
+
+describeByHand('Redis Cluster', 'MariaDB')

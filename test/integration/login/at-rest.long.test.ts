@@ -1,0 +1,3 @@
+import { describeAtRest } from './at-rest.js'
+
+describeAtRest('Redis Cluster', 'MariaDB', 'PostgreSQL')
