@@ -5,8 +5,8 @@ import { groupBy } from '../../src/util/group-by.js'
 const POLICY = /tokenBucket|slidingWindow|fixedWindow from the first request|fixedWindow|consecutive/g
 
 /**
- * Which tests of the store contract: all, or a sample. Each driver and each kind of server has all of them
- * once; their other combinations have the sample, and all of them in `npm run test:long`.
+ * Which tests of the store contract: all, or a sample. Each kind of server has all of them with one driver;
+ * other drivers have the sample or nothing, and all of them in `npm run test:long`.
  */
 export type Extent = 'all' | 'sample'
 

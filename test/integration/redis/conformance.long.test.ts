@@ -6,7 +6,7 @@ import { describeConformance } from './conformance.js'
 import { DRIVERS } from './drivers.js'
 import { useRedis } from './use-redis.js'
 
-// All tests for the drivers and servers of which `npm test` runs a sample.
+// All tests for the drivers and servers of which `npm test` runs a sample or nothing.
 
 const redis = useRedis()
 let valkey: RedisServer

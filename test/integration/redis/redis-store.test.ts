@@ -14,7 +14,6 @@ import { useRedis } from './use-redis.js'
 const CONFORMING = [
   ['ioredis 6', 'all'],
   ['redis 6', 'sample'],
-  ['redis 5', 'sample'],
 ] as const
 
 const redis = useRedis()
@@ -31,11 +30,11 @@ describe('redisStore', () => {
   })
 
   test.each(LONG_POLICIES)(
-    'decides 20,000 charges of one key in one tick exactly, with a %s',
+    'decides 5,000 charges of one key in one tick exactly, with a %s',
     async (_, policyOf) => {
       const store = redisStore(redis.client)
       const policy = policyOf(3000)
-      const calls = Array.from({ length: 20_000 }, () => store.charge([[part('hot', policy)]]))
+      const calls = Array.from({ length: 5000 }, () => store.charge([[part('hot', policy)]]))
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
       expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
     },

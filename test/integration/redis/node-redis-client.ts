@@ -1,0 +1,153 @@
+import { createLimiter, fixedWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
+import { createClient } from 'redis'
+import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  chargeOne,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../../src/testing/conformance/store-calls.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { listenForWarnings } from '../../support/warnings.js'
+import { NODE_REDIS, type NodeRedis, type NodeRedisOptions, nodeRedisConnections } from './node-redis.js'
+import { causeOf, failureOf } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 5, window: LONG })
+
+/** Defines the tests of clients of some versions of node-redis. */
+export function describeNodeRedisClient(...versions: string[]): void {
+  let server: RedisServer
+  let warnings: () => unknown[]
+
+  beforeAll(async () => {
+    server = await startRedis({ own: true })
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => server?.stop())
+
+  beforeEach(async () => {
+    warnings = listenForWarnings()
+    await server.cli('FLUSHALL')
+  })
+
+  afterEach(() => jest.restoreAllMocks())
+
+  describe.each(NODE_REDIS.filter(([version]) => versions.includes(version)))(
+    'with a client of %s',
+    (_, make) => {
+      const { create, connected, endAll } = nodeRedisConnections(() => server, make)
+      afterEach(endAll)
+
+      test.each(LONG_POLICIES)('charges, refunds and forgetting work: %s', async (_name, policyOf) => {
+        const { client, store } = await connected()
+        const counted = policyOf(5)
+        const verdicts = await Promise.all(
+          Array.from({ length: 300 }, () => chargeOne(store, part('key', counted))),
+        )
+        expect(allowedCount(verdicts)).toBe(5)
+        const taken = { ...part('key', counted, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }
+        await store.refund([{ ...taken, resetAtMs: Number.POSITIVE_INFINITY }])
+        expect(await remainingOf(store, counted, ['key'])).toEqual([2])
+        await client.sendCommand(['SCRIPT', 'FLUSH'])
+        expect(await takeOne(store, 'key', counted)).toMatchObject({ allowed: true, remaining: 1 })
+        await store.forget(keyedPolicies(policy, 'key'))
+        expect(await remainingOf(store, counted, ['key'])).toEqual([5])
+      })
+
+      test.each<[string, NodeRedisOptions]>([
+        ['RESP 2', { RESP: 2 }],
+        ['RESP 3', { RESP: 3 }],
+        ['strings as strings', { commandOptions: { typeMapping: { 36: String } } }],
+        [
+          'arrays as sets, numbers as strings',
+          { RESP: 3, commandOptions: { typeMapping: { 42: Set, 58: String } } },
+        ],
+        ['commands in front of all others', { commandOptions: { asap: true } }],
+      ])("whatever the user's own commands have, charges are decided: %s", async (_options, options) => {
+        const { client, store } = await connected(options)
+        const calls = Array.from({ length: 20 }, (_each, i) =>
+          store.charge([[part('key', policy, 1 + (i % 2))]]),
+        )
+        const verdicts = (await Promise.all(calls)).flat()
+        expect(verdicts.map(({ allowed }) => allowed)).toEqual(
+          [true, true, true, ...Array(17).fill(false)].map((allowed, i) => allowed || i === 4),
+        )
+        await store.charge([[part('a', policy)], [part('b', policy), part('a', policy)]])
+        expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
+        await client.sendCommand(['SET', 'foreign', 'text'])
+        await expect(chargeOne(store, part('foreign', policy))).rejects.toThrow('foreign')
+        const text = await client.sendCommand(['GET', 'foreign'])
+        expect(text).toBe('text') // its own commands keep their options
+      })
+
+      test('a full queue rejects charges, and they take nothing', async () => {
+        const { store } = await connected({ commandsQueueMaxLength: 10 })
+        const policies = Array.from({ length: 20 }, (_each, i) => fixedWindow({ limit: i + 1, window: LONG }))
+        const calls = policies.map((one, i) => store.charge([[part(`key-${i}`, one)]])) // a script each
+        const failed = (await Promise.allSettled(calls)).flatMap(({ status }, i) =>
+          status === 'rejected' ? [i] : [],
+        )
+        expect(failed).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
+        expect(causeOf(await failureOf(calls[10] as Promise<unknown>))).toContain('queue is full')
+        expect(await server.cli('DBSIZE')).toBe('10')
+      })
+
+      test('closing leaves it usable', async () => {
+        const { client, store } = await connected()
+        const limiter = createLimiter<string>({ store, policy, key: (value) => value })
+        await limiter.charge('somebody')
+        await limiter.close()
+        await store.close?.()
+        expect(await client.ping()).toBe('PONG')
+      })
+
+      test('a client without an error listener causes one warning at the first charge, as it would end the process', async () => {
+        const bare = make(server.url, {})
+        await bare.connect()
+        try {
+          const stores = [redisStore(bare), redisStore(bare)]
+          expect(warnings()).toEqual([])
+          for (const store of stores) await takeOne(store, 'key', policy)
+          expect(warnings()).toEqual(['HEADGATE_REDIS_NO_ERROR_LISTENER'])
+          expect(bare.listenerCount('error')).toBe(0)
+        } finally {
+          bare.destroy()
+        }
+      })
+
+      test('a client with an error listener causes no warning', async () => {
+        const { store } = await connected()
+        await takeOne(store, 'key', policy)
+        expect(warnings()).toEqual([])
+      })
+
+      test('stores that share a client share its listeners', async () => {
+        const { client } = create()
+        for (let i = 0; i < 20; i++) redisStore(client)
+        expect(client.listenerCount('ready')).toBe(1)
+      })
+    },
+  )
+
+  test('the prefix of a client of redis 6 is respected', async () => {
+    const { connected, endAll } = nodeRedisConnections(
+      () => server,
+      (url, options) => createClient({ url, ...options } as object) as NodeRedis,
+    )
+    const { store } = await connected({ keyPrefix: 'app:' })
+    const plain = (await connected()).store
+    const { atMs } = await chargeOne(store, part('a', policy, 3), part('b', policy, 1))
+    await plain.charge([[part('a', policy, 5)]])
+    expect((await server.cli('KEYS', '*')).split('\n').sort()).toEqual(['a', 'app:a', 'app:b'])
+    await store.refund([{ ...part('a', policy, 1), takenAtMs: atMs }])
+    expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
+    await store.forget(keyedPolicies(policy, 'a', 'b'))
+    expect(await server.cli('KEYS', '*')).toBe('a')
+    expect(await remainingOf(plain, policy, ['a'])).toEqual([0])
+    endAll()
+  })
+}

@@ -1,0 +1,178 @@
+import { once } from 'node:events'
+import { fixedWindow, type Store } from 'headgate'
+import { Redis } from 'ioredis'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import {
+  allowedCount,
+  keyedPolicies,
+  part,
+  remainingOf,
+  takeOne,
+} from '../../../src/testing/conformance/store-calls.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { type Client, connections, VERSIONS } from './clients.js'
+import { causeOf, failureOf, outcomeOf } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 1000, window: LONG })
+
+/** Defines the tests of clients of some versions of ioredis that connect. */
+export function describeConnecting(...versions: string[]): void {
+  let server: RedisServer
+
+  beforeAll(async () => {
+    server = await startRedis({ own: true })
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => server?.stop())
+
+  beforeEach(async () => {
+    if (server.pid === undefined) await server.restart()
+    await server.cli('FLUSHALL')
+  })
+
+  const charge = (store: Store) => store.charge([[part('key', policy)]])
+  const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
+
+  describe.each(VERSIONS.filter(([version]) => versions.includes(version)))(
+    'with a client of %s',
+    (_, make) => {
+      const { open, connected, endAll } = connections(() => server, make)
+      afterEach(endAll)
+
+      describe('an application that starts first', () => {
+        test('has its charges answered by the first connection, however many they are', async () => {
+          const { store } = open()
+          const calls = Array.from({ length: 2000 }, () => charge(store))
+          expect(allowedCount((await Promise.all(calls)).flat())).toBe(1000)
+        })
+
+        test('sees charges fail at once while the server is down, and none of them was taken', async () => {
+          await server.kill()
+          const { client, store } = open()
+          const early = outcomeOf(charge(store), 20_000) // may wait for the first connection
+          for (let i = 0; i < 5; i++) {
+            await until('the client is reconnecting', () => client.status === 'reconnecting', { everyMs: 1 })
+            expect((await failureOf(charge(store))).message).toMatch(/not connected \((re)?connecting\)/)
+          }
+          await server.restart()
+          await until('the client is ready', () => client.status === 'ready')
+          const { verdict, error } = await early
+          expect(verdict ?? error).toMatchObject(verdict ? { allowed: true } : { name: 'StoreError' })
+          expect(await takenOf(store)).toBe(verdict ? 1 : 0)
+          expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
+        })
+
+        test('sees charges fail at once, even after some that have waited from the start', async () => {
+          await server.kill('SIGSTOP') // the connection is made, and nobody answers
+          const { client, store } = open({ maxRetriesPerRequest: null })
+          await until('the client is connecting', () => client.status === 'connect', { everyMs: 1 })
+          const early: ReturnType<typeof outcomeOf>[] = []
+          for (let i = 0; i < 5; i++) {
+            early.push(outcomeOf(charge(store), 20_000))
+            await new Promise(setImmediate)
+          }
+          await server.kill('SIGKILL')
+          await until('the client is reconnecting', () => client.status === 'reconnecting', { everyMs: 1 })
+          const late = outcomeOf(charge(store), 1000)
+          expect(await late).toMatchObject({ error: { name: 'StoreError' } })
+          await server.restart()
+          const answered = (await Promise.all(early)).filter(({ verdict }) => verdict !== undefined)
+          await until('the client is ready', () => client.status === 'ready')
+          expect(await takenOf(store)).toBe(answered.length)
+        })
+
+        test('sees charges fail without an offline queue until the client is ready, and none was taken', async () => {
+          const { client, store } = open({ enableOfflineQueue: false })
+          expect(causeOf(await failureOf(charge(store)))).toContain('enableOfflineQueue')
+          await until('the client is ready', () => client.status === 'ready')
+          expect(await takenOf(store)).toBe(0)
+          expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
+        })
+
+        test('sees charges fail when the client gives up', async () => {
+          await server.kill()
+          const { store } = open({ retryStrategy: () => null })
+          expect(causeOf(await failureOf(charge(store)))).toContain('closed')
+          expect((await failureOf(charge(store))).message).toContain('not connected (end)')
+        })
+
+        test('sees charges fail when the client lacks the password', async () => {
+          const { client: admin } = await connected()
+          await admin.config('SET', 'requirepass', 'secret')
+          try {
+            const { store } = open({ retryStrategy: () => null })
+            expect(causeOf(await failureOf(charge(store)))).toMatch(/NOAUTH|closed/)
+          } finally {
+            await admin.config('SET', 'requirepass', '')
+          }
+        })
+      })
+
+      describe('a client that was ended', () => {
+        test.each<[string, (client: Client) => unknown]>([
+          ['disconnect', (client) => client.disconnect()],
+          ['quit', (client) => client.quit()],
+        ])('by %s fails charges at once, and works when it is connected again', async (_how, end) => {
+          const { client, store } = await connected()
+          await takeOne(store, 'key', policy)
+          await end(client)
+          const atOnce = outcomeOf(charge(store))
+          await until('the client has ended', () => client.status === 'end', { everyMs: 1 })
+          expect((await failureOf(charge(store))).message).toContain('not connected (end)')
+          expect((await failureOf(store.forget(keyedPolicies(policy, 'key')))).message).toContain(
+            'not connected (end)',
+          )
+          await client.connect()
+          const { verdict, error } = await atOnce
+          expect(verdict ?? error).toMatchObject(verdict ? { allowed: true } : { name: 'StoreError' })
+          expect(await takenOf(store)).toBe(verdict ? 2 : 1)
+        })
+
+        test('before it was ever connected fails charges at once', async () => {
+          const { client, store } = open({ lazyConnect: true })
+          client.disconnect()
+          expect((await failureOf(charge(store))).message).toContain('not connected (end)')
+        })
+
+        test('with charges in flight rejects them, and they were taken once or not at all', async () => {
+          const { client, store } = await connected()
+          const calls = Array.from({ length: 100 }, () => outcomeOf(charge(store)))
+          await new Promise(setImmediate)
+          const ended = once(client, 'end')
+          client.disconnect()
+          const outcomes = await Promise.all(calls)
+          for (const { verdict, error } of outcomes) {
+            expect(verdict ?? error).toMatchObject(verdict ? { allowed: true } : { name: 'StoreError' })
+          }
+          await ended
+          await client.connect()
+          expect(await takenOf(store)).toBeGreaterThanOrEqual(
+            outcomes.filter(({ verdict }) => verdict).length,
+          )
+          expect(await takenOf(store)).toBeLessThanOrEqual(100)
+        })
+      })
+
+      test('a client that only listens (RESP 2) fails charges with its reason, and none was taken', async () => {
+        const { client, store } = await connected({ protocol: 2 })
+        await takeOne(store, 'key', policy)
+        await client.subscribe('news')
+        expect(causeOf(await failureOf(charge(store)))).toContain('subscriber mode')
+        await client.unsubscribe('news')
+        expect(await takenOf(store)).toBe(1)
+      })
+    },
+  )
+
+  test('a client of ioredis 6 that also listens (RESP 3) charges like any other', async () => {
+    const make = ({ host, port }: RedisServer) =>
+      new Redis({ host, port, autoResendUnfulfilledCommands: false })
+    const { connected, endAll } = connections(() => server, make)
+    const { client, store } = await connected()
+    await client.subscribe('news')
+    expect((await takeOne(store, 'key', policy)).remaining).toBe(policy.limit - 1)
+    endAll()
+  })
+}

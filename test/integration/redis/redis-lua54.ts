@@ -1,0 +1,199 @@
+import * as fc from 'fast-check'
+import {
+  ban,
+  concurrency,
+  consecutive,
+  fixedWindow,
+  type Part,
+  type Policy,
+  type Refund,
+  type State,
+  type Store,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { redisStore } from 'headgate/redis'
+import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
+import { changeState } from '../../../src/stores/shared/change-state.js'
+import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
+import { renewUnits } from '../../../src/stores/shared/renew-units.js'
+import { decodeState } from '../../../src/stores/shared/state-codec.js'
+import { figures, part } from '../../../src/testing/conformance/store-calls.js'
+import { type LuaServer, startLuaServer } from '../../support/lua/lua-server.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+
+const MOST = Number.MAX_SAFE_INTEGER
+const BUCKET = tokenBucket({ capacity: 5, refill: 7, every: '1s' })
+/** A cost whose time, in a product of integers of 64 bits, is that of a cost of 1. */
+const WRAPPING_COST = 2 ** 52 + 1
+const WRAPPING = tokenBucket({ capacity: 5, refill: 1, every: 2 ** 12 })
+const SLIDING = slidingWindow({ limit: 6, window: '997ms', slices: 3 })
+const FIXED = fixedWindow({ limit: 3, window: '700ms' })
+const FIRST = fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' })
+const CONSECUTIVE = consecutive({ limit: 4 })
+const POLICIES: readonly Policy[] = [
+  ...[BUCKET, SLIDING, FIXED, FIRST, CONSECUTIVE, concurrency({ limit: 4, ttl: '1s' })],
+  WRAPPING,
+  slidingWindow({ limit: MOST, window: '1d', slices: 1 }),
+  fixedWindow({ limit: MOST, window: '1h' }),
+  ban(BUCKET, { after: 1, within: '1s', for: [200, 500], onAttempt: 'restart' }),
+  ban(SLIDING, { after: 2, within: 900, for: [300, 1100] }),
+  ban(FIXED, { after: 2, within: 900, for: [300] }),
+  ban(FIRST, { after: 2, within: 900, for: [300, 1100] }),
+  ban(CONSECUTIVE, { after: 1, within: 900, for: [300, 1100] }),
+]
+
+interface Taking {
+  readonly owner: string
+  /** The policy by its place, so that a counterexample can be read. */
+  readonly policy: number
+  readonly cost: number
+}
+
+type Step =
+  | { readonly charges: readonly (readonly Taking[])[] }
+  | { readonly [change in 'refund' | 'renew']: number }
+  | { readonly update: Taking }
+  | { readonly forget: Taking }
+  | { readonly advanceUs: number }
+
+const taking: fc.Arbitrary<Taking> = fc.record({
+  owner: fc.constantFrom('a', 'b'),
+  policy: fc.nat(POLICIES.length - 1),
+  cost: fc.oneof({ weight: 8, arbitrary: fc.nat(4) }, fc.constantFrom(MOST, WRAPPING_COST)),
+})
+const charge = fc.oneof(
+  taking.map((one) => [one]),
+  fc.array(taking, { minLength: 1, maxLength: 4 }),
+)
+const steps = fc.array(
+  fc.oneof<fc.WeightedArbitrary<Step>[]>(
+    { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { minLength: 1, maxLength: 6 }) }) },
+    { weight: 2, arbitrary: fc.record({ refund: fc.nat(99) }) as fc.Arbitrary<Step> },
+    { weight: 2, arbitrary: fc.record({ renew: fc.nat(99) }) as fc.Arbitrary<Step> },
+    { weight: 1, arbitrary: fc.record({ update: taking }) },
+    { weight: 1, arbitrary: fc.record({ forget: taking }) },
+    { weight: 4, arbitrary: fc.record({ advanceUs: fc.oneof(fc.nat(400_000), fc.nat(3_000_000)) }) },
+  ),
+  { minLength: 10, maxLength: 30 },
+)
+
+const START_US = 1_790_000_000_123_457
+
+const policyOf = ({ policy }: Taking) => POLICIES[policy] as Policy
+const partOf = (one: Taking): Part => part(`${one.owner}:${one.policy}`, policyOf(one), one.cost)
+
+/** Defines the tests of scripts in Lua 5.4, with so many random traces. */
+export function describeLua54(traces: number): void {
+  describe.each(['integers', 'floats'] as const)('in Lua 5.4, where JSON has %s', (numbers) => {
+    let server: LuaServer
+
+    beforeAll(async () => {
+      server = await startLuaServer(numbers)
+    }, INSTALL_TIMEOUT_MS)
+    afterAll(() => server?.stop())
+
+    test('each script leaves the states that the TypeScript policies come to', async () => {
+      expect(new Set(POLICIES.map(({ kind }) => kind))).toEqual(new Set(Object.keys(LUA_POLICIES)))
+      const store = redisStore(server.client)
+      let trace = 0
+      await fc.assert(
+        fc.asyncProperty(steps, (each) => follow(each, server, store, `${trace++}:`)),
+        { numRuns: traces, endOnFailure: true },
+      )
+    })
+
+    test('a cost whose time has more than 64 bits is denied', async () => {
+      const store = redisStore(server.client)
+      const costly = part('wrapping', WRAPPING, WRAPPING_COST)
+      for (const charge of [[costly], [costly, part('other', FIXED)]]) {
+        expect(await store.charge([charge])).toMatchObject([{ allowed: false }])
+        expect(await server.read('wrapping')).toBeUndefined()
+      }
+    })
+
+    test('a key that holds a state of another policy fails, and is left alone', async () => {
+      const store = redisStore(server.client)
+      await store.charge([[part('key', CONSECUTIVE, 3)]])
+      await expect(store.charge([[part('key', FIXED)]])).rejects.toThrow('something other than a state')
+      expect(decodeState(await server.read('key'))).toEqual([3])
+    })
+  })
+
+  test('the server fails a script that names a key which it does not declare', async () => {
+    const server = await startLuaServer('floats')
+    const run = (key: string) =>
+      server.client.callBuffer('eval', `return redis.call('EXISTS', ${key})`, '1', 'key')
+    expect(await run('KEYS[1]')).toBe(0)
+    await expect(run("'other'")).rejects.toThrow('undeclared key')
+    await server.stop()
+  })
+}
+
+/** Takes the steps through the store, and through the policies. All states are compared after each step. */
+async function follow(
+  trace: readonly Step[],
+  server: LuaServer,
+  store: Store,
+  prefix: string,
+): Promise<void> {
+  const states = new Map<string, { readonly policy: Policy; state: State | undefined }>()
+  const taken: Required<Refund>[] = []
+  const stateOf = (key: string) => states.get(key)?.state
+  const withPrefix = (one: Taking): Part => ({ ...partOf(one), key: prefix + partOf(one).key })
+  const put = ({ key, policy }: Part, state: State | undefined) => states.set(key, { policy, state })
+  server.nowUs = Math.max(server.nowUs, START_US)
+
+  for (const step of trace) {
+    const nowMs = server.nowUs / 1000
+    if ('advanceUs' in step) server.nowUs += step.advanceUs
+    else if ('charges' in step) {
+      const charges = step.charges.map((takings) => takings.map(withPrefix))
+      const verdicts = await store.charge(charges)
+      for (const [i, wanted] of charges.entries()) {
+        const { verdict, writes } = evaluateCharge(wanted, stateOf, nowMs)
+        expect(verdicts[i]).toMatchObject({ allowed: verdict.allowed, parts: verdict.parts.map(figures) })
+        for (const one of wanted) put(one, writes.get(one.key)?.state ?? stateOf(one.key))
+        if (!verdict.allowed) continue
+        for (const [j, one] of wanted.entries())
+          taken.push({ ...one, takenAtMs: nowMs, resetAtMs: nowMs + (verdict.parts[j]?.resetAfterMs ?? 0) })
+      }
+    } else if ('update' in step) {
+      const one = withPrefix(step.update)
+      const take = (state: State | undefined, atMs: number) =>
+        one.policy.take(state, atMs, one.cost).next ?? state
+      await store.update?.(one, take)
+      put(one, changeState(one.policy, stateOf(one.key), nowMs, take))
+    } else if ('forget' in step) {
+      const one = withPrefix(step.forget)
+      await store.forget([one])
+      put(one, undefined)
+    } else {
+      const units = taken[(step.refund ?? step.renew) % Math.max(1, taken.length)]
+      if (units === undefined) continue
+      const { key, policy, cost, takenAtMs, resetAtMs } = units
+      const state = stateOf(key)
+      if (step.refund !== undefined) {
+        await store.refund([units])
+        put(units, state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs))
+      } else if (policy.renew !== undefined && cost > 0) {
+        const renewed = renewUnits(units, state, nowMs)
+        expect(await store.renew?.(units)).toBe(renewed.resetAtMs)
+        put(units, renewed.state)
+      }
+    }
+    await expectStates()
+  }
+
+  /** A state that equals a fresh one may be there or not. */
+  async function expectStates(): Promise<void> {
+    const nowMs = server.nowUs / 1000
+    for (const [key, entry] of states) {
+      const held = decodeState(await server.read(key))
+      const isFresh = (state: State | undefined) => entry.policy.take(state, nowMs, 0).resetAfterMs === 0
+      if (isFresh(entry.state)) expect([key, isFresh(held)]).toEqual([key, true])
+      else expect([key, held]).toEqual([key, entry.state])
+      entry.state = held
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fixedWindow, type Store } from 'headgate'
+import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/conformance/store-calls.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { until } from '../../support/servers/wait.js'
+import { breakWhileWaiting } from './break-while-waiting.js'
+import { type Client, connections, VERSIONS } from './clients.js'
+import { failureOf, outcomeOf } from './outcomes.js'
+
+const policy = fixedWindow({ limit: 1_000_000, window: LONG })
+
+/** Defines the tests of connections of some versions of ioredis that break. */
+export function describeReconnecting(...versions: string[]): void {
+  let server: RedisServer
+
+  beforeAll(async () => {
+    server = await startRedis({ own: true })
+  }, INSTALL_TIMEOUT_MS)
+
+  afterAll(() => server?.stop())
+
+  beforeEach(() => server.cli('FLUSHALL'))
+
+  const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
+  const isReady = (client: Client) =>
+    until('the client is ready', () => client.status === 'ready', { everyMs: 1 })
+
+  describe.each(VERSIONS.filter(([version]) => versions.includes(version)))(
+    'a connection of %s that breaks and comes back at once',
+    (_, make) => {
+      const { connected, endAll } = connections(() => server, make)
+      afterEach(endAll)
+
+      test('fails the charges in flight; later ones are answered', async () => {
+        const { client, store } = await connected()
+        await takeOne(store, 'key', policy)
+        for (let round = 0; round < 3; round++) {
+          const lost: ReturnType<typeof failureOf>[] = []
+          await breakWhileWaiting(server, String(await client.client('ID')), () => {
+            for (let i = 0; i < 5; i++) lost.push(failureOf(store.charge([[part('key', policy)]])))
+          })
+          await Promise.all(lost)
+          await isReady(client)
+          expect(await takenOf(store)).toBe(1)
+        }
+      })
+
+      test('fails the refunds and forgets in flight', async () => {
+        const { client, store } = await connected()
+        await takeOne(store, 'key', policy, 2)
+        const lost: ReturnType<typeof failureOf>[] = []
+        await breakWhileWaiting(server, String(await client.client('ID')), () => {
+          lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }])))
+          lost.push(failureOf(store.forget(keyedPolicies(policy, 'key'))))
+        })
+        await Promise.all(lost)
+        await isReady(client)
+        expect(await takenOf(store)).toBe(2)
+        await store.forget(keyedPolicies(policy, 'key'))
+        expect(await takenOf(store)).toBe(0)
+      })
+
+      test('repeatedly under load leaves no charge pending and counts none twice', async () => {
+        const { client, store } = await connected({ retryStrategy: () => 5 })
+        const ends = { allowed: 0, refused: 0, unknown: 0 }
+        let isOver = false
+        const callers = Array.from({ length: 20 }, async () => {
+          while (!isOver) {
+            const { verdict, error } = await outcomeOf(store.charge([[part('key', policy)]]), 2000)
+            if (verdict === undefined) expect({ error }).toMatchObject({ error: { name: 'StoreError' } })
+            const isRefused = String(error).includes('not connected')
+            ends[verdict ? 'allowed' : isRefused ? 'refused' : 'unknown']++
+            if (verdict === undefined) await pause(1)
+          }
+        })
+        const kill = async () => {
+          for (let i = 0; i < 15; i++) {
+            await isReady(client)
+            await pause(15)
+            await server.cli('CLIENT', 'KILL', 'TYPE', 'normal')
+          }
+        }
+        const killing = kill().finally(() => {
+          isOver = true
+        })
+        await Promise.all([...callers, killing])
+        // The client may not have noticed the last loss yet.
+        const taken = await until('charges work again', () => takenOf(store))
+        expect(ends.allowed).toBeGreaterThan(0)
+        expect(taken).toBeGreaterThanOrEqual(ends.allowed)
+        expect(taken).toBeLessThanOrEqual(ends.allowed + ends.unknown)
+      })
+    },
+  )
+}
