@@ -38,16 +38,16 @@ function withClient(options: Omit<ClusterOptions, 'redisOptions'>, run: (client:
 }
 
 test(
-  '20,000 keys charged in one tick are each charged, refunded and forgotten exactly once',
+  '5000 keys charged in one tick are each charged, refunded and forgotten exactly once',
   withClient({}, async (client) => {
     const store = redisStore(client)
-    const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`)
+    const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
     const verdicts = await Promise.all(keys.map((key) => store.charge([[part(key, policy, 2)]])))
-    expect(allowedCount(verdicts.flat())).toBe(20_000)
+    expect(allowedCount(verdicts.flat())).toBe(5000)
     expect(new Set(verdicts.flat().map(({ parts }) => parts[0]?.remaining))).toEqual(new Set([3]))
     const takenAtMs = verdicts[0]?.[0]?.atMs ?? 0
-    await store.refund(keys.slice(0, 10_000).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
-    expect(await countKeys(client)).toBe(10_000)
+    await store.refund(keys.slice(0, 2500).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
+    expect(await countKeys(client)).toBe(2500)
     await store.forget(keyedPolicies(policy, ...keys))
     expect(await countKeys(client)).toBe(0)
   }),

@@ -1,0 +1,3 @@
+import { describeLostNode } from './cluster-lost-node.js'
+
+describeLostNode('redis 6')

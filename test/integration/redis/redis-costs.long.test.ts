@@ -1,0 +1,3 @@
+import { describeCosts } from './redis-costs.js'
+
+describeCosts('all')
