@@ -38,10 +38,13 @@ export function redisReply(url: string, args: readonly (string | number)[]): Pro
 
 /** The same with the reply as text, one line per element. */
 export async function redisText(url: string, args: readonly (string | number)[]): Promise<string> {
-  return [await redisReply(url, args)].flat(Number.POSITIVE_INFINITY).map(textOf).join('\n')
+  return linesOf(await redisReply(url, args)).join('\n')
 }
 
-const textOf = (element: unknown) => (element === null ? '' : String(element))
+function linesOf(reply: Reply): string[] {
+  if (typeof reply === 'object' && reply !== null) return reply.flatMap(linesOf)
+  return [reply === null ? '' : String(reply)]
+}
 
 function encode(args: readonly (string | number)[]): string {
   const bulks = args.map((arg) => `$${Buffer.byteLength(String(arg))}${CR_LF}${arg}${CR_LF}`)
