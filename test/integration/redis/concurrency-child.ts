@@ -43,12 +43,12 @@ function serve(url: string, logPath: string): void {
       if (decision.source !== 'store') throw new Error(`decided by ${decision.source}`)
       if (decision.allowed) {
         write(1)
-        await pause(Math.random() * 60)
+        await pause(Math.random() * 200)
         write(-1)
         await limiter.release(decision)
       } else {
         denied++
-        await pause(5 + Math.random() * 10)
+        await pause(20 + Math.random() * 20)
       }
     }
     return denied
