@@ -2,6 +2,8 @@
 import type { Config } from 'jest'
 
 const NEVER = ['/node_modules/', '<rootDir>/test/e2e/package/consumers/']
+/** The folders whose tests use MariaDB and PostgreSQL: all files share one server of each. */
+const ON_DATABASES = ['mysql', 'postgres', 'sql'].map((name) => `<rootDir>/test/integration/${name}/`)
 
 const common: Config = {
   testEnvironment: 'node',
@@ -35,7 +37,15 @@ export function configFor(length: 'short' | 'long'): Config {
         ...common,
         displayName: 'together',
         testMatch: [`<rootDir>/test/**/*${suffix}.test.ts`],
+        testPathIgnorePatterns: [...NEVER, ...others, '\\.alone\\.test\\.ts$', ...ON_DATABASES],
+      },
+      {
+        ...common,
+        displayName: 'databases',
+        testMatch: ON_DATABASES.map((folder) => `${folder}**/*${suffix}.test.ts`),
         testPathIgnorePatterns: [...NEVER, ...others, '\\.alone\\.test\\.ts$'],
+        globalSetup: '<rootDir>/test/support/servers/shared-databases.cjs',
+        globalTeardown: '<rootDir>/test/support/servers/end-shared-databases.cjs',
       },
       {
         ...common,

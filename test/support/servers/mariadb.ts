@@ -47,7 +47,7 @@ export async function startMariadb({
   args = [],
   own = args.length > 0,
 }: SqlOptions = {}): Promise<SqlServer> {
-  const given = process.env.MYSQL_URL
+  const given = process.env.MYSQL_URL || process.env.HEADGATE_TESTS_MYSQL_URL // the latter is shared by a run
   return given && !own ? useGivenSql(given, GIVER, runSql) : startOwn(args)
 }
 

@@ -57,7 +57,7 @@ export async function startPostgres({
   args = [],
   own = args.length > 0,
 }: SqlOptions = {}): Promise<SqlServer> {
-  const given = process.env.POSTGRES_URL
+  const given = process.env.POSTGRES_URL || process.env.HEADGATE_TESTS_POSTGRES_URL // the latter is shared by a run
   return given && !own ? useGivenSql(given, GIVER, runSql) : startOwn(args)
 }
 

@@ -59,7 +59,7 @@ describe('a store that locks its keys in their order passes', () => {
 })
 
 describe('a store that reads, decides and writes without a lock fails', () => {
-  for (const { name, run } of sampleOf(testsOf(['file', 'none']))) {
+  for (const { name, run } of sampleOf(testsOf(['file', 'none'])).slice(0, 2)) {
     test(name, () => expect(run()).rejects.toThrow(/^(remaining|allowed|units|moreAfterMs)/))
   }
 })

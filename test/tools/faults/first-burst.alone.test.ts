@@ -1,3 +1,0 @@
-import { describeFirstBursts } from './first-burst.js'
-
-describeFirstBursts(['Redis'])
