@@ -57,9 +57,19 @@ export type { BreakerState } from './resilience/breaker-state.js'
 export type { LeaseOptions } from './resilience/lease/options.js'
 export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
+export type {
+  Block,
+  ChangeResult,
+  Operation,
+  Result,
+  Reward,
+  Standing,
+  Take,
+  TakeResult,
+} from './stores/operation.js'
 export {
+  applyOperations,
   applyRefunds,
-  applyUpdate,
   decideCharges,
   type ReadState,
   type StateWrite,
@@ -78,7 +88,6 @@ export type {
   Part,
   PartVerdict,
   Refund,
-  StateChange,
   Store,
   Verdict,
 } from './stores/store.js'

@@ -1,12 +1,11 @@
-import { isBan, longestBanMs, startBan } from '../policies/ban.js'
+import { isBan, longestBanMs } from '../policies/ban.js'
 import { isConcurrency } from '../policies/concurrency.js'
-import { type Policy, takeAtMost } from '../policies/policy.js'
-import type { MemoryStore } from '../stores/memory/contract.js'
-import type { Part, StateChange } from '../stores/store.js'
+import type { Operation } from '../stores/operation.js'
+import type { Part } from '../stores/store.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { adjustDecision, checkDecision, type Decision, type NamedPart } from './decision.js'
-import { requireUpdate, type UnitChanges } from './ledger.js'
+import { requireChange, type UnitChanges } from './ledger.js'
 import { checkedCost, readNames } from './parse-limits.js'
 
 /** Of several limits, those to change. */
@@ -18,7 +17,7 @@ export interface ByHandOptions {
 /**
  * What a limiter changes by hand. Each limit is changed atomically, in every store; `forget` undoes it. A
  * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
- * with `TypeError` for wrong arguments and where a store of your own has no `update`, and with `StoreError`
+ * with `TypeError` for wrong arguments and where your own store has no `apply`, and with `StoreError`
  * where the store failed: the change may have been made then. With a local fallback it was made there, too,
  * unless by `adjust`, which changes a decision where its units were taken. Limits by `concurrency` stay as
  * they are.
@@ -58,6 +57,9 @@ export interface ByHand<Subject> {
   adjust(decision: Decision, actualCost: number, options?: ByHandOptions): MaybePromise<void>
 }
 
+/** An operation, but for its key. */
+type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
+
 /** What changes by hand need of a limiter. */
 interface Context {
   readonly owner: string
@@ -69,7 +71,7 @@ interface Context {
   /** The local fallback, if the limiter has one. */
   readonly fallback:
     | {
-        readonly update: MemoryStore['update']
+        readonly change: (operation: Operation) => void
         /** Gives parts the share of their limits that the fallback grants. */
         readonly scaled: (parts: readonly Part[]) => readonly Part[]
       }
@@ -85,44 +87,35 @@ export function changesByHand<Subject>(context: Context): ByHand<Subject> {
     return context.partsOf(subject, readNames(owner, options, limitNames))
   }
 
-  function updateAll(
-    parts: readonly NamedPart[],
-    changeOf: (policy: Policy) => StateChange,
-  ): MaybePromise<void> {
-    const update = requireUpdate(store)
-    const updateOne = (part: NamedPart) => {
-      const done = update(part, changeOf(part.policy))
+  function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
+    const changeKey = requireChange(store)
+    const applyTo = (part: NamedPart) => {
+      const done = changeKey(operationOn(part, change))
       if (fallback === undefined || !isPromise(done)) return done
       return done.catch((error) => {
-        for (const local of fallback.scaled([part])) fallback.update(local, changeOf(local.policy))
+        for (const local of fallback.scaled([part])) fallback.change(operationOn(local, change))
         throw error
       })
     }
     const rates = parts.filter(({ policy }) => !isConcurrency(policy)) // its units are in use, and no score
-    return thenMaybe(readAll(rates, updateOne), () => {})
+    return thenMaybe(readAll(rates, applyTo), () => {})
   }
 
   return {
     penalize(subject, units, options) {
-      const cost = checkedCost(owner, 'units', units)
-      const penalize = (policy: Policy): StateChange => {
-        return (state, nowMs) => takeAtMost(policy, state, nowMs, cost).step.next ?? state
-      }
-      return thenMaybe(partsOf(subject, options), (parts) => updateAll(parts, penalize))
+      const change = { type: 'take', units: checkedCost(owner, 'units', units) } as const
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
     },
     reward(subject, units, options) {
-      const cost = checkedCost(owner, 'units', units)
-      const reward = (policy: Policy): StateChange => {
-        return (state, nowMs) => state && policy.reward(state, nowMs, cost)
-      }
-      return thenMaybe(partsOf(subject, options), (parts) => updateAll(parts, reward))
+      const change = { type: 'reward', units: checkedCost(owner, 'units', units) } as const
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
     },
     blockFor(subject, duration, options) {
-      const banMs = durationMs(owner, 'duration', duration)
-      const block = (policy: Policy): StateChange => {
-        return (state, nowMs) => startBan(policy, state, nowMs, banMs)
-      }
-      return thenMaybe(partsOf(subject, options), (parts) => updateAll(bansAmong(owner, parts, banMs), block))
+      const forMs = durationMs(owner, 'duration', duration)
+      const change = { type: 'block', forMs } as const
+      return thenMaybe(partsOf(subject, options), (parts) =>
+        applyToAll(bansAmong(owner, parts, forMs), change),
+      )
     },
     adjust(decision, actualCost, options) {
       checkDecision(owner, decision)
@@ -130,6 +123,11 @@ export function changesByHand<Subject>(context: Context): ByHand<Subject> {
       return adjustDecision(decision, checkedCost(owner, 'actualCost', actualCost), names)
     },
   }
+}
+
+/** Returns the operation that changes the key of a part. */
+function operationOn({ key, policy }: Part, change: Change): Operation {
+  return { ...change, key, policy }
 }
 
 /** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */

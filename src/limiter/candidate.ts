@@ -76,7 +76,7 @@ export function createCandidate<Subject>(
     known: new Map(),
   })
   const figures = new CandidateFigures()
-  const { refund, update } = store
+  const { refund, change } = store
 
   /** Makes a call whose failure is only emitted. */
   function attempt<T>(call: () => MaybePromise<T>): MaybePromise<T | undefined> {
@@ -90,7 +90,7 @@ export function createCandidate<Subject>(
     if (parts.length === 0) return UNLIMITED
     const verdict = fromCallback<Verdict>((settle) => store.charge(parts, settle))
     return thenMaybe(verdict, (known) => {
-      return decisionOf(known.source ?? 'store', { charge: parts, verdict: known, refund, update })
+      return decisionOf(known.source ?? 'store', { charge: parts, verdict: known, refund, change })
     })
   }
 

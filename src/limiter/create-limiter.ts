@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
 import { protectStore } from '../resilience/protect-store.js'
-import type { KeyedPolicy, StateChange } from '../stores/store.js'
+import type { Operation, Result } from '../stores/operation.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { type Candidate, createCandidate } from './candidate.js'
@@ -76,7 +76,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     store,
     units,
     fallback,
-    fallbackUnits: unitsOf(fallback),
+    fallbackUnits: { ...unitsOf(fallback), change: changeLocally },
     scaled,
     hold: holdings.hold,
     onStoreError,
@@ -138,17 +138,24 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   }
 
   /** Returns units whose changes let those who wait for them try again. */
-  function unitsOf({ refund, update, renew }: Keeper): Keeper {
+  function unitsOf({ refund, change, renew }: Keeper): Keeper {
     return {
       refund: (refunds) => thenMaybe(refund(refunds), () => waiting.retry(refunds)),
-      update: update && ((keyed, change) => thenMaybe(update(keyed, change), () => waiting.retry([keyed]))),
+      change:
+        change &&
+        ((operation) =>
+          thenMaybe(change(operation), (result) => {
+            waiting.retry([operation])
+            return result
+          })),
       renew,
     }
   }
 
-  function updateLocally(keyed: KeyedPolicy, change: StateChange): void {
-    fallback.update(keyed, change)
-    waiting.retry([keyed])
+  function changeLocally(operation: Operation): Result {
+    const [result] = fallback.apply([operation])
+    waiting.retry([operation])
+    return result as Result
   }
 
   /** Returns the parts of a subject, or those that a decision charged. */
@@ -192,7 +199,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     store: units,
     partsOf,
     fallback:
-      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { update: updateLocally, scaled },
+      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { change: changeLocally, scaled },
   })
   const limiter: Limiter<Subject> = {
     charge,
@@ -256,7 +263,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     limits: known,
     onStoreError,
     share,
-    update: store.update,
+    change: store.change,
     candidateClients: () => candidate?.clients(),
   })
   logIfDebugged(limiter)

@@ -80,8 +80,8 @@ export function chargeDecider<Subject>({
 
   /** Returns the decision on a charge, which holds what it has taken of concurrency limits. */
   function decideBy(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict, keeper: Keeper) {
-    const { refund, update } = keeper
-    const decision = decisionOf(source, { charge, verdict, refund, update })
+    const { refund, change } = keeper
+    const decision = decisionOf(source, { charge, verdict, refund, change })
     return hold(decision, charge, verdict, keeper)
   }
 

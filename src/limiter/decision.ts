@@ -132,8 +132,8 @@ export class ChargeDecision implements Decision, Internals {
 
   [ADJUST](cost: number, limits: readonly string[] | undefined): MaybePromise<void> {
     if (!(#isTaken in this) || !this.#isTaken) return
-    const { charge, verdict, refund, update } = this.#taken
-    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, { refund, update })
+    const { charge, verdict, refund, change } = this.#taken
+    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, { refund, change })
     this.#taken = { charge, verdict, refund, ledger }
     return ledger.adjust(cost, limits)
   }

@@ -91,8 +91,8 @@ class DirectTaken implements Taken {
     return this.units.refund
   }
 
-  get update(): UnitChanges['update'] {
-    return this.units.update
+  get change(): UnitChanges['change'] {
+    return this.units.change
   }
 
   get verdict(): Verdict {

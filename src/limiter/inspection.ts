@@ -8,9 +8,9 @@ import type { Limit } from './read-limit.js'
 
 /** What tools read of a limiter, such as the dashboard. */
 export interface Inspection
-  extends Pick<GuardedStore, 'update'>,
+  extends Pick<GuardedStore, 'change'>,
     Pick<LimiterSettings, 'onStoreError' | 'share'> {
-  /** The store as it was given; `update` is that of the guarded one. */
+  /** The store as it was given; `change` is that of the guarded one. */
   readonly store: Store
   /** What all keys of the limiter begin with. */
   readonly keyHead: string

@@ -1,18 +1,18 @@
 import { isConcurrency } from '../policies/concurrency.js'
-import { takeAtMost } from '../policies/policy.js'
+import type { Operation, Result, TakeResult } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { KeyedPolicy, Part, Refund, StateChange, Verdict } from '../stores/store.js'
+import type { Part, Refund, Verdict } from '../stores/store.js'
 import { isUnsent } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
-/** Changes the state of a key in a store. */
-type Update = (keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>
+/** Applies an operation in a store. */
+type MakeChange = (operation: Operation) => MaybePromise<Result>
 
 /** How the units of a decision are changed where they were taken. */
 export interface UnitChanges {
   readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
   /** Absent where the store has none. */
-  readonly update?: Update | undefined
+  readonly change?: MakeChange | undefined
 }
 
 /** A part with the name of its limit. */
@@ -23,9 +23,9 @@ interface NamedPart extends Part {
 /** What the parts of an adjusted decision have taken, and when. */
 export type Ledger = ReturnType<typeof ledgerOf>
 
-/** Creates the ledger of an allowed charge. Throws a `TypeError` where the store has no `update`. */
+/** Creates the ledger of an allowed charge. Throws a `TypeError` where the store has no `apply`. */
 export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes: UnitChanges) {
-  const update = requireUpdate(changes)
+  const change = requireChange(changes)
   /** What each part took: its charge first, then what adjustments took. */
   const takings = refundsOf(charge, verdict).map((refund): readonly Refund[] => [refund])
   let adjusting: MaybePromise<void>
@@ -40,16 +40,11 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
   const takingsOf = (i: number) => takings[i] as readonly Refund[]
 
   function takeMore(i: number, units: number): MaybePromise<void> {
-    const part = charge[i] as NamedPart
-    let taking: Refund | undefined
-    const done = update(part, (state, nowMs) => {
-      const { step, taken } = takeAtMost(part.policy, state, nowMs, units)
-      const resetAtMs = nowMs + step.resetAfterMs
-      taking = { key: part.key, policy: part.policy, cost: taken, takenAtMs: nowMs, resetAtMs }
-      return step.next ?? state
-    })
-    return thenMaybe(done, () => {
-      takings[i] = [...takingsOf(i), taking as Refund]
+    const { key, policy } = charge[i] as NamedPart
+    return thenMaybe(change({ type: 'take', key, policy, units }), (result) => {
+      const { atMs, taken, resetAfterMs } = result as TakeResult
+      const taking = { key, policy, cost: taken, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
+      takings[i] = [...takingsOf(i), taking]
     })
   }
 
@@ -107,9 +102,9 @@ function split(takings: readonly Refund[], units: number) {
   return { kept, refunds }
 }
 
-/** Returns `update` of a store. Throws a `TypeError` for a store without it. */
-export function requireUpdate({ update }: UnitChanges): Update {
-  if (update !== undefined) return update
-  const fix = 'Write it with applyUpdate, or use a store of headgate.'
-  throw new TypeError(`the limiter's store has no update, which changes by hand need. ${fix}`)
+/** Returns the function that changes keys of a store. Throws a `TypeError` for a store without `apply`. */
+export function requireChange({ change }: UnitChanges): MakeChange {
+  if (change !== undefined) return change
+  const fix = 'Write it with applyOperations, or use a store of headgate.'
+  throw new TypeError(`the limiter's store has no apply, which changes by hand need. ${fix}`)
 }

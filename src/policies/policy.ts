@@ -111,14 +111,3 @@ export function isPolicy(value: unknown): value is Policy {
   const hasMethods = [take, refund, clampToNow, scale].every((method) => typeof method === 'function')
   return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
 }
-
-/** Takes `units` at `nowMs`, or all that is left if that is less. Returns the step, and how many it took. */
-export function takeAtMost(
-  policy: Policy,
-  state: State | undefined,
-  nowMs: number,
-  units: number,
-): { readonly step: Step; readonly taken: number } {
-  const taken = Math.min(units, policy.take(state, nowMs, 0).remaining)
-  return { step: policy.take(state, nowMs, taken), taken }
-}

@@ -22,12 +22,12 @@ interface Denial {
 
 /**
  * The denials of a store, in this process's memory. A charge that was denied stays denied until its
- * `retryAfterMs` is over, and so does one that costs more; only a refund, `forget` or an update ends that sooner.
+ * `retryAfterMs` is over, and so does one that costs more; only a refund, `forget` or an operation ends that sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
   readonly #denials = new RecentMap<Denial>(MIN_KEYS)
-  /** When a key was last refunded, forgotten or updated. */
+  /** When a key was last refunded, forgotten or changed. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
@@ -67,7 +67,7 @@ export class DenialCache {
     }
   }
 
-  /** Drops the denials of keys that are refunded, forgotten or updated. */
+  /** Drops the denials of keys that are refunded, forgotten or changed. */
   invalidate(keys: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
     for (const { key } of keys) {
@@ -122,26 +122,26 @@ export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
  * Creates a store that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
  * also while the store is down. A denial is repeated for `maxMs` at most since its charge was sent.
  *
- * A refund, `forget` and an update invalidate denials, whichever limiter calls them. One in another process
+ * A refund, `forget` and an operation invalidate denials, whichever limiter calls them. One in another process
  * counts here `maxMs` later at the latest.
  */
 export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
   /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
-  async function invalidateFor(keys: readonly KeyedPolicy[], done: MaybePromise<void>): Promise<void> {
+  async function invalidateFor<T>(keys: readonly KeyedPolicy[], done: MaybePromise<T>): Promise<T> {
     cache.invalidate(keys)
     try {
-      await done
+      return await done
     } finally {
       cache.invalidate(keys)
     }
   }
 
-  const { update } = store
+  const { change } = store
   return {
     ...store,
     charge: (charge, settle) => cache.find(charge, maxMs) ?? store.charge(charge, settle),
     refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
     forget: async (keys) => invalidateFor(keys, store.forget(keys)),
-    update: update && (async (keyed, change) => invalidateFor([keyed], update(keyed, change))),
+    change: change && (async (operation) => invalidateFor([operation], change(operation))),
   }
 }

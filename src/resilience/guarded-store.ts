@@ -1,5 +1,6 @@
+import type { Operation, Result } from '../stores/operation.js'
 import { publishToStoreChannel, type StoreOperation, storeChannel } from '../stores/shared/store-channel.js'
-import type { Charge, KeyedPolicy, Refund, StateChange, Store, Verdict } from '../stores/store.js'
+import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { fromCallback, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
@@ -7,16 +8,10 @@ import type { BreakerState } from './breaker-state.js'
 import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
 import { performPerServer } from './per-server.js'
 import { serverBreakers } from './server-breakers.js'
-import {
-  type OnLateVerdict,
-  type OnVerdict,
-  type Operation,
-  operationsOf,
-  PENDING,
-} from './store-operations.js'
+import { type Call, type OnLateVerdict, type OnVerdict, operationsOf, PENDING } from './store-operations.js'
 
 /** Takes the result of a call, or why there is none. */
-export type Settle<Result> = (outcome: Result | StoreError) => void
+export type Settle<Outcome> = (outcome: Outcome | StoreError) => void
 
 /** A store that decides one charge a call, and fails with `StoreError` only. */
 export interface GuardedStore {
@@ -37,8 +32,8 @@ export interface GuardedStore {
    */
   renew(units: Refund, onLate?: Settle<number>): MaybePromise<number>
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
-  /** Changes a state. `undefined` where the store has no `update`. */
-  readonly update: ((keyed: KeyedPolicy, change: StateChange) => MaybePromise<void>) | undefined
+  /** Applies one operation. `undefined` where the store has no `apply`. */
+  readonly change: ((operation: Operation) => MaybePromise<Result>) | undefined
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
   close(): Promise<void>
 }
@@ -84,9 +79,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     onChange(...change)
   })
   const deadlines = new Deadlines(timeoutMs)
-  const { charging, refunding, renewing, forgetting, updating } = operationsOf(store, options)
+  const { charging, refunding, renewing, forgetting, applying } = operationsOf(store, options)
 
-  function run<Item, Result>(operation: Operation<Item, Result>, item: Item, settle: Settle<Result>) {
+  function run<Item, Outcome>(operation: Call<Item, Outcome>, item: Item, settle: Settle<Outcome>) {
     const breaker = breakers.of(operation.keysOf(item))
     const generation = breaker.admit()
     if (generation !== undefined) return send(operation, item, settle, generation)
@@ -95,16 +90,16 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     return undefined
   }
 
-  function send<Item, Result>(
-    operation: Operation<Item, Result>,
+  function send<Item, Outcome>(
+    operation: Call<Item, Outcome>,
     item: Item,
-    settle: Settle<Result>,
+    settle: Settle<Outcome>,
     generation: Generation,
-  ): Result | StoreError | undefined {
+  ): Outcome | StoreError | undefined {
     const sentAtMs = performance.now()
     let answer: unknown
-    let caller: Settle<Result> | undefined = settle // released once settled: it refers to a request
-    const settleOnce: Settle<Result> = (outcome) => {
+    let caller: Settle<Outcome> | undefined = settle // released once settled: it refers to a request
+    const settleOnce: Settle<Outcome> = (outcome) => {
       if (caller === undefined) return
       if (isPublished && storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
       caller(outcome)
@@ -129,10 +124,10 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 
   /** Sends an item once the probe has succeeded. The probe was sent first, so it also times out first. */
-  async function sendAfterProbe<Item, Result>(
-    operation: Operation<Item, Result>,
+  async function sendAfterProbe<Item, Outcome>(
+    operation: Call<Item, Outcome>,
     item: Item,
-    settle: Settle<Result>,
+    settle: Settle<Outcome>,
     breaker: Admission,
   ): Promise<void> {
     const circuitOpen = () => new CircuitOpenError(store.name, breaker)
@@ -142,7 +137,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       isOver = true
       settle(isSent ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen())
     })
-    const settleInTime: Settle<Result> = (outcome) => {
+    const settleInTime: Settle<Outcome> = (outcome) => {
       if (deadlines.stop(deadline)) settle(outcome)
       else if (!isTimeout(outcome)) operation.onLate?.(item, outcome)
     }
@@ -165,13 +160,13 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 
   /** Returns the result read from an answer, or the error that it is; records which. */
-  function outcomeOf<Item, Result>(
-    { read }: Operation<Item, Result>,
+  function outcomeOf<Item, Outcome>(
+    { read }: Call<Item, Outcome>,
     item: Item,
     generation: Generation,
     answer: unknown,
     sentAtMs?: number,
-  ): Result | StoreError {
+  ): Outcome | StoreError {
     try {
       if (answer instanceof Error) throw answer
       const result = read(item, answer, sentAtMs)
@@ -183,11 +178,11 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 
   /** Returns the result read from an answer, or the error that it is, and records neither. */
-  function resultOf<Item, Result>(
-    { read }: Operation<Item, Result>,
+  function resultOf<Item, Outcome>(
+    { read }: Call<Item, Outcome>,
     item: Item,
     answer: unknown,
-  ): Result | StoreError {
+  ): Outcome | StoreError {
     try {
       if (answer instanceof Error) throw answer
       return read(item, answer, undefined)
@@ -206,13 +201,13 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   /** Performs an operation on each server for itself: unlike a charge, it need not be all or nothing. */
   function performEach<Item extends KeyedPolicy>(
-    operation: Operation<readonly Item[], true>,
+    operation: Call<readonly Item[], true>,
     items: readonly Item[],
   ): MaybePromise<void> {
     return performPerServer(store, items, (own) => perform(operation, own))
   }
 
-  function perform<Item>(operation: Operation<Item, true>, item: Item): MaybePromise<void> {
+  function perform<Item>(operation: Call<Item, true>, item: Item): MaybePromise<void> {
     return thenMaybe(
       fromCallback<true>((settle) => run(operation, item, settle)),
       () => {},
@@ -227,7 +222,8 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     refund: (refunds) => performEach(refunding, refunds),
     renew: (units, onLate) => fromCallback<number>((settle) => run(renewing, { units, onLate }, settle)),
     forget: (keys) => performEach(forgetting, keys),
-    update: store.update && ((keyed, change) => perform(updating, { keyed, change })),
+    change:
+      store.apply && ((operation) => fromCallback<Result>((settle) => run(applying, operation, settle))),
     async close() {
       await deadlines.idle()
       try {

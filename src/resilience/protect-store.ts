@@ -1,4 +1,5 @@
 import { type MemoryInternals, type MemoryStore, memoryInternalsOf } from '../stores/memory/contract.js'
+import type { Result } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
@@ -73,9 +74,9 @@ function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore 
       }
     },
     forget: memory.forget,
-    update(keyed, change) {
+    change(operation) {
       try {
-        store.update(keyed, change)
+        return store.apply([operation])[0] as Result
       } catch (cause) {
         throw asStoreError(store.name, cause)
       }

@@ -1,3 +1,4 @@
+import type { Operation, Result, TakeResult } from '../stores/operation.js'
 import type { Charge, PartVerdict, Store, Verdict } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
@@ -13,6 +14,12 @@ export function validateVerdict(store: Store, charge: Charge, verdict: unknown):
   throw new StoreError(store.name, 'the answer is not a valid verdict', { cause: verdict })
 }
 
+/** Returns the result in a store's answer to one operation. Throws a `StoreError` if it is invalid. */
+export function onlyResult(store: Store, operation: Operation, answer: unknown): Result {
+  if (Array.isArray(answer) && answer.length === 1 && isResult(answer[0], operation)) return answer[0]
+  throw new StoreError(store.name, 'the answer is not a list of one valid result', { cause: answer })
+}
+
 /** Returns the time in a store's answer. Throws a `StoreError` if it is invalid. */
 export function validateTime(store: Store, answer: unknown): number {
   if (Number.isFinite(answer)) return answer as number
@@ -23,6 +30,18 @@ function isVerdict(value: unknown, partCount: number): value is Verdict {
   const { allowed, atMs, parts } = (value ?? {}) as Partial<Verdict>
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
   return parts.every(isPartVerdict) && allowed === parts.every((part) => part.allowed)
+}
+
+function isResult(value: unknown, operation: Operation): value is Result {
+  const { type, atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs, taken } = (value ?? {}) as TakeResult
+  if (type !== operation.type || !Number.isFinite(atMs)) return false
+  if (operation.type === 'take' && !(Number.isSafeInteger(taken) && taken >= 0 && taken <= operation.units))
+    return false
+  return (
+    [moreAfterMs, resetAfterMs, bannedForMs].every(isTime) &&
+    Number.isSafeInteger(remaining) &&
+    remaining >= 0
+  )
 }
 
 function isPartVerdict(value: unknown): value is PartVerdict {

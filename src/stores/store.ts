@@ -1,13 +1,9 @@
-import type { Policy, State, Step } from '../policies/policy.js'
+import type { Step } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import type { KeyedPolicy, Operation, Result } from './operation.js'
 import type { StoreError } from './store-error.js'
 
-/** A key and its policy. A key belongs to one policy. */
-export interface KeyedPolicy {
-  /** The complete key, of bounded length; a store uses it as it is. */
-  readonly key: string
-  readonly policy: Policy
-}
+export type { KeyedPolicy } from './operation.js'
 
 /** What a charge takes from one key: `cost` whole units. Cost 0 is a peek. */
 export interface Part extends KeyedPolicy {
@@ -50,14 +46,8 @@ export interface Refund extends Part {
 }
 
 /**
- * Returns the state that replaces a key's, at the store's time; `undefined` removes it. It is pure, and gets the
- * state as `policy.clampToNow` returns it. A store may call it several times: the last call counts.
- */
-export type StateChange = (state: State | undefined, nowMs: number) => State | undefined
-
-/**
  * A store keeps states and decides charges atomically. Its contract, of which `decideCharges`,
- * `applyRefunds` and `applyUpdate` keep all that needs no database:
+ * `applyRefunds` and `applyOperations` keep all that needs no database:
  *
  * - **Missing value**: `undefined` goes to `policy.take`, which reads it as a fresh state.
  * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in
@@ -92,11 +82,11 @@ export interface Store {
   /** Removes the states of these keys, as if they had never been charged. Unknown keys are no error. */
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /**
-   * Changes the state of one key, with no charge of that key in between. A fresh state is removed, as by a
-   * refund. Throws or rejects with what `change` throws, and changes nothing then. A store need not have it:
-   * it is for changes by hand.
+   * Applies operations in order, each with no charge of its key in between, and returns their results in order.
+   * A fresh state is removed, as by a refund. A store need not have it: it is for `penalize`, `reward`,
+   * `blockFor` and `adjust`, and for tools that show what a key has left.
    */
-  update?(key: KeyedPolicy, change: StateChange): MaybePromise<void>
+  apply?(operations: readonly Operation[]): MaybePromise<readonly Result[]>
   /**
    * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.
    * For a store of several servers: each then has its own circuit breaker, so that one that is down keeps no

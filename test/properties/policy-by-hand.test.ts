@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Policy, State } from 'headgate'
 import { longestBanMs, startBan } from '../../src/policies/ban.js'
-import { takeAtMost } from '../../src/policies/policy.js'
+import { applyOperation } from '../../src/stores/shared/apply-operation.js'
 import {
   anyPolicy,
   bannedPolicy,
@@ -77,10 +77,11 @@ test('a penalty takes its units, or all that is left', () => {
       const { state, nowMs } = afterTrace(policy, startMs, trace)
       const units = Math.round(share * policy.limit)
       const before = remaining(policy, state, nowMs)
-      const { step, taken } = takeAtMost(policy, state, nowMs, units)
-      expect(taken).toBe(Math.min(units, before))
-      expect(step.allowed).toBe(true)
-      expect(remaining(policy, stateAfter(state, step.next), nowMs)).toBe(before - taken)
+      const operation = { type: 'take', key: '', policy, units } as const
+      const { state: after, result } = applyOperation(operation, state, nowMs)
+      const taken = Math.min(units, before)
+      expect(result).toMatchObject({ taken, remaining: before - taken })
+      expect(remaining(policy, after, nowMs)).toBe(before - taken)
     }),
     { numRuns: 500 },
   )

@@ -1,5 +1,5 @@
 import { DEFAULT_IPV6_PREFIX } from '../../keys/by-ip.js'
-import { isBan, longestBanMs, startBan } from '../../policies/ban.js'
+import { isBan, longestBanMs } from '../../policies/ban.js'
 import { durationText } from '../../util/durations.js'
 import { InputError } from '../failures.js'
 import type { BlockSettings } from './arguments.js'
@@ -17,7 +17,7 @@ type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
  * whichever of them the limit uses, the others are the keys of nobody. Returns the keys.
  */
 export async function blockIdentity(
-  { update }: StoreConnection,
+  { change }: StoreConnection,
   found: SearchResult,
   settings: Ban,
 ): Promise<readonly FoundKey[]> {
@@ -30,7 +30,7 @@ export async function blockIdentity(
   }
   for (const { key, limit } of keys) {
     const { policy } = limit
-    await update({ key, policy }, (state, nowMs) => startBan(policy, state, nowMs, settings.banMs))
+    await change({ type: 'block', key, policy, forMs: settings.banMs })
   }
   return keys
 }

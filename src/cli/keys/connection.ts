@@ -1,4 +1,5 @@
-import type { KeyedPolicy, StateChange } from '../../stores/store.js'
+import type { Operation, Result } from '../../stores/operation.js'
+import type { KeyedPolicy, Store } from '../../stores/store.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
@@ -10,7 +11,7 @@ export interface StoreConnection {
   /** Sends a command of Redis. */
   send(...words: readonly string[]): Promise<unknown>
   forget(keys: readonly KeyedPolicy[]): Promise<void>
-  update(key: KeyedPolicy, change: StateChange): Promise<void>
+  change(operation: Operation): Promise<Result>
   close(): void
 }
 
@@ -47,6 +48,7 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
   // Loaded here, so that replay does not load it, and no other entry either.
   const { redisStore } = await import('../../redis.js')
   const store = redisStore(driver.client)
+  const { apply } = store as Required<Store>
   const inTime = timeout(TIMEOUT_MS)
 
   async function run<T>(work: Promise<T>): Promise<T> {
@@ -60,7 +62,10 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
   return {
     send: (...words) => run(driver.send(words)),
     forget: (keys) => run(Promise.resolve(store.forget(keys))),
-    update: (key, change) => run(Promise.resolve(store.update?.(key, change))),
+    async change(operation) {
+      const [result] = await run(Promise.resolve(apply([operation])))
+      return result as Result
+    },
     close: driver.close,
   }
 }

@@ -1,4 +1,4 @@
-import { readStanding, type Standing } from '../../stores/shared/read-standing.js'
+import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { isoTime } from '../output.js'
 import type { StoreConnection } from './connection.js'
 import { policyText } from './policy-text.js'
@@ -47,10 +47,10 @@ export async function readStandings(
 }
 
 async function readOne(
-  { update }: StoreConnection,
+  { change }: StoreConnection,
   { limit, identity, key }: FoundKey,
 ): Promise<StandingReport | undefined> {
-  const standing = await readStanding(update, { key, policy: limit.policy })
+  const standing = await readStanding(change, { key, policy: limit.policy })
   if (standing === undefined) return undefined // it has expired meanwhile
   const { remaining, limit: of, resetAfterMs } = standing
   const nowMs = Date.now()
@@ -72,13 +72,13 @@ export function keyReport({ limiter, limit, isCandidate, policy }: StoredLimit, 
   return { limiter, limit: limit ?? null, candidate: isCandidate, policy: policyText(policy), identity }
 }
 
-function reasonOf({ bannedForMs, remaining }: Standing): StandingReport['limited'] {
+function reasonOf({ bannedForMs, remaining }: KeyStanding): StandingReport['limited'] {
   if (bannedForMs > 0) return 'banned'
   return remaining === 0 ? 'exhausted' : null
 }
 
 /** Returns how long a standing stays limited. Nobody knows when units in use are released. */
-function limitedForMs({ bannedForMs, moreAfterMs }: Standing, { policy }: StoredLimit): number {
+function limitedForMs({ bannedForMs, moreAfterMs }: KeyStanding, { policy }: StoredLimit): number {
   if (policy.kind === 'concurrency') return Number.POSITIVE_INFINITY
   return bannedForMs > 0 ? bannedForMs : moreAfterMs
 }

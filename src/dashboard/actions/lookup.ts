@@ -3,12 +3,12 @@ import type { Listing } from '../../limiter/access-rules.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
 import { partOf } from '../../limiter/read-limit.js'
 import { isBan, longestBanMs } from '../../policies/ban.js'
-import { readStanding, type Standing } from '../../stores/shared/read-standing.js'
+import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { messageOf } from '../../stores/store-error.js'
 import type { Watched } from '../figures/limiter-watch.js'
 
 /** What one limit holds of an identity. `Infinity` is `null` in JSON. */
-export interface FoundStanding extends Standing {
+export interface FoundStanding extends KeyStanding {
   readonly limitName: string
   /** The identity as stores keep it. */
   readonly identity: string
@@ -33,20 +33,20 @@ const FIX_BLOCK = 'Block the client after its next request.'
 /** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
-  const { update, limits } = inspection
+  const { change, limits } = inspection
   const bansMs = Array.from(limits.values(), ({ policy }) => policy)
     .filter(isBan)
     .map(longestBanMs)
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
   const known = { limiter, longestBlockMs, ...(listing && { listing }) }
-  if (update === undefined) {
-    const problem = `the store ${inspection.store.name} cannot look up identities: it has no update method`
+  if (change === undefined) {
+    const problem = `the store ${inspection.store.name} cannot look up identities: it has no apply method`
     return { ...known, standings: [], problem }
   }
   try {
     const read = keysOf(watched, text).map(async (part) => {
-      const standing = await readStanding(update, part)
+      const standing = await readStanding(change, part)
       return standing === undefined ? [] : [{ limitName: part.name, identity: part.identity, ...standing }]
     })
     return { ...known, standings: (await Promise.all(read)).flat() }

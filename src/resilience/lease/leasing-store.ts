@@ -140,7 +140,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     },
   }
   const optional = {
-    ...(store.update && { update: store.update.bind(store) }),
+    ...(store.apply && { apply: store.apply.bind(store) }),
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
   }
   const submit = submitOf(store)

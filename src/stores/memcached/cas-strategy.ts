@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import type { Policy, State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
-import { applyOperations, keysOf, type Operation, type Result } from '../shared/apply-operations.js'
+import type { Operation } from '../operation.js'
+import { type AnyOperation, type AnyResult, applyInOrder, keysOf } from '../shared/apply-in-order.js'
 import { keyQueue } from '../shared/key-queue.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
-import type { KeyedPolicy, Refund, StateChange } from '../store.js'
+import type { KeyedPolicy, Refund } from '../store.js'
 import { timeFor } from './clock-skew.js'
 import { removeItem, type Transport } from './connection.js'
 import { contentionError, foreignKeyError, statusError } from './errors.js'
@@ -37,7 +38,7 @@ interface Version {
 export function casStrategy(transport: Transport) {
   const ownVersions = new RecentMap<Version>(MIN_KEYS)
 
-  async function swapState(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+  async function swapState(key: string, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
     const own = takeOwnVersion(key)
     const attempt = async () => trySwap(key, await read(key), operations)
     const results =
@@ -68,10 +69,10 @@ export function casStrategy(transport: Transport) {
   async function trySwap(
     key: string,
     version: Version,
-    operations: readonly Operation[],
-  ): Promise<readonly Result[] | undefined> {
+    operations: readonly AnyOperation[],
+  ): Promise<readonly AnyResult[] | undefined> {
     const nowMs = timeFor(policyOf(operations), version.state, Date.now())
-    const { results, writes } = applyOperations(operations, () => version.state, nowMs)
+    const { results, writes } = applyInOrder(operations, () => version.state, nowMs)
     const [write] = writes.values() // all operations are of one key
     if (write === undefined || write.state === version.state) return version.socket ? undefined : results
     const { policy, state } = write
@@ -88,15 +89,16 @@ export function casStrategy(transport: Transport) {
 
   const run = keyQueue(swapState)
 
-  async function apply(key: string, operation: Operation): Promise<void> {
-    const [failure] = await run(key, [operation])
-    if (failure) throw failure
+  async function runOne(key: string, operation: AnyOperation): Promise<Exclude<AnyResult, Error>> {
+    const [result] = await run(key, [operation])
+    if (result instanceof Error) throw result
+    return result
   }
 
   return {
     charge: run,
-    refund: (key: string, refund: Refund) => apply(key, { refund }),
-    update: (key: string, update: KeyedPolicy, change: StateChange) => apply(key, { update, change }),
+    refund: async (key: string, refund: Refund) => void (await runOne(key, { refund })),
+    apply: (key: string, operation: Operation) => runOne(key, operation),
     async forget(key: string): Promise<void> {
       ownVersions.delete(key)
       await removeItem(transport, key, key)
@@ -105,7 +107,7 @@ export function casStrategy(transport: Transport) {
 }
 
 /** Returns the policy of operations, which are all of one key. */
-function policyOf(operations: readonly Operation[]): Policy {
-  const [only] = keysOf(operations[0] as Operation)
+function policyOf(operations: readonly AnyOperation[]): Policy {
+  const [only] = keysOf(operations[0] as AnyOperation)
   return (only as KeyedPolicy).policy
 }

@@ -1,5 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
-import { applyOperations } from '../shared/apply-operations.js'
+import { applyInOrder } from '../shared/apply-in-order.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
@@ -78,7 +78,7 @@ export function counterStrategy(transport: Transport) {
     await Promise.all(removals).finally(() => slices.invalidate(key))
   }
 
-  return { charge, refund, forget, update: counterUpdater(io, slices) }
+  return { charge, refund, forget, apply: counterUpdater(io, slices) }
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
@@ -112,7 +112,7 @@ export function evaluate(
 ): readonly Verdict[] {
   const { sliceAt, stateOf } = countersOf(policy) as Counters
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const verdicts = applyOperations(charges, () => state, nowMs).results as Verdict[]
+  const verdicts = applyInOrder(charges, () => state, nowMs).results as Verdict[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 

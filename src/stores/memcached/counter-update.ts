@@ -1,15 +1,16 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import { applyOperations, keysOf, type Operation, type Result } from '../shared/apply-operations.js'
+import type { Operation, Result } from '../operation.js'
+import { type AnyOperation, type AnyResult, applyInOrder, keysOf } from '../shared/apply-in-order.js'
 import { keyQueue } from '../shared/key-queue.js'
-import type { KeyedPolicy, StateChange } from '../store.js'
+import type { KeyedPolicy } from '../store.js'
 import type { CounterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
 import { contentionError } from './errors.js'
 import type { SliceCache } from './slice-cache.js'
 
 /**
- * Creates the function that changes the counters of a key as `change` changes the state that they make.
+ * Creates the function that applies operations to the counters of a key, by the state that they make.
  *
  * - A higher count of the present slice is written by compare-and-swap, before anything else, and the change
  *   is tried again if others have counted meanwhile: no unit is taken twice. Earlier slices never rise.
@@ -18,9 +19,9 @@ import type { SliceCache } from './slice-cache.js'
 export function counterUpdater(io: CounterIo, slices: SliceCache) {
   async function attempt(
     key: string,
-    operations: readonly Operation[],
-  ): Promise<readonly Result[] | undefined> {
-    const { policy } = keysOf(operations[0] as Operation)[0] as KeyedPolicy
+    operations: readonly AnyOperation[],
+  ): Promise<readonly AnyResult[] | undefined> {
+    const { policy } = keysOf(operations[0] as AnyOperation)[0] as KeyedPolicy
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const present = counters.sliceAt(nowMs)
@@ -32,7 +33,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     ])
     const counts = [Math.min(version.count + next, policy.limit), ...older]
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
-    const { results, writes } = applyOperations(operations, () => state, nowMs)
+    const { results, writes } = applyInOrder(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key
     const added = write === undefined ? [] : differences(counts, write.state)
     const [raised = 0] = added
@@ -46,16 +47,17 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     return results
   }
 
-  async function runAll(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+  async function runAll(key: string, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
     const results = await retry(() => attempt(key, operations), { isFinal: (done) => done !== undefined })
     if (results === undefined) throw contentionError(key)
     return results
   }
 
   const run = keyQueue(runAll)
-  return async function update(key: string, keyed: KeyedPolicy, change: StateChange): Promise<void> {
-    const [failure] = await run(key, [{ update: keyed, change }])
-    if (failure) throw failure
+  return async function apply(key: string, operation: Operation): Promise<Result> {
+    const [result] = await run(key, [operation])
+    if (result instanceof Error) throw result
+    return result as Result
   }
 }
 

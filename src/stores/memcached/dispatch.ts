@@ -1,8 +1,9 @@
 import type { Policy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
-import type { Result } from '../shared/apply-operations.js'
+import type { Operation, Result } from '../operation.js'
+import type { AnyResult } from '../shared/apply-in-order.js'
 import { batcher } from '../shared/batcher.js'
-import type { Charge, KeyedPolicy, Part, Refund, StateChange, Verdict } from '../store.js'
+import type { Charge, KeyedPolicy, Part, Refund, Verdict } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import type { Transport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
@@ -25,7 +26,7 @@ export function dispatcher(transport: Transport) {
       const decideTogether = async ([key, entries]: [string, [number, Charge][]]) => {
         const own = entries.map(([, charge]) => charge)
         const [{ policy }] = own[0] as [Part]
-        const results: readonly Result[] = await strategyFor(policy)
+        const results: readonly AnyResult[] = await strategyFor(policy)
           .charge(key, own, policy)
           .catch((error: Error) => own.map(() => error))
         for (const [i, [index]] of entries.entries()) answer(index, results[i] as Verdict | Error)
@@ -45,8 +46,8 @@ export function dispatcher(transport: Transport) {
     /** Decides charges of one key each. Charges of the same key in a batch are decided together. */
     charges,
     refund: (refund: Refund) => strategyFor(refund.policy).refund(itemKey(refund.key), refund),
-    update: (keyed: KeyedPolicy, change: StateChange) =>
-      strategyFor(keyed.policy).update(itemKey(keyed.key), keyed, change),
+    apply: async (operation: Operation) =>
+      (await strategyFor(operation.policy).apply(itemKey(operation.key), operation)) as Result,
     forget: ({ key, policy }: KeyedPolicy) => strategyFor(policy).forget(itemKey(key), policy),
     serverOf: (key: string) => transport.serverOf(itemKey(key)),
   }

@@ -1,7 +1,7 @@
 import { withClient } from '../shared/client-of.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { withSubmit } from '../shared/submit.js'
-import { checkCosts, checkRefunds } from '../shared/validate.js'
+import { checkCosts, checkOperations, checkRefunds } from '../shared/validate.js'
 import type { KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
@@ -47,7 +47,10 @@ export function memcachedStore(client: MemcachedClient): Store {
     async forget(keyed: readonly KeyedPolicy[]) {
       await Promise.all(keyed.map(keys.forget))
     },
-    update: keys.update,
+    async apply(operations) {
+      checkOperations('memcachedStore', operations)
+      return Promise.all(operations.map(keys.apply))
+    },
     onLimitsLost: losses.subscribe,
     ...(client.servers.length > 1 && { serverOf: keys.serverOf }),
   }

@@ -1,5 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, StateChange, Store, Verdict } from '../store.js'
+import type { Operation, Result } from '../operation.js'
+import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
 
 /** A store in this process: synchronous, exact, bounded. */
 export interface MemoryStore extends Store {
@@ -8,7 +9,7 @@ export interface MemoryStore extends Store {
   refund(refunds: readonly Refund[]): void
   renew(units: Refund): number
   forget(keys: readonly KeyedPolicy[]): void
-  update(key: KeyedPolicy, change: StateChange): void
+  apply(operations: readonly Operation[]): readonly Result[]
   /** How many keys are stored. */
   readonly size: number
 }

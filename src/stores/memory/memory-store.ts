@@ -1,10 +1,12 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { whole } from '../../util/validate.js'
-import { changeState } from '../shared/change-state.js'
+import type { Operation, Result } from '../operation.js'
+import { applyOperation } from '../shared/apply-operation.js'
 import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
 import { checkRenewal, renewUnits } from '../shared/renew-units.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, StateChange, Verdict } from '../store.js'
+import { checkOperations } from '../shared/validate.js'
+import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
 import { StoreError } from '../store-error.js'
 import { monotonicNow, validateClock } from './clock.js'
 import { KEY_END, type KeyPieces, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
@@ -188,16 +190,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     else overflow.delete(overflowKey(refund))
   }
 
-  function update({ key, policy }: KeyedPolicy, change: StateChange): void {
-    const nowMs = now()
+  function applyOne(operation: Operation, nowMs: number): Result {
+    const { key, policy } = operation
     const isStored = table.seek(key, policy)
-    const state = isStored ? table.read().slice() : undefined
-    const changed = changeState(policy, state, nowMs, change)
-    if (changed === state) return
-    if (changed === undefined) table.remove()
-    else if (isStored) table.write(changed)
-    else if (table.makeRoom(nowMs, 1)) table.add(policy, changed)
+    const before = isStored ? table.read().slice() : undefined
+    const { state, result } = applyOperation(operation, before, nowMs)
+    if (state === before) return result
+    if (state === undefined) table.remove()
+    else if (isStored) table.write(state)
+    else if (table.makeRoom(nowMs, 1)) table.add(policy, state)
     else throw new StoreError('memory', `it holds maxKeys (${maxKeys}) clients, all of them in use`)
+    return result
   }
 
   function renew(units: Refund): number {
@@ -229,7 +232,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     forget(keys) {
       for (const { key, policy } of keys) table.forget({ key, policy })
     },
-    update,
+    apply(operations) {
+      checkOperations('memoryStore', operations)
+      const nowMs = now()
+      return operations.map((operation) => applyOne(operation, nowMs))
+    },
     get size() {
       return table.size
     },

@@ -1,17 +1,18 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
+import type { Result } from '../operation.js'
 import { batcher } from '../shared/batcher.js'
 import { withClient } from '../shared/client-of.js'
 import { crossShardCharge } from '../shared/cross-shard.js'
 import { withExchange } from '../shared/process-exchange.js'
 import { checkRenewal } from '../shared/renew-units.js'
 import { withSubmit } from '../shared/submit.js'
-import { checkCosts, checkRefunds } from '../shared/validate.js'
+import { checkCosts, checkOperations, checkRefunds } from '../shared/validate.js'
 import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
-import { compareAndSwap } from './compare-and-swap.js'
 import { commandError } from './errors.js'
-import { multiPolicyCall, refundCall, renewCall } from './multi-policy-call.js'
+import { multiPolicyCall } from './multi-policy-call.js'
+import { operationCall, type RedisOperation } from './operation-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { redisExchange } from './process-exchange.js'
 import { indexesOf, scriptRunner } from './script-runner.js'
@@ -53,18 +54,19 @@ export function redisStore(client: AnyRedisClient): Store {
     store: 'redis',
     weigh: ({ length }: Charge) => length,
   })
-  const refunder = batcher(scriptRunner(transport, refundCall), BATCHES)
-  const renewer = batcher(scriptRunner(transport, renewCall), BATCHES)
+  const changes = batcher(scriptRunner(transport, operationCall), BATCHES)
+  const applyAll = (operations: readonly RedisOperation[]) =>
+    changes.submitAll(operations.map((operation) => [operation] as const))
 
   async function refund(refunds: readonly Refund[]): Promise<void> {
     checkRefunds('redisStore', refunds)
     checkPolicies(refunds)
-    await refunder.submitAll(refunds.map((refund) => [refund] as const))
+    await applyAll(refunds.map((refund) => ({ ...refund, type: 'refund' })))
   }
 
   async function renew(units: Refund): Promise<number> {
     checkRenewal('redisStore', units)
-    const [resetAtMs] = await renewer.submitAll([[units] as const])
+    const [resetAtMs] = await applyAll([{ ...units, type: 'renew' }])
     return resetAtMs as number
   }
 
@@ -73,7 +75,6 @@ export function redisStore(client: AnyRedisClient): Store {
     checkPolicies(charge)
   }
 
-  const apply = compareAndSwap(transport)
   const { shardOf, serverOf } = transport
   const chargeAcross = shardOf && crossShardCharge({ shardOf, charge: shards.submitAll, refund })
   const store: Store = {
@@ -85,9 +86,10 @@ export function redisStore(client: AnyRedisClient): Store {
     refund,
     renew,
     forget: (keys) => unlink(keys, transport),
-    async update(update, change) {
-      checkPolicies([update])
-      await apply({ update, change })
+    async apply(operations) {
+      checkOperations('redisStore', operations)
+      checkPolicies(operations)
+      return (await applyAll(operations)) as Result[]
     },
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
   }

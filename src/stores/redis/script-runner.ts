@@ -1,7 +1,7 @@
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
 import type { Send } from '../shared/batcher.js'
-import type { Charge } from '../store.js'
+import type { KeyedPolicy } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { readReply, type ScriptCall } from './script-call.js'
@@ -23,7 +23,7 @@ interface GroupCall<Result> {
  * makes one call for each shard of a Cluster, and to a single server one for each group of indexes that
  * `split` returns.
  */
-export function scriptRunner<Item extends Charge, Result>(
+export function scriptRunner<Item extends readonly KeyedPolicy[], Result>(
   { shardOf, serverOf, send }: Transport,
   callFor: (items: readonly Item[]) => ScriptCall<Result>,
   split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [indexesOf(items)],

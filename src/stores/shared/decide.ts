@@ -1,7 +1,8 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, Refund, StateChange, Verdict } from '../store.js'
-import { applyOperations, type Operation, type Writes } from './apply-operations.js'
-import { checkCosts, checkedRead, checkRefunds, checkTime } from './validate.js'
+import type { Operation, Result } from '../operation.js'
+import type { Charge, Refund, Verdict } from '../store.js'
+import { type AnyOperation, applyInOrder, type Writes } from './apply-in-order.js'
+import { checkCosts, checkedRead, checkOperations, checkRefunds, checkTime } from './validate.js'
 
 /** A state for a store to write. */
 export interface StateWrite {
@@ -54,20 +55,23 @@ export function applyRefunds(
 }
 
 /**
- * Returns the states to write for a change of one key's state: at most one. It is pure, as `decideCharges` is.
+ * Returns the results of some operations, and the states to write, at most one for each key. It is pure, as
+ * `decideCharges` is.
  *
- * Throws a `TypeError` for a wrong time or state, as `decideCharges` does, and what `read` and `change` throw.
+ * Throws a `TypeError` for an operation that its policy does not know, for wrong units, and for a wrong time or
+ * state, as `decideCharges` does, and what `read` throws.
  */
-export function applyUpdate(
-  update: KeyedPolicy,
-  change: StateChange,
+export function applyOperations(
+  operations: readonly Operation[],
   read: ReadState,
   nowMs: number,
-): readonly StateWrite[] {
-  return applyAll('applyUpdate', [{ update, change }], read, nowMs).writes
+): { readonly results: readonly Result[]; readonly writes: readonly StateWrite[] } {
+  checkOperations('applyOperations', operations)
+  const { results, writes } = applyAll('applyOperations', operations, read, nowMs)
+  return { results: results as readonly Result[], writes }
 }
 
-function applyAll(owner: string, operations: readonly Operation[], read: ReadState, nowMs: number) {
+function applyAll(owner: string, operations: readonly AnyOperation[], read: ReadState, nowMs: number) {
   checkTime(owner, nowMs)
   const before = new Map<string, State | undefined>()
   const readChecked = checkedRead(owner, read)
@@ -75,7 +79,7 @@ function applyAll(owner: string, operations: readonly Operation[], read: ReadSta
     if (!before.has(key)) before.set(key, readChecked(key, policy))
     return before.get(key)
   }
-  const { results, writes } = applyOperations(operations, readOnce, nowMs)
+  const { results, writes } = applyInOrder(operations, readOnce, nowMs)
   const error = results.find((result) => result instanceof Error)
   if (error !== undefined) throw error
   const changed = Array.from(writes).filter(([key, { state }]) => state !== before.get(key))

@@ -1,11 +1,11 @@
-import type { Operation, Result } from './apply-operations.js'
+import type { AnyOperation, AnyResult } from './apply-in-order.js'
 
 /** Applies operations of one key, in order. Returns a result for each. */
-type Run = (key: string, operations: readonly Operation[]) => Promise<readonly Result[]>
+type Run = (key: string, operations: readonly AnyOperation[]) => Promise<readonly AnyResult[]>
 
 interface Call {
-  readonly operations: readonly Operation[]
-  resolve(results: readonly Result[]): void
+  readonly operations: readonly AnyOperation[]
+  resolve(results: readonly AnyResult[]): void
   reject(reason: unknown): void
 }
 

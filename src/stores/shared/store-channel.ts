@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { StoreError } from '../store-error.js'
 
 /** What a limiter calls a store for. A peek is a charge. */
-export type StoreOperation = 'charge' | 'refund' | 'renew' | 'forget' | 'update'
+export type StoreOperation = 'charge' | 'refund' | 'renew' | 'forget' | 'apply'
 
 /** The limiter that a message is about. */
 interface OfLimiter {

@@ -1,5 +1,8 @@
+import { isBan } from '../../policies/ban.js'
+import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
-import type { Charge, Part, Refund, Store } from '../store.js'
+import type { Operation } from '../operation.js'
+import type { Charge, Refund, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 
 /** Returns whether a value has the methods of a store. */
@@ -10,15 +13,27 @@ export function isStore(value: unknown): value is Store {
 
 /** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
 export function checkCosts(owner: string, charge: Charge): void {
-  for (const part of charge) checkCost(owner, part)
+  for (const { cost } of charge) checkUnits(owner, 'a cost', cost)
 }
 
 /** Throws a `TypeError` for a refund with an invalid cost or time. */
 export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
   for (const refund of refunds) {
-    checkCost(owner, refund)
+    checkUnits(owner, 'a cost', refund.cost)
     if (Number.isFinite(refund.takenAtMs)) continue
     throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(refund.takenAtMs)}.`)
+  }
+}
+
+/** Throws a `TypeError` for an operation with invalid numbers, or that its policy does not know. */
+export function checkOperations(owner: string, operations: readonly Operation[]): void {
+  for (const operation of operations) {
+    const { type, policy } = operation
+    if (type !== 'block') checkUnits(owner, 'units', operation.units)
+    else if (!(operation.forMs >= 0)) checkUnits(owner, 'forMs', operation.forMs)
+    const isKnown = type === 'block' ? isBan(policy) : operation.units === 0 || !isConcurrency(policy)
+    if (!isKnown)
+      throw new TypeError(`${owner}: ${show(type)} is not for a policy of kind ${show(policy.kind)}.`)
   }
 }
 
@@ -48,7 +63,7 @@ function showRead(value: unknown): string {
   return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
 }
 
-function checkCost(owner: string, { cost }: Part): void {
-  if (Number.isSafeInteger(cost) && cost >= 0) return
-  throw new TypeError(`${owner}: a cost must be a whole number of at least 0, got ${show(cost)}.`)
+function checkUnits(owner: string, name: string, units: number): void {
+  if (Number.isSafeInteger(units) && units >= 0) return
+  throw new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
 }

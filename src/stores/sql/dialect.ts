@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import type { Result } from '../shared/apply-operations.js'
+import type { AnyResult } from '../shared/apply-in-order.js'
 import type { Part, Verdict } from '../store.js'
 
 /** A row to write. */
@@ -27,7 +27,7 @@ export interface Changes {
 
 /** The results of the operations in a transaction, and what to write. */
 export interface Decision {
-  readonly results: readonly Result[]
+  readonly results: readonly AnyResult[]
   readonly changes: Changes
 }
 
@@ -52,7 +52,7 @@ export interface Dialect<Connection> {
     connection: Connection,
     keys: readonly string[],
     decide: (rows: LockedRows) => Decision,
-  ): Promise<readonly Result[]>
+  ): Promise<readonly AnyResult[]>
   /**
    * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
    * nothing, for a charge that needs a transaction. Absent where a transaction takes no round trip.

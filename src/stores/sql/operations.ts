@@ -1,28 +1,28 @@
-import { applyOperations, keysOf, type Operation, type Writes } from '../shared/apply-operations.js'
+import { type AnyOperation, applyInOrder, keysOf, type Writes } from '../shared/apply-in-order.js'
 import type { Changes, Decision, LockedRows, Row } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './table.js'
 
 /** Returns the keys that an operation reads or writes. */
-export function lockKeys(operation: Operation): readonly string[] {
+export function lockKeys(operation: AnyOperation): readonly string[] {
   return keysOf(operation).map(({ key }) => key)
 }
 
 /** Returns the keys of all rows to lock, in one order for all processes, which prevents deadlocks. */
-export function rowKeysOf(operations: readonly Operation[]): string[] {
+export function rowKeysOf(operations: readonly AnyOperation[]): string[] {
   return [...new Set(operations.flatMap(lockKeys).map(rowKey))].sort()
 }
 
 /** Applies the operations to the rows, in order. One that fails changes nothing; the others still apply. */
-export function applyToRows(operations: readonly Operation[], rows: LockedRows): Decision {
+export function applyToRows(operations: readonly AnyOperation[], rows: LockedRows): Decision {
   const read = (key: string) => {
     const row = rowKey(key)
     const state = rows.states.get(row)
     if (state === undefined && rows.states.has(row)) throw new CorruptRowError()
     return state
   }
-  const { results, writes } = applyOperations(operations, read, rows.nowMs)
+  const { results, writes } = applyInOrder(operations, read, rows.nowMs)
   return { results, changes: changesOf(writes, rows) }
 }
 

@@ -1,8 +1,9 @@
 import { retry } from '../../util/retry.js'
-import type { Operation, Result } from '../shared/apply-operations.js'
+import type { Result } from '../operation.js'
+import type { AnyOperation, AnyResult } from '../shared/apply-in-order.js'
 import { batcher } from '../shared/batcher.js'
 import { withSubmit } from '../shared/submit.js'
-import { checkCosts, checkRefunds } from '../shared/validate.js'
+import { checkCosts, checkOperations, checkRefunds } from '../shared/validate.js'
 import type { Charge, Part, Refund, Store, Verdict } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Dialect } from './dialect.js'
@@ -39,7 +40,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     retry(() => useConnection(use), { isTemporary, isProgress: isDuplicate, ...retries })
   const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))
 
-  async function transact(operations: readonly Operation[]): Promise<readonly Result[]> {
+  async function transact(operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
     const keys = rowKeysOf(operations)
     if (keys.length === 0) return operations.map(() => ({ allowed: true, atMs: Date.now(), parts: [] }))
     return withRetry((connection) =>
@@ -47,7 +48,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     )
   }
 
-  async function decide(operations: readonly Operation[]): Promise<readonly Result[]> {
+  async function decide(operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
     const { chargeSingle } = dialect
     const part = chargeSingle && singlePart(operations)
     try {
@@ -68,7 +69,7 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     throw failure(cause)
   }
 
-  const operations = batcher<Operation, Result>(
+  const operations = batcher<AnyOperation, AnyResult>(
     async (operations, answer) => {
       purge.runIfDue()
       const results = await decide(operations).catch(fail)
@@ -99,20 +100,21 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     async forget(keys) {
       await operations.submitAll(keys.map((forget) => ({ forget })))
     },
-    async update(update, change) {
-      await operations.submitAll([{ update, change }])
+    async apply(changes) {
+      checkOperations(owner, changes)
+      return (await operations.submitAll(changes)) as Result[]
     },
     prepare: () => withRetry(dialect.prepare).catch(fail), // other processes may prepare at the same time
     close: purge.close,
   }
   return withSubmit(store, (charge, settle) => {
     checkCosts(owner, charge)
-    operations.submit(charge, settle as (outcome: Result | Error) => void)
+    operations.submit(charge, settle as (outcome: AnyResult | Error) => void)
   })
 }
 
 /** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
-function singlePart([operation, ...others]: readonly Operation[]): Part | undefined {
+function singlePart([operation, ...others]: readonly AnyOperation[]): Part | undefined {
   if (!Array.isArray(operation)) return undefined
   return others.length === 0 && operation.length === 1 ? operation[0] : undefined
 }

@@ -5,12 +5,12 @@ import { chargeCases } from './charges.js'
 import { expiryCases } from './expiry.js'
 import { keyCases } from './key-names.js'
 import { manyPartsCases } from './many-parts.js'
+import { operationCases } from './operations.js'
 import { refundAndForgetCases } from './refund-and-forget.js'
 import { setupCases } from './setup.js'
 import type { StoreCase } from './store-case.js'
 import { type ConformanceSetup, readSetup, withStore } from './store-under-test.js'
 import { traceCases } from './traces.js'
-import { updateCases } from './updates.js'
 
 /**
  * Returns all that the store contract promises, as tests for any runner:
@@ -33,7 +33,7 @@ export function storeConformance(setup: ConformanceSetup): TestCase[] {
     ...manyPartsCases,
     ...batchCases(capabilities),
     ...refundAndForgetCases,
-    ...updateCases,
+    ...operationCases,
     ...banCases(capabilities),
     ...keyCases(capabilities),
     ...expiryCases(capabilities),

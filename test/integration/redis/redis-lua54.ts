@@ -4,6 +4,7 @@ import {
   concurrency,
   consecutive,
   fixedWindow,
+  type Operation,
   type Part,
   type Policy,
   type Refund,
@@ -14,7 +15,7 @@ import {
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
-import { changeState } from '../../../src/stores/shared/change-state.js'
+import { applyOperation } from '../../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { renewUnits } from '../../../src/stores/shared/renew-units.js'
 import { decodeState } from '../../../src/stores/shared/state-codec.js'
@@ -50,10 +51,15 @@ interface Taking {
   readonly cost: number
 }
 
+/** An operation, whose cost is its units, or for how many milliseconds it blocks. */
+interface OperationOf extends Taking {
+  readonly type: Operation['type']
+}
+
 type Step =
   | { readonly charges: readonly (readonly Taking[])[] }
   | { readonly [change in 'refund' | 'renew']: number }
-  | { readonly update: Taking }
+  | { readonly operations: readonly OperationOf[] }
   | { readonly forget: Taking }
   | { readonly advanceUs: number }
 
@@ -66,12 +72,23 @@ const charge = fc.oneof(
   taking.map((one) => [one]),
   fc.array(taking, { minLength: 1, maxLength: 4 }),
 )
+const operation: fc.Arbitrary<OperationOf> = fc
+  .tuple(fc.constantFrom<Operation['type']>('take', 'take', 'reward', 'reward', 'block'), taking)
+  .map(([wanted, of]): OperationOf => {
+    const { kind } = POLICIES[of.policy] as Policy
+    if (kind === 'concurrency') return { ...of, type: 'take', cost: 0 }
+    const type = wanted === 'block' && !kind.startsWith('ban-') ? 'take' : wanted
+    return { ...of, type, cost: type === 'block' ? of.cost % 1000 : of.cost }
+  })
 const steps = fc.array(
   fc.oneof<fc.WeightedArbitrary<Step>[]>(
     { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { minLength: 1, maxLength: 6 }) }) },
     { weight: 2, arbitrary: fc.record({ refund: fc.nat(99) }) as fc.Arbitrary<Step> },
     { weight: 2, arbitrary: fc.record({ renew: fc.nat(99) }) as fc.Arbitrary<Step> },
-    { weight: 1, arbitrary: fc.record({ update: taking }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ operations: fc.array(operation, { minLength: 1, maxLength: 4 }) }),
+    },
     { weight: 1, arbitrary: fc.record({ forget: taking }) },
     { weight: 4, arbitrary: fc.record({ advanceUs: fc.oneof(fc.nat(400_000), fc.nat(3_000_000)) }) },
   ),
@@ -158,12 +175,17 @@ async function follow(
         for (const [j, one] of wanted.entries())
           taken.push({ ...one, takenAtMs: nowMs, resetAtMs: nowMs + (verdict.parts[j]?.resetAfterMs ?? 0) })
       }
-    } else if ('update' in step) {
-      const one = withPrefix(step.update)
-      const take = (state: State | undefined, atMs: number) =>
-        one.policy.take(state, atMs, one.cost).next ?? state
-      await store.update?.(one, take)
-      put(one, changeState(one.policy, stateOf(one.key), nowMs, take))
+    } else if ('operations' in step) {
+      const operations = step.operations.map((one) => {
+        const { key, policy, cost } = withPrefix(one)
+        return { type: one.type, key, policy, units: cost, forMs: cost } as Operation
+      })
+      const results = await store.apply?.(operations)
+      for (const [i, each] of operations.entries()) {
+        const { state, result } = applyOperation(each, stateOf(each.key), nowMs)
+        expect(results?.[i]).toEqual(result)
+        put({ ...each, cost: 0 }, state)
+      }
     } else if ('forget' in step) {
       const one = withPrefix(step.forget)
       await store.forget([one])

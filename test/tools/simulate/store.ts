@@ -1,11 +1,11 @@
 import slotOf from 'cluster-key-slot'
 import type { Policy, State, Store, Verdict } from 'headgate'
 import {
-  applyOperations,
+  type AnyOperation,
+  type AnyResult,
+  applyInOrder,
   keysOf,
-  type Operation,
-  type Result,
-} from '../../../src/stores/shared/apply-operations.js'
+} from '../../../src/stores/shared/apply-in-order.js'
 import { type BatcherOptions, batcher } from '../../../src/stores/shared/batcher.js'
 import { withSubmit } from '../../../src/stores/shared/submit.js'
 import { groupBy } from '../../../src/util/group-by.js'
@@ -16,7 +16,7 @@ import type { VirtualTime } from './virtual-time.js'
 const SLOTS = 16_384
 
 /** How the stores of `src/stores` batch. */
-const BATCHES: Readonly<Record<StoreKind, BatcherOptions<Operation>>> = {
+const BATCHES: Readonly<Record<StoreKind, BatcherOptions<AnyOperation>>> = {
   redis: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 },
   memcached: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
   postgres: { maxWeight: 256, maxInFlight: 2, maxUnanswered: 3, lockKeys: (operation) => [keyOf(operation)] },
@@ -54,14 +54,14 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
   const itemOf = (key: string, { windowMs }: Policy, nowMs: number) =>
     hasOwnClock ? `${key}@${Math.floor(nowMs / windowMs)}` : key
 
-  function decide(operations: readonly Operation[], nowMs: number): readonly Result[] {
+  function decide(operations: readonly AnyOperation[], nowMs: number): readonly AnyResult[] {
     const read = (key: string, policy: Policy) => states.get(itemOf(key, policy, nowMs))
-    const { results, writes } = applyOperations(operations, read, nowMs)
+    const { results, writes } = applyInOrder(operations, read, nowMs)
     for (const [key, { policy, state }] of writes) states.set(itemOf(key, policy, nowMs), state)
     return results
   }
 
-  function workOf(operations: readonly Operation[]): Work {
+  function workOf(operations: readonly AnyOperation[]): Work {
     const keys = new Set(operations.map(keyOf))
     const charges = operations.length
     if (kind === 'postgres') return { calls: charges > 1 ? 1 : 0, keys: keys.size, charges }
@@ -69,7 +69,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
   }
 
   /** Sends one node its operations. Never resolves if the node is lost. */
-  function request(at: number, operations: readonly Operation[]): Promise<readonly Result[]> {
+  function request(at: number, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
     const [node, connection] = [nodes[at] as Node, connections[at] as Connection]
     const sentAtMs = time.now()
     connection.requestsAtMs = Math.max(connection.requestsAtMs, sentAtMs + latency())
@@ -85,12 +85,12 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
     })
   }
 
-  const operations = batcher<Operation, Result>(async (batch, answer) => {
-    const byNode = groupBy(batch.keys(), (i) => nodeOf(keyOf(batch[i] as Operation)))
+  const operations = batcher<AnyOperation, AnyResult>(async (batch, answer) => {
+    const byNode = groupBy(batch.keys(), (i) => nodeOf(keyOf(batch[i] as AnyOperation)))
     const requests = Array.from(byNode, async ([at, indexes]) => {
       const results = await request(
         at,
-        indexes.map((i) => batch[i] as Operation),
+        indexes.map((i) => batch[i] as AnyOperation),
       )
       for (const [i, result] of results.entries()) answer(indexes[i] as number, result)
     })
@@ -104,11 +104,11 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
     forget: async (keys) => void (await operations.submitAll(keys.map((forget) => ({ forget })))),
   }
   return withSubmit(store, (charge, settle) => {
-    operations.submit(charge, settle as (outcome: Result | Error) => void)
+    operations.submit(charge, settle as (outcome: AnyResult | Error) => void)
   })
 }
 
 /** Returns the key of an operation: a simulated charge has one part. */
-function keyOf(operation: Operation): string {
+function keyOf(operation: AnyOperation): string {
   return keysOf(operation)[0]?.key ?? ''
 }

@@ -9,7 +9,7 @@ import { readStoreUrl } from '../../../src/cli/keys/store-url.js'
 const POLICY = fixedWindow({ limit: 2, window: '1h' })
 
 /** What the store for Redis does on the client of a connection. */
-const mockStore = { forget: jest.fn(), update: jest.fn() }
+const mockStore = { forget: jest.fn(), apply: jest.fn() }
 jest.mock('../../../src/redis.js', () => ({ redisStore: () => mockStore }))
 
 /** What the client of a test does. */
@@ -182,11 +182,13 @@ describe('a store', () => {
 
   test('forgets keys, and changes one', async () => {
     const key = { key: 'hg:1:api:{ada}', policy: POLICY }
-    const change = () => undefined
+    const operation = { type: 'take', units: 0, ...key } as const
+    const result = { type: 'take', taken: 0 }
+    mockStore.apply.mockResolvedValueOnce([result])
     const connection = await connectTo()
     await connection.forget([key])
-    await connection.update(key, change)
-    expect([mockStore.forget.mock.calls, mockStore.update.mock.calls]).toEqual([[[[key]]], [[key, change]]])
+    expect(await connection.change(operation)).toBe(result)
+    expect([mockStore.forget.mock.calls, mockStore.apply.mock.calls]).toEqual([[[[key]]], [[[operation]]]])
     mockStore.forget.mockRejectedValueOnce(new Error('READONLY'))
     await expect(connection.forget([key])).rejects.toThrow('the store at 127.0.0.1:7000 failed: READONLY')
   })

@@ -1,4 +1,12 @@
-import { applyRefunds, applyUpdate, decideCharges, type State, type StateWrite, type Store } from 'headgate'
+import {
+  applyOperations,
+  applyRefunds,
+  decideCharges,
+  type Result,
+  type State,
+  type StateWrite,
+  type Store,
+} from 'headgate'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
 
 /** A store whose keys commands search: what they send, and what it has by then. */
@@ -25,7 +33,7 @@ export function keyStore(): KeyStore {
       else states.set(key, state)
     }
   }
-  const store: Store & Required<Pick<Store, 'update'>> = {
+  const store: Store & Required<Pick<Store, 'apply'>> = {
     name: 'keys',
     async charge(charges) {
       const { verdicts, writes } = decideCharges(charges, read, Date.now())
@@ -37,7 +45,11 @@ export function keyStore(): KeyStore {
       for (const { key } of keys) states.delete(key)
     },
     renew: async () => Date.now(),
-    update: async (key, change) => write(applyUpdate(key, change, read, Date.now())),
+    async apply(operations) {
+      const { results, writes } = applyOperations(operations, read, Date.now())
+      write(writes)
+      return results
+    },
   }
   const patterns: string[] = []
   const forgotten: number[] = []
@@ -66,7 +78,10 @@ export function keyStore(): KeyStore {
       forgotten.push(keys.length)
       await store.forget(keys)
     },
-    update: async (key, change) => void (await store.update(key, change)),
+    async change(operation) {
+      const [result] = await store.apply([operation])
+      return result as Result
+    },
     close() {
       this.isClosed = true
     },

@@ -12,7 +12,7 @@ import { until } from '../../support/servers/wait.js'
 const hourly = fixedWindow({ limit: 100, window: '1h' })
 const key = (user: string) => user
 
-/** A remote store whose refunds and updates fail while `fails` returns true for their key. */
+/** A remote store whose refunds and operations fail while `fails` returns true for their key. */
 function failingRemote() {
   const memory = memoryStore()
   let fails = (_key: string) => false
@@ -27,10 +27,10 @@ function failingRemote() {
       check(...refunds.map((refund) => refund.key))
       memory.refund(refunds)
     },
-    async update(keyed, change) {
-      check(keyed.key)
+    async apply(operations) {
+      check(...operations.map((operation) => operation.key))
       await nextTurn()
-      memory.update(keyed, change)
+      return memory.apply(operations)
     },
   }
   return {

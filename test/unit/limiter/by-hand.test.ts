@@ -33,7 +33,7 @@ function remoteStore(clock: () => number) {
     charge: later(memory.charge),
     refund: later(memory.refund),
     forget: later(memory.forget),
-    update: later(memory.update),
+    apply: later(memory.apply),
   }
   return {
     store,
@@ -315,10 +315,11 @@ test('throws a TypeError for a block longer than the longest ban', () => {
   expect(() => limiter.blockFor(ada, '2h')).toThrow(message)
 })
 
-test('throws a TypeError where the store has no update', async () => {
-  const { update: _, ...store } = remoteStore(Date.now).store
+test('throws a TypeError where the store has no apply', async () => {
+  const { apply: _, ...store } = remoteStore(Date.now).store
   const limiter = createLimiter({ policy: banned(hourly), key, store })
-  const message = "the limiter's store has no update, which changes by hand need. Write it with applyUpdate"
+  const message =
+    "the limiter's store has no apply, which changes by hand need. Write it with applyOperations"
   expect(() => limiter.penalize(ada, 1)).toThrow(message)
   const decision = await limiter.charge(ada)
   expect(() => limiter.adjust(decision, 2)).toThrow(message)

@@ -447,7 +447,7 @@ describe('with the local fallback', () => {
     const fail = async () => {
       throw new Error('connection lost')
     }
-    const store = { ...memoryStore(), name: 'failing', charge: fail, update: fail, forget: fail }
+    const store = { ...memoryStore(), name: 'failing', charge: fail, apply: fail, forget: fail }
     const limiter = createLimiter({ policy, key, store, onStoreError: 'local', ...options })
     limiter.events.on('storeError', () => {})
     return { limiter, taken: await limiter.charge('a') }

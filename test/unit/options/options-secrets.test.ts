@@ -153,7 +153,7 @@ test.each(
 /** Factories that are given nothing by which a credential could come. */
 const WITHOUT = [
   'applyRefunds',
-  'applyUpdate',
+  'applyOperations',
   'byRoute',
   'decideCharges',
   'foldName',

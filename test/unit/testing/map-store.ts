@@ -1,4 +1,11 @@
-import { applyRefunds, applyUpdate, decideCharges, type State, type StateWrite, type Store } from 'headgate'
+import {
+  applyOperations,
+  applyRefunds,
+  decideCharges,
+  type State,
+  type StateWrite,
+  type Store,
+} from 'headgate'
 import { type ManualClock, manualClock, type StoreUnderTest } from 'headgate/testing'
 
 /** A correct store in its parts, each of which a test may replace by a wrong one. */
@@ -10,7 +17,7 @@ export interface Parts {
   charge: Store['charge']
   refund: Store['refund']
   forget: Store['forget']
-  update: Required<Store>['update']
+  apply: Required<Store>['apply']
 }
 
 /** Makes a store in a `Map` that drops each state as early as the contract allows. */
@@ -40,11 +47,13 @@ export function mapStore(breakIt: (parts: Parts) => Partial<Parts> = () => ({}))
     forget(keys) {
       for (const { key } of keys) parts.states.delete(key)
     },
-    update(key, change) {
-      parts.write(applyUpdate(key, change, (name) => parts.read(name), clock()))
+    apply(operations) {
+      const { results, writes } = applyOperations(operations, (key) => parts.read(key), clock())
+      parts.write(writes)
+      return results
     },
   }
   Object.assign(parts, breakIt({ ...parts }))
-  const { charge, refund, forget, update } = parts
-  return { store: { name: 'map', charge, refund, forget, update }, advance: (ms) => void clock.advance(ms) }
+  const { charge, refund, forget, apply } = parts
+  return { store: { name: 'map', charge, refund, forget, apply }, advance: (ms) => void clock.advance(ms) }
 }

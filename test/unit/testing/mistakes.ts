@@ -1,4 +1,11 @@
-import { applyRefunds, applyUpdate, type Charge, decideCharges, type Refund, type Verdict } from 'headgate'
+import {
+  applyOperations,
+  applyRefunds,
+  type Charge,
+  decideCharges,
+  type Refund,
+  type Verdict,
+} from 'headgate'
 import type { Parts } from './map-store.js'
 
 /** A mistake in a store, and a case of the suite that shows it. */
@@ -121,23 +128,26 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     }),
   },
 
-  'lets others write between the read and the write of an update': {
-    shownBy: 'an update of a fixedWindow loses no concurrent charge and no concurrent update',
+  'lets others write between the read and the write of an operation': {
+    shownBy: 'an operation on a fixedWindow loses no concurrent charge and no concurrent operation',
     breakIt: ({ clock, read, write }) => ({
-      async update(keyed, change) {
-        const before = read(keyed.key)
+      async apply(operations) {
+        const before = new Map(operations.map(({ key }) => [key, read(key)]))
         await undefined
-        write(applyUpdate(keyed, change, () => before, clock()))
+        const { results, writes } = applyOperations(operations, (key) => before.get(key), clock())
+        write(writes)
+        return results
       },
     }),
   },
 
-  'keeps a key whose state an update removes': {
-    shownBy: 'an update of a tokenBucket removes the key where the function returns no state',
+  'keeps a key whose state an operation removes': {
+    shownBy: 'an operation on a tokenBucket gives back its units, or as many as are taken',
     breakIt: ({ clock, read, write }) => ({
-      update(keyed, change) {
-        const writes = applyUpdate(keyed, change, read, clock())
+      apply(operations) {
+        const { results, writes } = applyOperations(operations, read, clock())
         write(writes.filter(({ state }) => state !== undefined))
+        return results
       },
     }),
   },

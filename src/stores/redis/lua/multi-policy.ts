@@ -1,5 +1,5 @@
 import { once } from '../../../util/memo.js'
-import { LUA_POLICIES } from './policies.js'
+import { LUA_POLICIES, type LuaPolicy } from './policies.js'
 import { script, WRITE } from './prelude.js'
 
 const POLICIES_HEAD = `
@@ -96,68 +96,77 @@ ${WRITE_CHANGED}`,
   ),
 )
 
-/** Defines the functions that renew held units. */
-const RENEW = `
-local renew = {}
-${Object.entries(LUA_POLICIES)
-  .filter(([, lua]) => lua.renew !== undefined)
-  .map(
-    ([kind, lua]) => `
-renew['${kind}'] = function(p, state, cost, taken_at, reset_at)
-  local changed ${lua.once} ${lua.clamp} ${lua.renew}
-end`,
-  )
-  .join('\n')}
+/** Defines, for each kind of policy that has it, what an operation does to a state. */
+const OPERATIONS = `
+local left, reward, block, renew = {}, {}, {}, {}
+${Object.entries(LUA_POLICIES).map(operationsOf).join('\n')}
+
+-- Each returns whether the state changed, and whether it is fresh.
+local apply = {
+  refund = function(p, state, cost, taken_at, reset_at)
+    if cost > 0 then return refund[p[1]](p, state, cost, taken_at, reset_at) end
+  end,
+  renew = function(p, state, cost, taken_at, reset_at)
+    if cost > 0 then renew[p[1]](p, state, cost, taken_at, reset_at) end
+    return cost > 0, false
+  end,
+  take = function(p, state, units)
+    if units == 0 then return false, false end
+    local units_left, is_clamped = left[p[1]](p, state)
+    local _, is_changed = take[p[1]](p, state, min(units, units_left))
+    return is_clamped or is_changed, false
+  end,
+  reward = function(p, state, units)
+    if units > 0 then return reward[p[1]](p, state, units) end
+  end,
+  block = function(p, state, ban)
+    block[p[1]](p, state, ban)
+    return true, false
+  end,
+}
 `
 
-export const renewScript = once(() =>
-  script(
-    `  Renews units of a key, and restores those that it has lost.${POLICIES_HEAD}
-  ARGV[3]  JSON: a list of renewals, each key, cost (units), when it was taken (ms), and, where it is known,
-           when time alone would have freed the units (ms).`,
-    `${POLICIES}${RENEW}
-for _, item in ipairs(cjson.decode(ARGV[3])) do
-  local k, cost, taken_at, reset_at = unpack(item)
-  local p, state = policy_of[k], states[k]
-  if state and cost > 0 then
-    renew[p[1]](p, state, cost, taken_at, reset_at)
-    changed[k] = true
-  end
-end
-${WRITE_CHANGED}`,
-  ),
-)
+function operationsOf([kind, { once, clamp, left, reward, block, renew }]: [string, LuaPolicy]): string {
+  const functions = [
+    left &&
+      `left['${kind}'] = function(p, state)
+  local left, changed ${once} ${clamp} ${left}
+  return left, changed
+end`,
+    reward &&
+      `reward['${kind}'] = function(p, state, cost)
+  local changed, is_fresh ${once} ${clamp}
+  local is_clamped = changed
+  ${reward}
+  return is_clamped or changed, is_fresh
+end`,
+    block &&
+      `block['${kind}'] = function(p, state, ban)
+  local changed ${once} ${clamp} ${block}
+end`,
+    renew &&
+      `renew['${kind}'] = function(p, state, cost, taken_at, reset_at)
+  local changed ${once} ${clamp} ${renew}
+end`,
+  ]
+  return functions.filter(Boolean).join('\n')
+}
 
-export const refundScript = once(() =>
+export const operationScript = once(() =>
   script(
-    `  Refunds units. Missing keys stay missing.${POLICIES_HEAD}
-  ARGV[3]  JSON: a list of refunds, each key, cost (units), when it was taken (ms), and, where it is known,
-           when the key would have been fresh again (ms).`,
-    `${POLICIES}
+    `  Applies operations of one key each, in order. Missing keys have a fresh state.${POLICIES_HEAD}
+  ARGV[3]  JSON: a list of operations, each its name, key, and numbers. 'refund' and 'renew': cost (units), when
+           it was taken (ms), and, where it is known, when time alone would have given the units back (ms).
+           'take' and 'reward': units. 'block': for how long (ms).`,
+    `${POLICIES}${OPERATIONS}
 for _, item in ipairs(cjson.decode(ARGV[3])) do
-  local k, cost, taken_at, reset_at = unpack(item)
+  local name, k = item[1], item[2]
   local p, state = policy_of[k], states[k]
-  if state and cost > 0 then
-    local is_changed, is_fresh_now = refund[p[1]](p, state, cost, taken_at, reset_at)
+  if state then
+    local is_changed, is_fresh_now = apply[name](p, state, item[3], item[4], item[5])
     if is_changed then changed[k], is_fresh[k] = true, is_fresh_now end
+    if is_changed and is_fresh_now then for i = 1, p[2] do state[i] = 0 end end
   end
-end
-${WRITE_CHANGED}`,
-  ),
-)
-
-export const swapScript = once(() =>
-  script(
-    `  Replaces the state of one key if it is still the expected one.${POLICIES_HEAD}
-  ARGV[3]  the expected state: its bytes in hexadecimal, zeros for a missing one; '' to read only.
-  ARGV[4]  the next state, likewise; '' to remove the key.`,
-    `${POLICIES}
-local function from_hex(digits)
-  return (digits:gsub('..', function(pair) return string.char(tonumber(pair, 16)) end))
-end
-if states[1] and raw[1] == from_hex(ARGV[3]) then
-  changed[1], is_fresh[1] = true, ARGV[4] == ''
-  if not is_fresh[1] then states[1] = { unpack_numbers(policy_of[1].format, from_hex(ARGV[4])) } end
 end
 ${WRITE_CHANGED}`,
   ),

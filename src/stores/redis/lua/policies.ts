@@ -17,6 +17,12 @@ export interface LuaPolicy {
   readonly take: string
   /** `refund` from `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed` and `is_fresh`. */
   readonly refund: string
+  /** Sets `left`, the whole units that `take` allows of a clamped state. Not of `concurrency`. */
+  readonly left?: string
+  /** `reward` of a clamped state by `cost` units. Sets `changed` and `is_fresh`. Not of `concurrency`. */
+  readonly reward?: string
+  /** Bans a clamped state for `ban` ms; only of a ban. */
+  readonly block?: string
   /** `renew` of a clamped state from `cost`, `taken_at` and `reset_at`; only of a policy that has it. */
   readonly renew?: string
   /**
@@ -47,6 +53,13 @@ const TOKEN_BUCKET: LuaPolicy = {
     changed = give > 0
     if changed then state[1] = min(state[1], at + span) - give end
     is_fresh = state[1] <= now`,
+  left: `
+    left = floor((span - min(span, max(0, state[1] - at))) / interval)`,
+  reward: `
+    local give = floor(min(cost * interval, now + cost * interval - now) * ${GRID_PER_MS}) / ${GRID_PER_MS}
+    changed = give > 0
+    state[1] = state[1] - give
+    is_fresh = state[1] <= now`,
   expiry: `
     local spans = state[1] / grid
     expires_at = (spans + -spans % 1) * grid`,
@@ -71,6 +84,11 @@ const FIXED_WINDOW: LuaPolicy = {
     changed = state[1] == floor(taken_at / window)
     if changed then state[2] = state[2] - cost end
     is_fresh = state[2] <= 0`,
+  left: `
+    left = max(0, limit - (state[1] >= now_index and state[2] or 0))`,
+  reward: `
+    state[2], changed = (state[1] >= now_index and state[2] or 0) - cost, true
+    is_fresh = state[2] <= 0`,
   expiry: `
     expires_at = (state[1] + 1) * window`,
 }
@@ -92,6 +110,11 @@ const FIRST_REQUEST_WINDOW: LuaPolicy = {
     changed = state[1] <= taken_at and taken_at < state[1] + window
     if changed then state[2] = state[2] - cost end
     is_fresh = state[2] <= 0`,
+  left: `
+    left = max(0, limit - (state[1] + window > now and state[2] or 0))`,
+  reward: `
+    state[2], changed = (state[1] + window > now and state[2] or 0) - cost, true
+    is_fresh = state[2] <= 0`,
   expiry: `
     expires_at = state[1] + window`,
 }
@@ -108,9 +131,27 @@ const CONSECUTIVE: LuaPolicy = {
     changed = true
     state[1] = state[1] - cost
     is_fresh = state[1] <= 0`,
+  left: `
+    left = max(0, limit - state[1])`,
+  reward: `
+    state[1], changed = state[1] - cost, true
+    is_fresh = state[1] <= 0`,
   expiry: `
     expires_at = state[1] > 0 and huge or 0`,
 }
+
+/** Makes the current slice the newest one, from `shift`, how many slices have begun since. */
+const SHIFT_TO_NOW = `
+    if shift > 0 then
+      state[1] = now_index
+      for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
+    end`
+
+/** Also sets `inside`, how much of the oldest slice is in the window, in ticks. */
+const SLIDE_TO_NOW = `
+    local shift = max(0, now_index - state[1])
+    ${SHIFT_TO_NOW}
+    local inside = window - (state[1] > now_index and 0 or ticks - now_index * window)`
 
 /** State: the newest slice's index, the counts of the slices, newest first. */
 const SLIDING_WINDOW: LuaPolicy = {
@@ -140,6 +181,26 @@ const SLIDING_WINDOW: LuaPolicy = {
     if changed then state[at] = max(0, state[at] - cost) end
     is_fresh = true
     for i = 2, slices + 2 do is_fresh = is_fresh and state[i] == 0 end`,
+  left: `
+    ${SLIDE_TO_NOW}
+    left = limit - floor(state[slices + 2] * inside / window)
+    for i = 2, slices + 1 do left = left - state[i] end
+    left = max(0, left)`,
+  reward: `
+    -- The newest units come first. The oldest slice, of which a part counts, keeps what leaves enough of it.
+    ${SLIDE_TO_NOW}
+    local owed, oldest = cost, state[slices + 2]
+    for i = 2, slices + 1 do
+      local given = min(owed, state[i])
+      state[i], owed = state[i] - given, owed - given
+    end
+    if owed > 0 then
+      local kept = floor(oldest * inside / window) - owed
+      state[slices + 2] = kept > 0 and min(oldest, ceil((kept + 1) * window / inside) - 1) or 0
+    end
+    changed = true
+    is_fresh = floor(state[slices + 2] * inside / window) == 0
+    for i = 2, slices + 1 do is_fresh = is_fresh and state[i] == 0 end`,
   expiry: `
     -- The newest slice leaves the window a window after its end.
     expires_at = (state[1] + slices + 1) * window / slices`,
@@ -149,11 +210,6 @@ const SLIDING_WINDOW: LuaPolicy = {
  * State: the newest slice's index, then how many units were last renewed in each slice, newest first. Units
  * are held in the slice that `reset_at` names, since a step back may have put them ahead of `taken_at`.
  */
-const SHIFT_TO_NOW = `
-    if shift > 0 then
-      state[1] = now_index
-      for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
-    end`
 const PLACE_OF_UNITS = `
     local held_in = floor(floor(taken_at) * slices / ttl)
     if reset_at then held_in = floor(floor(reset_at + 0.5) * slices / ttl) - slices - 1 end
@@ -193,7 +249,13 @@ const CONCURRENCY: LuaPolicy = {
  * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
  * count, level, end of the ban), so that the policy's own pieces run unchanged.
  */
-function banFrom({ once, clamp, take, refund, expiry }: LuaPolicy): LuaPolicy {
+function banFrom({ once, clamp, take, refund, left, reward, expiry }: LuaPolicy): LuaPolicy {
+  const keepRecord = `
+    local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
+    if is_fresh and has_record then
+      for i = 1, strikes - 1 do state[i] = 0 end
+      is_fresh = false
+    end`
   return {
     once: `${once}
     local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
@@ -221,12 +283,14 @@ function banFrom({ once, clamp, take, refund, expiry }: LuaPolicy): LuaPolicy {
         end
       end
     end`,
-    refund: `${refund}
-    local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
-    if is_fresh and has_record then
-      for i = 1, strikes - 1 do state[i] = 0 end
-      is_fresh = false
-    end`,
+    refund: `${refund}${keepRecord}`,
+    left: `
+    if state[ban_end] > now then left = 0 else ${left} end`,
+    reward: `${reward}${keepRecord}`,
+    block: `
+    local escalates = state[ban_end] + longest > now
+    state[strikes], state[strikes_end], state[level] = 0, 0, escalates and max(1, state[level]) or 1
+    state[ban_end] = max(state[ban_end], now + ban)`,
     expiry: `${expiry}
     expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
   }

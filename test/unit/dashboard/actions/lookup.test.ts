@@ -58,13 +58,13 @@ test('says which option lists an address', async () => {
 })
 
 test('says why a store cannot be read', async () => {
-  const { update, ...memory } = memoryStore()
+  const { apply, ...memory } = memoryStore()
   const own = watched({ store: { ...memory, name: 'own' } })
   expect(await lookUp(own.watch, 'ada')).toMatchObject({
     standings: [],
-    problem: 'the store own cannot look up identities: it has no update method',
+    problem: 'the store own cannot look up identities: it has no apply method',
   })
-  const lost: Store = { ...memoryStore(), name: 'remote', update: () => Promise.reject(new Error('lost')) }
+  const lost: Store = { ...memoryStore(), name: 'remote', apply: () => Promise.reject(new Error('lost')) }
   expect(await lookUp(watched({ store: lost }).watch, 'ada')).toMatchObject({
     limiter: 'api',
     standings: [],

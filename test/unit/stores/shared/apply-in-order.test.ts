@@ -1,5 +1,5 @@
 import { consecutive, type State } from 'headgate'
-import { applyOperations } from '../../../../src/stores/shared/apply-operations.js'
+import { applyInOrder } from '../../../../src/stores/shared/apply-in-order.js'
 import { part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = consecutive({ limit: 5 })
@@ -10,11 +10,8 @@ const broken = {
   },
 }
 
-function apply(
-  states: Readonly<Record<string, State>>,
-  ...operations: Parameters<typeof applyOperations>[0]
-) {
-  const { results, writes } = applyOperations(operations, (key) => states[key], 1000)
+function apply(states: Readonly<Record<string, State>>, ...operations: Parameters<typeof applyInOrder>[0]) {
+  const { results, writes } = applyInOrder(operations, (key) => states[key], 1000)
   return { results, states: Object.fromEntries(Array.from(writes, ([key, { state }]) => [key, state])) }
 }
 
