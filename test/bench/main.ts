@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { benchAdjust } from './adjust.js'
 import { benchAttack } from './attack.js'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   login: benchLogin,
   import: benchImport,
   redis: benchRedis,
+  adjust: benchAdjust,
   attack: benchAttack,
   'redis-bytes': benchRedisBytes,
   lease: benchLease,
