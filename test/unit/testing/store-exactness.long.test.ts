@@ -137,37 +137,9 @@ test.each([
   expect(await failureOf(kind, { timeoutMs })).toMatch(message)
 })
 
-test('a process without an IPC channel is ended, and named in the error', async () => {
-  const child = { kill: jest.fn() }
-  const setup = {
-    startProcess: () => child as unknown as ChildProcess,
-    capabilities: { atomicAcrossKeys: true },
-  }
-  await expect(storeExactness(setup)[0]?.run()).rejects.toThrow(
-    'storeExactness: startProcess must be a function that returns a process with an IPC channel, got an object. ' +
-      "Use fork('./store-process.js').",
-  )
-  expect(child.kill).toHaveBeenCalledTimes(1)
-})
-
 test('a store is served only to a parent', async () => {
   const { stderr } = spawnSync(process.execPath, [program.path, 'alone'], { encoding: 'utf8' })
   expect(stderr).toContain(
     'TypeError: serveStore: this process has no IPC channel to a test. Start it with fork()',
   )
-})
-
-test.each([
-  [{}, /startProcess must be a function, got undefined.*\n.*capabilities must be an object that states/],
-  [
-    { startProcess: fork, capabilities: { atomicAcrossKeys: 'yes' } },
-    /capabilities must be an object that states atomicAcrossKeys/,
-  ],
-  [
-    { startProcess: fork, capabilities: { atomicAcrossKeys: true }, processes: 1 },
-    /processes must be a whole number/,
-  ],
-  [{ startProcess: fork, capabilities: { atomicAcrossKeys: true }, process: 4 }, /unknown|process/],
-])('a wrong set-up is an error: %j', (setup, message) => {
-  expect(() => storeExactness(setup as never)).toThrow(message)
 })
