@@ -26,8 +26,8 @@ export interface Block extends KeyedPolicy {
 }
 
 /**
- * A change of one key, as plain data. Of `concurrency`, whose units are in use, an operation may only read: a
- * take of 0.
+ * A change of one key: what to do, instead of a function that does it. Of `concurrency`, whose units are in use,
+ * an operation may only read: a take of 0.
  */
 export type Operation = Take | Reward | Block
 

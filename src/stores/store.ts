@@ -83,8 +83,9 @@ export interface Store {
   forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
   /**
    * Applies operations in order, each with no charge of its key in between, and returns their results in order.
-   * A fresh state is removed, as by a refund. A store need not have it: it is for `penalize`, `reward`,
-   * `blockFor` and `adjust`, and for tools that show what a key has left.
+   * A fresh state is removed, as by a refund. If it fails, any of them may have been applied. A store need not
+   * have it: it is for `penalize`, `reward`, `blockFor` and `adjust`, and for tools that show what a key has
+   * left.
    */
   apply?(operations: readonly Operation[]): MaybePromise<readonly Result[]>
   /**

@@ -58,7 +58,7 @@ export function applyRefunds(
  * Returns the results of some operations, and the states to write, at most one for each key. It is pure, as
  * `decideCharges` is.
  *
- * Throws a `TypeError` for an operation that its policy does not know, for wrong units, and for a wrong time or
+ * Throws a `TypeError` for an invalid operation, for one that does not fit its policy, and for a wrong time or
  * state, as `decideCharges` does, and what `read` throws.
  */
 export function applyOperations(

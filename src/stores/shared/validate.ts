@@ -1,7 +1,7 @@
-import { isBan } from '../../policies/ban.js'
+import { isBan, longestBanMs } from '../../policies/ban.js'
 import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
-import type { Operation } from '../operation.js'
+import type { Block, Operation, Reward, Take } from '../operation.js'
 import type { Charge, Refund, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 
@@ -25,16 +25,30 @@ export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
   }
 }
 
-/** Throws a `TypeError` for an operation with invalid numbers, or that its policy does not know. */
+/** Throws a `TypeError` for an invalid operation, which would fail a whole batch, or one that does not fit its policy. */
 export function checkOperations(owner: string, operations: readonly Operation[]): void {
   for (const operation of operations) {
-    const { type, policy } = operation
-    if (type !== 'block') checkUnits(owner, 'units', operation.units)
-    else if (!(operation.forMs >= 0)) checkUnits(owner, 'forMs', operation.forMs)
-    const isKnown = type === 'block' ? isBan(policy) : operation.units === 0 || !isConcurrency(policy)
-    if (!isKnown)
-      throw new TypeError(`${owner}: ${show(type)} is not for a policy of kind ${show(policy.kind)}.`)
+    if (operation.type === 'block') checkBlock(owner, operation)
+    else checkChange(owner, operation)
   }
+}
+
+function checkBlock(owner: string, { policy, forMs }: Block): void {
+  if (!isBan(policy))
+    throw new TypeError(
+      `${owner}: only a ban blocks, got a policy of kind ${show(policy.kind)}. Use ban(policy, …).`,
+    )
+  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs(policy)) return
+  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs(policy)}`
+  throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
+}
+
+function checkChange(owner: string, { type, policy, units }: Take | Reward): void {
+  if (type !== 'take' && type !== 'reward')
+    throw new TypeError(`${owner}: type must be 'take', 'reward' or 'block', got ${show(type)}.`)
+  checkUnits(owner, 'units', units)
+  if (units === 0 || !isConcurrency(policy)) return
+  throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
 }
 
 /** Throws a `TypeError` for a time that is not finite, at which a policy would allow everything. */

@@ -74,6 +74,13 @@ const operations = casesOfEach(LONG_KINDS, 'an operation on a %s', (policyOf) =>
     expectEqual('remaining', await remainingOf(store, policy, ['a', 'b']), [3, 0])
   }),
 
+  'can be refunded by the time in its result': withApply(async (store) => {
+    const taken = { key: 'key', policy: policyOf(5), cost: 3 }
+    const { atMs, resetAfterMs } = await applyOne(store, { type: 'take', units: 3, ...taken })
+    await store.refund([{ ...taken, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }])
+    expectEqual('remaining', await remainingOf(store, taken.policy, ['key']), [5])
+  }),
+
   'is forgotten': withApply(async (store) => {
     const policy = policyOf(5)
     await store.apply([{ type: 'take', key: 'key', policy, units: 5 }])

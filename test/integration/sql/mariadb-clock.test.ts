@@ -3,8 +3,8 @@ import type { Session } from './database-kind.js'
 import { mariadb } from './mariadb-kind.js'
 import { setUpDatabase } from './set-up-database.js'
 
-/** A statement takes less than this from its beginning to where it reads the clock. */
-const SLACK_S = 0.1
+/** A statement takes less than this from its beginning to where it reads the clock, also on a busy machine. */
+const SLACK_S = 1
 
 /**
  * How far the time at which a statement began is shifted from the clock, in seconds, and what the statement
@@ -66,7 +66,7 @@ describe.each(ZONES)('in the time zone %s', (zone) => {
     const [row] = await session.run(
       `SELECT ${CLOCK} - ${STATEMENT_START} AS first, SLEEP(0.5) AS slept, ${CLOCK} - ${STATEMENT_START} AS second`,
     )
-    expect(Number(row?.first)).toBeLessThan(100_000)
+    expect(Number(row?.first)).toBeLessThan(500_000)
     expect(Number(row?.second)).toBeGreaterThanOrEqual(500_000)
   })
 })

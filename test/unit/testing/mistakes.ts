@@ -141,6 +141,14 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     }),
   },
 
+  'returns the time of an operation in seconds': {
+    shownBy: 'an operation on a slidingWindow can be refunded by the time in its result',
+    breakIt: ({ apply }) => ({
+      apply: async (operations) =>
+        (await apply(operations)).map((result) => ({ ...result, atMs: result.atMs / 1000 })),
+    }),
+  },
+
   'keeps a key whose state an operation removes': {
     shownBy: 'an operation on a tokenBucket gives back its units, or as many as are taken',
     breakIt: ({ clock, read, write }) => ({

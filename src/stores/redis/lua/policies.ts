@@ -17,7 +17,7 @@ export interface LuaPolicy {
   readonly take: string
   /** `refund` from `cost`, `taken_at` and `reset_at`, which may be nil. Sets `changed` and `is_fresh`. */
   readonly refund: string
-  /** Sets `left`, the whole units that `take` allows of a clamped state. Not of `concurrency`. */
+  /** Sets `left`: how many whole units `take` would allow of a clamped state. Not of `concurrency`. */
   readonly left?: string
   /** `reward` of a clamped state by `cost` units. Sets `changed` and `is_fresh`. Not of `concurrency`. */
   readonly reward?: string
