@@ -230,7 +230,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
     held = held.map((other) => (other === units ? { ...units, resetAtMs: renewed } : other))
   }
 
-  /** Forgets fresh states, which a store may drop or keep: made younger, a kept one would hold units again. */
+  /** Forgets fresh states, which a store may drop or keep: in an earlier time, a kept one would hold units again. */
   async function forgetFresh(): Promise<void> {
     const nowMs = await now()
     for (const [key, policy] of policies) {
@@ -245,7 +245,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
       const policyOf = (each: Taking) => POLICIES[each.policy] as Policy
       await charge(step.charges.map((each) => each.map((one) => part(keyOf(one), policyOf(one), one.cost))))
     } else if ('age' in step) {
-      if (shiftsStates && step.age < 0) await forgetFresh()
+      if (step.age < 0) await forgetFresh()
       await age(step.age)
       if (!shiftsStates) continue
       held = held.map((units) => aged(units, step.age))
