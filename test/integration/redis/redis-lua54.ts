@@ -14,6 +14,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import { isBan, longestBanMs } from '../../../src/policies/ban.js'
 import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
 import { applyOperation } from '../../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
@@ -72,13 +73,15 @@ const charge = fc.oneof(
   taking.map((one) => [one]),
   fc.array(taking, { minLength: 1, maxLength: 4 }),
 )
+/** A time up to the longest ban of a policy. */
+const blockMs = ({ cost }: Taking, policy: Policy) => cost % (longestBanMs(policy) + 1)
 const operation: fc.Arbitrary<OperationOf> = fc
   .tuple(fc.constantFrom<Operation['type']>('take', 'take', 'reward', 'reward', 'block'), taking)
   .map(([wanted, of]): OperationOf => {
-    const { kind } = POLICIES[of.policy] as Policy
-    if (kind === 'concurrency') return { ...of, type: 'take', cost: 0 }
-    const type = wanted === 'block' && !kind.startsWith('ban-') ? 'take' : wanted
-    return { ...of, type, cost: type === 'block' ? of.cost % 1000 : of.cost }
+    const policy = POLICIES[of.policy] as Policy
+    if (policy.kind === 'concurrency') return { ...of, type: 'take', cost: 0 }
+    if (wanted !== 'block') return { ...of, type: wanted }
+    return isBan(policy) ? { ...of, type: 'block', cost: blockMs(of, policy) } : { ...of, type: 'take' }
   })
 const steps = fc.array(
   fc.oneof<fc.WeightedArbitrary<Step>[]>(
