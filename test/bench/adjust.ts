@@ -20,9 +20,10 @@ export async function benchAdjust(): Promise<void> {
     const ask = (question: AdjustQuestion) =>
       Promise.all(children.map((child) => child.ask<AdjustCounts>(question)))
     await ask({ requests: 50, everyMs: EVERY_MS }) // all are there, and warm
-    const { remaining: before } = await busyLimiter(client).peek('ada')
+    const observer = busyLimiter(client)
+    const { remaining: before } = await observer.peek('ada')
     const counts = await ask({ requests: REQUESTS, everyMs: EVERY_MS })
-    const { remaining: after } = await busyLimiter(client).peek('ada')
+    const { remaining: after } = await observer.peek('ada')
     const failed = counts.reduce((sum, each) => sum + each.failed, 0)
     const took = counts.flatMap(({ tookMs }) => tookMs).sort((a, b) => a - b)
     if (failed === 0) assert.equal(before - after, CLIENTS * REQUESTS * UNITS_EACH)

@@ -12,14 +12,13 @@ export function applyOperation(
   nowMs: number,
 ): { readonly state: State | undefined; readonly result: Result } {
   const { type, policy } = operation
-  const clamped = policy.clampToNow(before, nowMs)
-  const { state: changed, taken } = change(operation, clamped, nowMs)
+  const { state: changed, taken } = change(operation, policy.clampToNow(before, nowMs), nowMs)
   const { remaining, moreAfterMs, resetAfterMs } = policy.take(changed, nowMs, 0)
   const bannedForMs = changed && isBan(policy) ? banLeftMs(policy, changed, nowMs) : 0
   const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
   const isRead = type !== 'block' && operation.units === 0
-  const changedOrFresh = changed === before || resetAfterMs > 0 ? changed : undefined
-  const state = isRead ? before : changedOrFresh
+  const kept = resetAfterMs > 0 ? changed : undefined
+  const state = isRead || changed === before ? before : kept
   return { state, result: type === 'take' ? { type, taken, ...standing } : { type, ...standing } }
 }
 

@@ -32,6 +32,13 @@ export interface LuaPolicy {
   readonly expiry: string
 }
 
+const BUCKET_REFUND = `
+    local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
+    give = floor(give * ${GRID_PER_MS}) / ${GRID_PER_MS}
+    changed = give > 0
+    if changed then state[1] = min(state[1], at + span) - give end
+    is_fresh = state[1] <= now`
+
 /** State: when the bucket is full again. */
 const TOKEN_BUCKET: LuaPolicy = {
   once: `
@@ -47,19 +54,12 @@ const TOKEN_BUCKET: LuaPolicy = {
     local after = (debt > span and span or debt) + cost * interval
     allowed = after <= span
     if allowed then state[1], changed = at + after, true end`,
-  refund: `
-    local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
-    give = floor(give * ${GRID_PER_MS}) / ${GRID_PER_MS}
-    changed = give > 0
-    if changed then state[1] = min(state[1], at + span) - give end
-    is_fresh = state[1] <= now`,
+  refund: BUCKET_REFUND,
   left: `
     left = floor((span - min(span, max(0, state[1] - at))) / interval)`,
   reward: `
-    local give = floor(min(cost * interval, now + cost * interval - now) * ${GRID_PER_MS}) / ${GRID_PER_MS}
-    changed = give > 0
-    state[1] = state[1] - give
-    is_fresh = state[1] <= now`,
+    local taken_at, reset_at = now, nil
+    ${BUCKET_REFUND}`,
   expiry: `
     local spans = state[1] / grid
     expires_at = (spans + -spans % 1) * grid`,
@@ -119,6 +119,10 @@ const FIRST_REQUEST_WINDOW: LuaPolicy = {
     expires_at = state[1] + window`,
 }
 
+const GIVE_BACK_COUNT = `
+    state[1], changed = state[1] - cost, true
+    is_fresh = state[1] <= 0`
+
 /** State: the count. */
 const CONSECUTIVE: LuaPolicy = {
   once: `
@@ -127,15 +131,10 @@ const CONSECUTIVE: LuaPolicy = {
   take: `
     allowed = state[1] + cost <= limit
     if allowed then state[1], changed = state[1] + cost, true end`,
-  refund: `
-    changed = true
-    state[1] = state[1] - cost
-    is_fresh = state[1] <= 0`,
+  refund: GIVE_BACK_COUNT,
   left: `
     left = max(0, limit - state[1])`,
-  reward: `
-    state[1], changed = state[1] - cost, true
-    is_fresh = state[1] <= 0`,
+  reward: GIVE_BACK_COUNT,
   expiry: `
     expires_at = state[1] > 0 and huge or 0`,
 }
@@ -169,10 +168,7 @@ const SLIDING_WINDOW: LuaPolicy = {
     for i = shift, slices - 1 do used = used + state[i - shift + 2] end
     allowed = used + cost <= limit
     if allowed then
-      if shift > 0 then
-        state[1] = now_index
-        for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
-      end
+      ${SHIFT_TO_NOW}
       state[2], changed = state[2] + cost, true
     end`,
   refund: `
