@@ -63,18 +63,20 @@ export async function removeItem({ request }: Transport, routingKey: string, key
   if (status !== STATUS.ok && status !== STATUS.notFound) throw statusError(removing, reply)
 }
 
-/** Sends a batch. Requests without a reply fail when the connection ends, or after a second. */
+/** Sends a batch. Its requests fail when the connection ends, or when the server is silent for a second. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
   const correct = patchServer(server)
   const seqs = batch.map(() => {
     client.incrSeq()
     return client.seq >>> 0
   })
+  let replies = 0
   const allReplied = new Promise<void>((resolve) => {
     for (const [i, pending] of batch.entries())
       server.onResponse(seqs[i] as number, (reply) => {
         pending.resolve(reply)
-        if (i === batch.length - 1) resolve() // replies come in order
+        replies++
+        if (replies === batch.length) resolve()
       })
   })
   const requests = batch.map(({ request }) => request)
@@ -90,9 +92,14 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, cause, server)
   })
-  withTimeout(allReplied).catch((stalled) => {
-    if (server._socket === socket) server.error(stalled)
-  })
+  const failIfSilent = (repliesBefore: number) => {
+    withTimeout(allReplied).catch((stalled) => {
+      if (server._socket !== socket) return
+      if (replies > repliesBefore) failIfSilent(replies)
+      else server.error(stalled)
+    })
+  }
+  failIfSilent(0)
 }
 
 /** Patches a server, once. Returns a function that patches a connection of it, once, and returns that. */

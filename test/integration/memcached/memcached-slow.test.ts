@@ -42,3 +42,15 @@ test('charges that take longer than a slice see each other, whichever is counted
     expect(allowed.filter(Boolean).length).toBeLessThanOrEqual(1)
   }
 })
+
+test('a server that takes seconds to reply to a large batch, but keeps replying, is not taken for one that hangs', async () => {
+  const link = await slowLink(0)
+  links.push(link)
+  const policy = slidingWindow({ limit: 5, window: '1d' })
+  const store = memcachedStore(open(link.url, { timeout: 30 }))
+  await chargeOne(store, part('warm-up', policy, 0))
+  link.behave({ msPerByte: 1 })
+  const verdicts = await store.charge(Array.from({ length: 5 }, (_, i) => [part(`batch-${i}`, policy)]))
+  link.behave({})
+  expect(verdicts.map(({ parts }) => parts[0]?.remaining)).toEqual(Array(5).fill(4))
+})
