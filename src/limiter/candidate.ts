@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import { protectStore } from '../resilience/protect-store.js'
+import { protectStore } from '../pipe/protect-store.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
 import type { Store, Verdict } from '../stores/store.js'
 import { catchMaybe, fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'

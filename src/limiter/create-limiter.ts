@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { fallbackStoreOf, scalerOf } from '../resilience/fallback-store.js'
-import { protectStore } from '../resilience/protect-store.js'
+import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
+import { protectStore } from '../pipe/protect-store.js'
 import type { Operation, Result } from '../stores/operation.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { peerAddress } from '../keys/connection.js'
-import { CircuitOpenError, type GuardedStore } from '../resilience/guarded-store.js'
+import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
 import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'

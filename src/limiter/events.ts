@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { BreakerState } from '../resilience/breaker-state.js'
+import type { BreakerState } from '../pipe/breaker-state.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision, PartDecision } from './decision.js'

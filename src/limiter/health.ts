@@ -1,6 +1,6 @@
+import type { BreakerState } from '../pipe/breaker-state.js'
+import type { GuardedStore } from '../pipe/guarded-store.js'
 import { consecutive } from '../policies/consecutive.js'
-import type { BreakerState } from '../resilience/breaker-state.js'
-import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Part, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { fromCallback } from '../util/maybe-promise.js'

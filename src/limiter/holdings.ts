@@ -1,5 +1,5 @@
+import { CircuitOpenError, type GuardedStore, isTimeout } from '../pipe/guarded-store.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import { CircuitOpenError, type GuardedStore, isTimeout } from '../resilience/guarded-store.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Charge, Refund, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'

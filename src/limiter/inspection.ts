@@ -1,4 +1,4 @@
-import type { GuardedStore } from '../resilience/guarded-store.js'
+import type { GuardedStore } from '../pipe/guarded-store.js'
 import type { Store } from '../stores/store.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate-report.js'

@@ -1,6 +1,6 @@
 import type { KeyFunction } from '../keys/key.js'
+import type { LeaseOptions } from '../pipe/lease/options.js'
 import type { Policy } from '../policies/policy.js'
-import type { LeaseOptions } from '../resilience/lease/options.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { Duration } from '../util/durations.js'

@@ -7,8 +7,8 @@ import {
   placementFixes,
 } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import { readLease } from '../pipe/lease/options.js'
 import { isConcurrency } from '../policies/concurrency.js'
-import { readLease } from '../resilience/lease/options.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'

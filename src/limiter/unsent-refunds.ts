@@ -1,5 +1,5 @@
+import type { GuardedStore } from '../pipe/guarded-store.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import type { GuardedStore } from '../resilience/guarded-store.js'
 import type { Refund, Verdict } from '../stores/store.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { catchMaybe, fromCallback, type MaybePromise, settleAll } from '../util/maybe-promise.js'

@@ -1,4 +1,4 @@
-import { ServerStates, worstState } from '../resilience/breaker-state.js'
+import { ServerStates, worstState } from '../pipe/breaker-state.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
 import { groupBy } from '../util/group-by.js'
 

@@ -3,7 +3,7 @@ import type { CandidateMessage } from '../limiter/candidate.js'
 import type { Decision } from '../limiter/decision.js'
 import type { DecisionMessage } from '../limiter/decision-report.js'
 import { isNearLimit } from '../limiter/near-limit.js'
-import { BREAKER_STATES } from '../resilience/breaker-state.js'
+import { BREAKER_STATES } from '../pipe/breaker-state.js'
 import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
 import { breakerStates } from './breaker-states.js'
 import {

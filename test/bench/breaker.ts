@@ -14,12 +14,9 @@ import { takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure } from './harness/usage.js'
 
-const { circuitBreaker } = await built<typeof import('../../src/resilience/circuit-breaker.js')>(
-  'resilience/circuit-breaker.ts',
-)
-const { guardStore } = await built<typeof import('../../src/resilience/guarded-store.js')>(
-  'resilience/guarded-store.ts',
-)
+const { circuitBreaker } =
+  await built<typeof import('../../src/pipe/circuit-breaker.js')>('pipe/circuit-breaker.ts')
+const { guardStore } = await built<typeof import('../../src/pipe/guarded-store.js')>('pipe/guarded-store.ts')
 
 const ROUNDS = 9
 const DECISIONS = 100_000

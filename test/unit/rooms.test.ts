@@ -8,7 +8,7 @@ const ROOMS = [
   ['login'],
   ['http'],
   ['limiter'],
-  ['resilience'],
+  ['pipe'],
   ['stores'],
   ['policies', 'keys'],
   ['options'],

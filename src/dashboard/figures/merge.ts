@@ -3,7 +3,7 @@ import type {
   CandidateLimitReport,
   CandidateReport,
 } from '../../limiter/candidate-report.js'
-import { worstState } from '../../resilience/breaker-state.js'
+import { worstState } from '../../pipe/breaker-state.js'
 import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
 import { groupBy } from '../../util/group-by.js'
 import { addCalls } from './latency.js'

@@ -1,4 +1,4 @@
-import { BREAKER_STATES, type BreakerState } from '../../resilience/breaker-state.js'
+import { BREAKER_STATES, type BreakerState } from '../../pipe/breaker-state.js'
 import { BUCKETS } from './latency.js'
 import type { LimiterReport } from './report.js'
 import { CHART_SLOTS } from './traffic.js'

@@ -1,5 +1,5 @@
 import type { DecisionSource } from '../../limiter/decision.js'
-import { type BreakerState, ServerStates } from '../../resilience/breaker-state.js'
+import { type BreakerState, ServerStates } from '../../pipe/breaker-state.js'
 
 /** What decides a request while the store is unavailable, by the source of the decision. */
 const DECIDED_BY = { open: 'allowed', closed: 'denied', local: 'local', store: 'byStore' } as const

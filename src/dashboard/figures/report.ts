@@ -1,6 +1,6 @@
 import type { CandidateClients, CandidateReport } from '../../limiter/candidate-report.js'
 import type { Mode } from '../../limiter/mode.js'
-import type { BreakerState } from '../../resilience/breaker-state.js'
+import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { OutageReport } from './outage.js'
 
 /** The most clients in a list of a report. */

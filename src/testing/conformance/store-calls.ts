@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
+import { validateVerdict } from '../../pipe/validate-verdict.js'
 import type { Policy, State } from '../../policies/policy.js'
-import { validateVerdict } from '../../resilience/validate-verdict.js'
 import { submitOf } from '../../stores/shared/submit.js'
 import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'

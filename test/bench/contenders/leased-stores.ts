@@ -4,8 +4,8 @@ import { Redis } from 'ioredis'
 import { built } from '../harness/built.js'
 import { REDIS_STORES } from './redis-stores.js'
 
-const { leasingStore } = await built<typeof import('../../../src/resilience/lease/leasing-store.js')>(
-  'resilience/lease/leasing-store.ts',
+const { leasingStore } = await built<typeof import('../../../src/pipe/lease/leasing-store.js')>(
+  'pipe/lease/leasing-store.ts',
 )
 
 /** A limiter of one key, called as its users call it. */

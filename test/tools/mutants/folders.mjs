@@ -14,12 +14,12 @@ export const FOLDERS = {
     tests: [
       'test/unit/limiter',
       'test/unit/options',
-      'test/unit/resilience',
+      'test/unit/pipe',
       'test/e2e/several-limits',
       'test/e2e/store-errors',
     ],
   },
-  resilience: { sources: 'src/resilience', tests: ['test/unit/resilience', 'test/unit/limiter'] },
+  pipe: { sources: 'src/pipe', tests: ['test/unit/pipe', 'test/unit/limiter'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },
   adapters: {

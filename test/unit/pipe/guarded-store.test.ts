@@ -1,5 +1,5 @@
 import { type Charge, memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
-import { guardStore } from '../../../src/resilience/guarded-store.js'
+import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })

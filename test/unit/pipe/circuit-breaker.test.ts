@@ -1,9 +1,5 @@
 import { StoreError } from 'headgate'
-import {
-  type BreakerChange,
-  circuitBreaker,
-  type Generation,
-} from '../../../src/resilience/circuit-breaker.js'
+import { type BreakerChange, circuitBreaker, type Generation } from '../../../src/pipe/circuit-breaker.js'
 
 const cause = new StoreError('redis', 'connection refused')
 const timeout = new StoreError('redis', 'no answer within 100 ms')

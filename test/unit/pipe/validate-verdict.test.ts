@@ -1,5 +1,5 @@
 import { type Charge, type Store, StoreError, tokenBucket } from 'headgate'
-import { guardStore } from '../../../src/resilience/guarded-store.js'
+import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { type Submit, withSubmit } from '../../../src/stores/shared/submit.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 

@@ -9,8 +9,8 @@ import {
   StoreError,
   tokenBucket,
 } from 'headgate'
-import type { BreakerChange } from '../../../src/resilience/circuit-breaker.js'
-import { CircuitOpenError, guardStore } from '../../../src/resilience/guarded-store.js'
+import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
+import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 1000, refill: 1000, every: '1h' })

@@ -1,5 +1,5 @@
 import { type Charge, createLimiter, type Store, type StoreError, tokenBucket, type Verdict } from 'headgate'
-import { CircuitOpenError, type GuardedStore, guardStore } from '../../../src/resilience/guarded-store.js'
+import { CircuitOpenError, type GuardedStore, guardStore } from '../../../src/pipe/guarded-store.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'
 

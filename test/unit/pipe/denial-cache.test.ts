@@ -17,7 +17,7 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { DenialCache } from '../../../src/resilience/denial-cache.js'
+import { DenialCache } from '../../../src/pipe/denial-cache.js'
 
 interface Subject {
   readonly user: string

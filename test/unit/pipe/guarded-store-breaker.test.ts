@@ -1,6 +1,6 @@
 import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
-import type { BreakerState } from '../../../src/resilience/breaker-state.js'
-import { guardStore } from '../../../src/resilience/guarded-store.js'
+import type { BreakerState } from '../../../src/pipe/breaker-state.js'
+import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })

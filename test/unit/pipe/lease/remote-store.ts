@@ -1,5 +1,5 @@
 import { type Charge, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
-import { type LeaseSettings, leasingStore } from '../../../../src/resilience/lease/leasing-store.js'
+import { type LeaseSettings, leasingStore } from '../../../../src/pipe/lease/leasing-store.js'
 
 export const START_MS = 1_790_000_000_000
 
