@@ -59,38 +59,38 @@ export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
 export type {
   Block,
-  ChangeResult,
+  BlockResult,
+  Charge,
+  Forget,
+  ForgetResult,
+  KeyedPolicy,
   Operation,
+  Outcome,
+  Part,
+  PartVerdict,
+  Refund,
+  RefundResult,
+  Renew,
+  RenewResult,
   Result,
+  ResultOf,
   Reward,
+  RewardResult,
   Standing,
   Take,
   TakeResult,
+  Verdict,
 } from './stores/operation.js'
-export {
-  applyOperations,
-  applyRefunds,
-  decideCharges,
-  type ReadState,
-  type StateWrite,
-} from './stores/shared/decide.js'
+export { keysOf } from './stores/operation.js'
+export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
 export type {
   StoreBatch,
   StoreCall,
   StoreClose,
   StoreMessage,
-  StoreOperation,
   StoreStateChange,
 } from './stores/shared/store-channel.js'
-export type {
-  Charge,
-  KeyedPolicy,
-  Part,
-  PartVerdict,
-  Refund,
-  Store,
-  Verdict,
-} from './stores/store.js'
+export type { Batching, Store } from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 export type { MaybePromise } from './util/maybe-promise.js'

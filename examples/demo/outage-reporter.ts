@@ -31,15 +31,17 @@ export function outageReporter(variable: string, server: string): OutageReporter
   }
 }
 
-/** Returns a store whose charges report whether its server is available. */
+/** Returns a store that reports whether its server is available. */
 export function reportingStore(store: Store, { reportError, reportBack }: OutageReporter): Store {
   return {
     ...store,
-    async charge(charges) {
+    async apply(operations, settle) {
       try {
-        const verdicts = await store.charge(charges)
-        reportBack()
-        return verdicts
+        const outcomes = await store.apply(operations, settle)
+        const error = outcomes.find((outcome) => outcome instanceof Error)
+        if (error === undefined) reportBack()
+        else reportError(error)
+        return outcomes
       } catch (error) {
         reportError(error)
         throw error

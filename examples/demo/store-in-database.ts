@@ -33,7 +33,7 @@ function inPostgres(url: string) {
   return { name: 'PostgreSQL', store: postgresStore(pool), end: () => pool.end() }
 }
 
-/** Returns a store whose charges wait for the table. If creating it fails, the next charge retries. */
+/** Returns a store whose operations wait for the table. If creating it fails, the next one retries. */
 function preparedStore(store: SqlStore): Store & Pick<SqlStore, 'prepare'> {
   let isPrepared: Promise<void> | undefined
   const prepare = () => {
@@ -46,9 +46,9 @@ function preparedStore(store: SqlStore): Store & Pick<SqlStore, 'prepare'> {
   return {
     ...store,
     prepare,
-    charge: async (charges) => {
+    apply: async (operations, settle) => {
       await prepare()
-      return store.charge(charges)
+      return store.apply(operations, settle)
     },
   }
 }

@@ -18,12 +18,6 @@ export function switchableStore(store: Store): SwitchableStore {
   let mode: StoreMode = 'on'
   let backOn: NodeJS.Timeout | undefined
 
-  async function call<Result>(pass: () => Result | Promise<Result>): Promise<Result> {
-    if (mode === 'rejects') throw new Error('The store is switched off.')
-    if (mode === 'hangs') return new Promise(() => {})
-    return pass()
-  }
-
   return {
     name: store.name,
     get mode() {
@@ -34,9 +28,11 @@ export function switchableStore(store: Store): SwitchableStore {
       clearTimeout(backOn)
       if (mode !== 'on') backOn = setTimeout(() => (mode = 'on'), LONGEST_OUTAGE_MS).unref()
     },
-    charge: (charges) => call(() => store.charge(charges)),
-    refund: (refunds) => call(() => store.refund(refunds)),
-    forget: (keys) => call(() => store.forget(keys)),
+    async apply(operations) {
+      if (mode === 'rejects') throw new Error('The store is switched off.')
+      if (mode === 'hangs') return new Promise(() => {})
+      return store.apply(operations)
+    },
   }
 }
 

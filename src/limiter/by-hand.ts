@@ -1,11 +1,10 @@
 import { isBan, longestBanMs } from '../policies/ban.js'
 import { isConcurrency } from '../policies/concurrency.js'
-import type { Operation } from '../stores/operation.js'
-import type { Part } from '../stores/store.js'
+import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
-import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 import { adjustDecision, checkDecision, type Decision, type NamedPart } from './decision.js'
-import { requireChange, type UnitChanges } from './ledger.js'
+import type { Apply } from './ledger.js'
 import { checkedCost, readNames } from './parse-limits.js'
 
 /** Of several limits, those to change. */
@@ -17,10 +16,9 @@ export interface ByHandOptions {
 /**
  * What a limiter changes by hand. Each limit is changed atomically, in every store; `forget` undoes it. A
  * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
- * with `TypeError` for wrong arguments and where your own store has no `apply`, and with `StoreError`
- * where the store failed: the change may have been made then. With a local fallback it was made there, too,
- * unless by `adjust`, which changes a decision where its units were taken. Limits by `concurrency` stay as
- * they are.
+ * with `TypeError` for wrong arguments, and with `StoreError` where the store failed: the change may have been
+ * made then. With a local fallback it was made there, too, unless by `adjust`, which changes a decision where
+ * its units were taken. Limits by `concurrency` stay as they are.
  */
 export interface ByHand<Subject> {
   /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
@@ -65,13 +63,14 @@ interface Context {
   readonly owner: string
   /** The names of the limits, where they are known before a charge. */
   readonly limitNames: readonly string[] | undefined
-  readonly store: UnitChanges
+  /** Applies an operation to the limiter's store. */
+  readonly apply: Apply
   /** Returns the parts of a subject, or those of a decision. */
   readonly partsOf: (subject: unknown, names: readonly string[] | undefined) => MaybePromise<NamedPart[]>
   /** The local fallback, if the limiter has one. */
   readonly fallback:
     | {
-        readonly change: (operation: Operation) => void
+        readonly apply: (operation: Operation) => void
         /** Gives parts the share of their limits that the fallback grants. */
         readonly scaled: (parts: readonly Part[]) => readonly Part[]
       }
@@ -80,7 +79,7 @@ interface Context {
 
 /** Creates what a limiter changes by hand. */
 export function changesByHand<Subject>(context: Context): ByHand<Subject> {
-  const { owner, limitNames, store, fallback } = context
+  const { owner, limitNames, apply, fallback } = context
 
   /** Returns the parts of a subject, of all limits or of those that are named. */
   function partsOf(subject: unknown, options: ByHandOptions | undefined): MaybePromise<NamedPart[]> {
@@ -88,17 +87,15 @@ export function changesByHand<Subject>(context: Context): ByHand<Subject> {
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
-    const changeKey = requireChange(store)
     const applyTo = (part: NamedPart) => {
-      const done = changeKey(operationOn(part, change))
-      if (fallback === undefined || !isPromise(done)) return done
-      return done.catch((error) => {
-        for (const local of fallback.scaled([part])) fallback.change(operationOn(local, change))
+      const changeLocally = (error: unknown) => {
+        for (const local of fallback?.scaled([part]) ?? []) fallback?.apply(operationOn(local, change))
         throw error
-      })
+      }
+      return catchMaybe<unknown>(() => apply(operationOn(part, change)), changeLocally)
     }
     const rates = parts.filter(({ policy }) => !isConcurrency(policy)) // its units are in use, and no score
-    return thenMaybe(readAll(rates, applyTo), () => {})
+    return settleAll(rates, applyTo)
   }
 
   return {

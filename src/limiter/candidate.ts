@@ -1,9 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
+import { request } from '../pipe/pipe.js'
 import { protectStore } from '../pipe/protect-store.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
-import type { Store, Verdict } from '../stores/store.js'
-import { catchMaybe, fromCallback, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import type { Charge } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
+import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { checkTried } from './candidate-options.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
@@ -18,6 +20,7 @@ import {
   withTried,
 } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
+import type { Apply } from './ledger.js'
 import type { LimiterSettings } from './parse-options.js'
 import { chargeResolver } from './resolve-charge.js'
 import { UNLIMITED } from './uncharged-decision.js'
@@ -76,7 +79,7 @@ export function createCandidate<Subject>(
     known: new Map(),
   })
   const figures = new CandidateFigures()
-  const { refund, change } = store
+  const apply: Apply = (operation) => request(store, operation)
 
   /** Makes a call whose failure is only emitted. */
   function attempt<T>(call: () => MaybePromise<T>): MaybePromise<T | undefined> {
@@ -88,9 +91,8 @@ export function createCandidate<Subject>(
 
   function chargeParts(parts: readonly NamedPart[]): MaybePromise<Decision> {
     if (parts.length === 0) return UNLIMITED
-    const verdict = fromCallback<Verdict>((settle) => store.charge(parts, settle))
-    return thenMaybe(verdict, (known) => {
-      return decisionOf(known.source ?? 'store', { charge: parts, verdict: known, refund, change })
+    return thenMaybe(apply<Charge>({ type: 'charge', parts }), (verdict) => {
+      return decisionOf(verdict.source ?? 'store', { charge: parts, verdict, apply })
     })
   }
 
@@ -115,7 +117,7 @@ export function createCandidate<Subject>(
   const byHand = changesByHand<unknown>({
     owner: 'candidate',
     limitNames: undefined,
-    store,
+    apply,
     partsOf,
     fallback: undefined,
   })
@@ -134,7 +136,9 @@ export function createCandidate<Subject>(
       attempt(() => thenMaybe(triedBeside(enforced), (tried) => tried && adjustDecision(tried, cost))),
     forget: (subject) =>
       attempt(() =>
-        thenMaybe(partsOf(subject), (parts) => (parts.length === 0 ? undefined : store.forget(parts))),
+        thenMaybe(partsOf(subject), (parts) =>
+          settleAll(parts, (part) => apply({ ...part, type: 'forget' })),
+        ),
       ),
     penalize: (subject, units) => attempt(() => byHand.penalize(subject as object, units)),
     reward: (subject, units) => attempt(() => byHand.reward(subject as object, units)),

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
+import { request } from '../pipe/pipe.js'
 import { protectStore } from '../pipe/protect-store.js'
-import type { Operation, Result } from '../stores/operation.js'
-import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { keysOf, type Operation, type ResultOf } from '../stores/operation.js'
+import { type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { type Candidate, createCandidate } from './candidate.js'
 import { watchCreation } from './created-in-handler.js'
@@ -33,6 +34,9 @@ import { chargeResolver } from './resolve-charge.js'
 import { CLOSED, denyDisconnected } from './uncharged-decision.js'
 import { outlastOutages } from './unsent-refunds.js'
 import { createWaiting } from './wait-for.js'
+
+/** Operations after which a charge that waits may be allowed. */
+const GIVING_BACK: readonly Operation['type'][] = ['refund', 'reward', 'forget']
 
 /** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
@@ -65,20 +69,25 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       if (change[0] === 'closed') holdings.renewDue()
       emit(events, 'storeState', change)
     },
-    onLateVerdict: (charge, verdict) => holdings.releaseLate(charge, verdict, units),
   })
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
-  const remoteUnits = unitsOf(store)
-  const refunds = outlastOutages(remoteUnits.refund, store, onRefundFailed)
-  const units = { ...remoteUnits, refund: refunds.refund }
+  const remoteUnits = retryingKeeper((operation, onLate) => request(store, operation, onLate))
+  const refunds = outlastOutages((refund) => remoteUnits.apply(refund), store, onRefundFailed)
+  const units: Keeper = {
+    apply: (operation, onLate) =>
+      operation.type === 'refund'
+        ? (refunds.refund(operation) as never)
+        : remoteUnits.apply(operation, onLate),
+  }
+  const fallbackUnits = retryingKeeper(applyLocally)
   const { decideTogether, decideParts, decideWithout } = chargeDecider({
     resolveCharge,
     store,
     units,
     fallback,
-    fallbackUnits: { ...unitsOf(fallback), change: changeLocally },
+    fallbackUnits,
     scaled,
-    hold: holdings.hold,
+    holdings,
     onStoreError,
     events,
   })
@@ -137,25 +146,24 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     }
   }
 
-  /** Returns units whose changes let those who wait for them try again. */
-  function unitsOf({ refund, change, renew }: Keeper): Keeper {
+  /** Returns a keeper whose operations let those who wait for their units try again. */
+  function retryingKeeper(apply: Keeper['apply']): Keeper {
     return {
-      refund: (refunds) => thenMaybe(refund(refunds), () => waiting.retry(refunds)),
-      change:
-        change &&
-        ((operation) =>
-          thenMaybe(change(operation), (result) => {
-            waiting.retry([operation])
-            return result
-          })),
-      renew,
+      apply(operation, onLate) {
+        const result = apply(operation, onLate)
+        if (!GIVING_BACK.includes(operation.type)) return result
+        return thenMaybe(result, (known) => {
+          waiting.retry(keysOf(operation))
+          return known
+        })
+      },
     }
   }
 
-  function changeLocally(operation: Operation): Result {
-    const [result] = fallback.apply([operation])
-    waiting.retry([operation])
-    return result as Result
+  function applyLocally<O extends Operation>(operation: O): ResultOf<O> {
+    const [outcome] = fallback.apply([operation])
+    if (outcome instanceof Error) throw outcome
+    return outcome as ResultOf<O>
   }
 
   /** Returns the parts of a subject, or those that a decision charged. */
@@ -176,30 +184,27 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     change: () => MaybePromise<void>,
     changeTried: (candidate: Candidate) => MaybePromise<void>,
   ): MaybePromise<void> {
-    const changed = change()
-    if (candidate === undefined || names !== undefined) return changed
-    return thenMaybe(
-      readAll([changed, changeTried(candidate)], (each) => each),
-      () => {},
-    )
+    if (candidate === undefined || names !== undefined) return change()
+    return settleAll([change, () => changeTried(candidate)], (each) => each())
   }
 
   function forgetParts(parts: readonly NamedPart[]): MaybePromise<void> {
-    if (parts.length === 0) return
-    if (fallback.size > 0) {
-      fallback.forget(parts)
-      waiting.retry(parts)
-    }
-    return thenMaybe(store.forget(parts), () => waiting.retry(parts))
+    return settleAll(parts, ({ key, policy }) => {
+      const forget = { type: 'forget', key, policy } as const
+      if (fallback.size > 0) fallbackUnits.apply(forget)
+      return units.apply(forget)
+    })
   }
 
   const byHand = changesByHand<Subject>({
     owner,
     limitNames,
-    store: units,
+    apply: units.apply,
     partsOf,
     fallback:
-      onStoreError === 'allow' || onStoreError === 'deny' ? undefined : { change: changeLocally, scaled },
+      onStoreError === 'allow' || onStoreError === 'deny'
+        ? undefined
+        : { apply: fallbackUnits.apply, scaled },
   })
   const limiter: Limiter<Subject> = {
     charge,
@@ -263,7 +268,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     limits: known,
     onStoreError,
     share,
-    change: store.change,
+    apply: (operation) => request(store, operation),
     candidateClients: () => candidate?.clients(),
   })
   logIfDebugged(limiter)

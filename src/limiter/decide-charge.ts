@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { peerAddress } from '../keys/connection.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
 import type { MemoryStore } from '../stores/memory/contract.js'
-import type { Verdict } from '../stores/store.js'
+import type { Charge, Verdict } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ChargeSource, type Decision, decisionOf, type NamedPart, type Report } from './decision.js'
@@ -21,7 +21,7 @@ interface DeciderOptions<Subject> extends Pick<LimiterSettings, 'onStoreError'> 
   readonly fallbackUnits: Keeper
   /** Gives parts the share of their limits that the fallback grants. */
   readonly scaled: (parts: readonly NamedPart[]) => readonly NamedPart[]
-  readonly hold: ReturnType<typeof holdingsOf>['hold']
+  readonly holdings: ReturnType<typeof holdingsOf>
   readonly events: EventEmitter<LimiterEvents<Subject>>
 }
 
@@ -33,7 +33,7 @@ export function chargeDecider<Subject>({
   fallback,
   fallbackUnits,
   scaled,
-  hold,
+  holdings,
   onStoreError,
   events,
 }: DeciderOptions<Subject>) {
@@ -58,7 +58,8 @@ export function chargeDecider<Subject>({
   ): MaybePromise<Decision> {
     if (parts.length === 0) return report(UNLIMITED, subject)
     let settle: (outcome: Verdict | StoreError) => void
-    const known = store.charge(parts, (outcome) => settle(outcome))
+    const charge = { type: 'charge', parts } as const
+    const known = store.send<Charge>(charge, (outcome) => settle(outcome), releaseLate)
     if (known !== undefined) return decisionBy(known, parts, subject, report)
     const later = new Promise<Verdict | StoreError>((resolve) => {
       settle = resolve
@@ -80,9 +81,13 @@ export function chargeDecider<Subject>({
 
   /** Returns the decision on a charge, which holds what it has taken of concurrency limits. */
   function decideBy(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict, keeper: Keeper) {
-    const { refund, change } = keeper
-    const decision = decisionOf(source, { charge, verdict, refund, change })
-    return hold(decision, charge, verdict, keeper)
+    const decision = decisionOf(source, { charge, verdict, apply: keeper.apply })
+    return holdings.hold(decision, charge, verdict, keeper)
+  }
+
+  /** Releases what a charge took whose verdict came after the time-out: no decision has it. */
+  function releaseLate(verdict: Verdict | StoreError, { parts }: Charge): void {
+    if (!(verdict instanceof Error)) holdings.releaseLate(parts, verdict, units)
   }
 
   function decideWithout(
@@ -95,8 +100,8 @@ export function chargeDecider<Subject>({
     return thenMaybe(choice, (chosen) => {
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
-      const [verdict] = fallback.charge([shares]) as [Verdict]
-      return decideBy('local', shares, verdict, fallbackUnits)
+      const [verdict] = fallback.apply([{ type: 'charge', parts: shares }])
+      return decideBy('local', shares, verdict as Verdict, fallbackUnits)
     })
   }
 

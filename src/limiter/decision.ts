@@ -1,9 +1,9 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
+import type { Part, PartVerdict, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { Part, PartVerdict, Verdict } from '../stores/store.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { type Ledger, ledgerOf, type UnitChanges } from './ledger.js'
+import { isPromise, type MaybePromise, settleAll } from '../util/maybe-promise.js'
+import { type Apply, type Ledger, ledgerOf } from './ledger.js'
 
 /**
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
@@ -76,7 +76,9 @@ interface Internals {
 }
 
 /** What a decision took, and how that is changed. */
-export interface Taken extends UnitChanges {
+export interface Taken {
+  /** Applies operations where the units were taken. */
+  readonly apply: Apply
   readonly charge: readonly NamedPart[]
   readonly verdict: Verdict
   /** Set once the decision was adjusted. */
@@ -122,19 +124,19 @@ export class ChargeDecision implements Decision, Internals {
   [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
     if (!(#isTaken in this) || !this.#isTaken) return
     this.#isTaken = false
-    const { charge, verdict, refund, ledger } = this.#taken
+    const { charge, verdict, apply, ledger } = this.#taken
     if (ledger !== undefined) return ledger.refund(limits)
     const refunds = refundsOf(charge, verdict).filter(({ cost, policy }, i) => {
       return cost > 0 && !isConcurrency(policy) && limits?.includes((charge[i] as NamedPart).name) !== false
     })
-    return refunds.length === 0 ? undefined : refund(refunds)
+    return settleAll(refunds, apply)
   }
 
   [ADJUST](cost: number, limits: readonly string[] | undefined): MaybePromise<void> {
     if (!(#isTaken in this) || !this.#isTaken) return
-    const { charge, verdict, refund, change } = this.#taken
-    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, { refund, change })
-    this.#taken = { charge, verdict, refund, ledger }
+    const { charge, verdict, apply } = this.#taken
+    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, apply)
+    this.#taken = { charge, verdict, apply, ledger }
     return ledger.adjust(cost, limits)
   }
 
@@ -158,6 +160,14 @@ export function decisionOf(source: ChargeSource, taken: Taken): Decision {
   const { charge, verdict } = taken
   const parts = charge.map((part, i) => partDecision(part, part.cost, verdict.parts[i] as PartVerdict))
   return new ChargeDecision(parts, verdict.allowed, source, taken)
+}
+
+/** Returns the decision on a charge that was denied without the store: there is nothing to change. */
+export function denialOf(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict): Decision {
+  const apply: Apply = () => {
+    throw new Error('a denial has taken nothing')
+  }
+  return decisionOf(source, { charge, verdict, apply })
 }
 
 /** Returns one limit's part in a decision. */

@@ -1,7 +1,7 @@
 import { peerAddress } from '../keys/connection.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
-import type { PartVerdict, Verdict } from '../stores/store.js'
+import type { PartVerdict, Verdict } from '../stores/operation.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
 import {
@@ -13,7 +13,7 @@ import {
   type Taken,
 } from './decision.js'
 import type { holdingsOf, Keeper } from './holdings.js'
-import type { UnitChanges } from './ledger.js'
+import type { Apply } from './ledger.js'
 import type { LimiterSettings } from './parse-options.js'
 import { type Limit, limitReader, partOf } from './read-limit.js'
 import { denyDisconnected, UNLIMITED } from './uncharged-decision.js'
@@ -80,22 +80,18 @@ class DirectTaken implements Taken {
     readonly cost: number,
     readonly atMs: number,
     readonly part: PartVerdict,
-    readonly units: UnitChanges,
+    readonly units: Keeper,
   ) {}
 
   get charge(): readonly NamedPart[] {
     return [partOf(this.limit, this.identity, this.cost)]
   }
 
-  get refund(): UnitChanges['refund'] {
-    return this.units.refund
-  }
-
-  get change(): UnitChanges['change'] {
-    return this.units.change
+  get apply(): Apply {
+    return this.units.apply
   }
 
   get verdict(): Verdict {
-    return { allowed: this.part.allowed, atMs: this.atMs, parts: [this.part] }
+    return { type: 'charge', allowed: this.part.allowed, atMs: this.atMs, parts: [this.part] }
   }
 }

@@ -1,9 +1,9 @@
 import type { BreakerState } from '../pipe/breaker-state.js'
 import type { GuardedStore } from '../pipe/guarded-store.js'
+import { request } from '../pipe/pipe.js'
 import { consecutive } from '../policies/consecutive.js'
-import type { Part, Verdict } from '../stores/store.js'
+import type { Charge } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
-import { fromCallback } from '../util/maybe-promise.js'
 
 /** The health of a limiter's store. */
 export interface Health {
@@ -31,8 +31,7 @@ export async function healthOf(store: GuardedStore, key: string): Promise<Health
   const sinceMs = performance.now()
   const outcomes = await Promise.allSettled(
     store.probeKeys(key).map(async (each) => {
-      const peek: Part = { key: each, policy, cost: 0 }
-      await fromCallback<Verdict>((settle) => store.charge([peek], settle))
+      await request<Charge>(store, { type: 'charge', parts: [{ key: each, policy, cost: 0 }] })
     }),
   )
   const failure = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined

@@ -1,15 +1,20 @@
-import { CircuitOpenError, type GuardedStore, isTimeout } from '../pipe/guarded-store.js'
+import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
+import type { Operation, Part, Refund, RenewResult, ResultOf, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { Charge, Refund, Verdict } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
-import { catchMaybe, type MaybePromise } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
 import { processWide } from '../util/process-wide.js'
-import type { UnitChanges } from './ledger.js'
 
 /** Where units are held: the limiter's store, or its local fallback. */
-export type Keeper = UnitChanges & Pick<GuardedStore, 'renew'>
+export interface Keeper {
+  /** Applies an operation. Calls `onLate` with an outcome that comes after the time-out. */
+  apply<O extends Operation>(
+    operation: O,
+    onLate?: (outcome: ResultOf<O> | StoreError) => void,
+  ): MaybePromise<ResultOf<O>>
+}
 
 /** Units of one limit that a request holds. */
 interface Holding {
@@ -74,7 +79,7 @@ export function holdingsOf(
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY
 
-  function hold<D extends object>(decision: D, charge: Charge, verdict: Verdict, keeper: Keeper): D {
+  function hold<D extends object>(decision: D, charge: readonly Part[], verdict: Verdict, keeper: Keeper): D {
     const renewedAtMs = performance.now()
     const holdings = heldUnits(charge, verdict).map(
       (units): Holding => ({
@@ -150,12 +155,13 @@ export function holdingsOf(
       for (const holding of holdings) holding.doubt = next
     }
     try {
-      const resetAtMs = await keeper.renew({ ...units, cost }, (outcome) => {
+      const renewal = { ...units, type: 'renew', cost } as const
+      const renewed = await keeper.apply(renewal, (outcome) => {
         if (!(outcome instanceof Error)) moveTo(outcome, holdings, nowMs)
         doubtIs(undefined)
         endDoubt()
       })
-      moveTo(resetAtMs, holdings, nowMs)
+      moveTo(renewed, holdings, nowMs)
       doubtIs(undefined)
     } catch (error) {
       if (isTimeout(error)) doubtIs(doubt)
@@ -181,9 +187,8 @@ export function holdingsOf(
   }
 
   /** Releases what a charge took whose verdict came too late: no decision holds it. */
-  function releaseLate(charge: Charge, verdict: Verdict, { refund }: Keeper): void {
-    const units = heldUnits(charge, verdict)
-    if (units.length > 0) catchMaybe(() => refund(units), onReleaseFailed)
+  function releaseLate(charge: readonly Part[], verdict: Verdict, { apply }: Keeper): void {
+    for (const units of heldUnits(charge, verdict)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
   }
 
   return {
@@ -204,13 +209,13 @@ export function holdingsOf(
 }
 
 /** Returns what an allowed charge took of concurrency limits. */
-function heldUnits(charge: Charge, verdict: Verdict): readonly Refund[] {
+function heldUnits(charge: readonly Part[], verdict: Verdict): readonly Refund[] {
   if (!verdict.allowed || !charge.some(({ policy }) => isConcurrency(policy))) return []
   return refundsOf(charge, verdict).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
 }
 
 /** Records where a renewal has put units, unless a later one has moved them on. */
-function moveTo(resetAtMs: number, holdings: readonly Holding[], renewedAtMs: number): void {
+function moveTo({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewedAtMs: number): void {
   for (const holding of holdings) {
     if (holding.renewedAtMs >= renewedAtMs) continue
     holding.units = { ...holding.units, resetAtMs }
@@ -219,6 +224,5 @@ function moveTo(resetAtMs: number, holdings: readonly Holding[], renewedAtMs: nu
 }
 
 function refundAll(holdings: readonly Holding[]): MaybePromise<void> {
-  const [first] = holdings
-  return first?.keeper.refund(holdings.map(({ units }) => units))
+  return settleAll(holdings, ({ keeper, units }) => keeper.apply(units))
 }

@@ -1,17 +1,17 @@
-import type { GuardedStore } from '../pipe/guarded-store.js'
 import type { Store } from '../stores/store.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate-report.js'
+import type { Apply } from './ledger.js'
 import type { Limiter } from './limiter.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Limit } from './read-limit.js'
 
 /** What tools read of a limiter, such as the dashboard. */
-export interface Inspection
-  extends Pick<GuardedStore, 'change'>,
-    Pick<LimiterSettings, 'onStoreError' | 'share'> {
-  /** The store as it was given; `change` is that of the guarded one. */
+export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'share'> {
+  /** The store as it was given. */
   readonly store: Store
+  /** Applies an operation to the guarded store. */
+  readonly apply: Apply
   /** What all keys of the limiter begin with. */
   readonly keyHead: string
   readonly secret: string | undefined

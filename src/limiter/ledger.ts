@@ -1,19 +1,11 @@
 import { isConcurrency } from '../policies/concurrency.js'
-import type { Operation, Result, TakeResult } from '../stores/operation.js'
+import type { Operation, Part, Refund, ResultOf, Take, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { Part, Refund, Verdict } from '../stores/store.js'
 import { isUnsent } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
-/** Applies an operation in a store. */
-type MakeChange = (operation: Operation) => MaybePromise<Result>
-
-/** How the units of a decision are changed where they were taken. */
-export interface UnitChanges {
-  readonly refund: (refunds: readonly Refund[]) => MaybePromise<void>
-  /** Absent where the store has none. */
-  readonly change?: MakeChange | undefined
-}
+/** Applies an operation where the units of a decision were taken. */
+export type Apply = <O extends Operation>(operation: O) => MaybePromise<ResultOf<O>>
 
 /** A part with the name of its limit. */
 interface NamedPart extends Part {
@@ -23,16 +15,15 @@ interface NamedPart extends Part {
 /** What the parts of an adjusted decision have taken, and when. */
 export type Ledger = ReturnType<typeof ledgerOf>
 
-/** Creates the ledger of an allowed charge. Throws a `TypeError` where the store has no `apply`. */
-export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes: UnitChanges) {
-  const change = requireChange(changes)
+/** Creates the ledger of an allowed charge. */
+export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, apply: Apply) {
   /** What each part took: its charge first, then what adjustments took. */
   const takings = refundsOf(charge, verdict).map((refund): readonly Refund[] => [refund])
   let adjusting: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
     const missing = cost - unitsOf(i)
-    if (missing < 0) return giveBack([i], -missing)
+    if (missing < 0) return giveBack(i, -missing)
     return missing > 0 ? takeMore(i, missing) : undefined
   }
 
@@ -41,28 +32,24 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
 
   function takeMore(i: number, units: number): MaybePromise<void> {
     const { key, policy } = charge[i] as NamedPart
-    return thenMaybe(change({ type: 'take', key, policy, units }), (result) => {
-      const { atMs, taken, resetAfterMs } = result as TakeResult
-      const taking = { key, policy, cost: taken, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
-      takings[i] = [...takingsOf(i), taking]
+    return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), ({ atMs, taken, resetAfterMs }) => {
+      const times = { takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
+      takings[i] = [...takingsOf(i), { type: 'refund', key, policy, cost: taken, ...times }]
     })
   }
 
-  /** Refunds units of parts. After a failure they count as refunded, unless the store was not called. */
-  function giveBack(parts: readonly number[], units: number): MaybePromise<void> {
-    const before = [...takings]
-    const refunds = parts.flatMap((i) => {
-      const { kept, refunds } = split(takingsOf(i), units)
-      takings[i] = kept
-      return refunds
-    })
-    if (refunds.length === 0) return
-    return catchMaybe(
-      () => changes.refund(refunds),
-      (error) => {
-        if (isUnsent(error)) for (const i of parts) takings[i] = before[i] as Refund[]
-        throw error
-      },
+  /** Refunds units of a part. After a failure they count as refunded, unless the store was not called. */
+  function giveBack(i: number, units: number): MaybePromise<void> {
+    const { kept, refunds } = split(takingsOf(i), units)
+    takings[i] = kept
+    return settleAll(refunds, (refund) =>
+      catchMaybe<unknown>(
+        () => apply(refund),
+        (error) => {
+          if (isUnsent(error)) takings[i] = [...takingsOf(i), refund]
+          throw error
+        },
+      ),
     )
   }
 
@@ -84,7 +71,7 @@ export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, changes
       inTurn(() => settleAll(selected(names), (i) => adjustPart(i, cost))),
     /** Refunds all that the selected parts have taken. */
     refund: (names: readonly string[] | undefined) =>
-      inTurn(() => giveBack(selected(names), Number.POSITIVE_INFINITY)),
+      inTurn(() => settleAll(selected(names), (i) => giveBack(i, Number.POSITIVE_INFINITY))),
   }
 }
 
@@ -100,11 +87,4 @@ function split(takings: readonly Refund[], units: number) {
     left -= cost
   }
   return { kept, refunds }
-}
-
-/** Returns the function that changes keys of a store. Throws a `TypeError` for a store without `apply`. */
-export function requireChange({ change }: UnitChanges): MakeChange {
-  if (change !== undefined) return change
-  const fix = 'Write it with applyOperations, or use a store of headgate.'
-  throw new TypeError(`the limiter's store has no apply, which changes by hand need. ${fix}`)
 }

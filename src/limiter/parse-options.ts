@@ -13,7 +13,7 @@ import { isMemoryStore } from '../stores/memory/contract.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { choice, keyName, show, showKind, whole, wrongOption } from '../util/validate.js'
+import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, type Access, accessOf, addressListing } from './access-rules.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
@@ -49,7 +49,7 @@ export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
   shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
   leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
-  keptCheck: { from: ['policy', 'limits', 'lease', 'store'], read: checkLimitsKept },
+  keptCheck: { from: ['policy', 'limits', 'lease'], read: checkLimitsKept },
 } as const
 
 const LIMITER_TABLE = {
@@ -146,22 +146,17 @@ function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' 
 }
 
 /** Returns a function that throws a `TypeError` for a policy that a limiter with these options cannot keep. */
-function keptCheck({ lease, store }: Pick<Rows, 'lease' | 'store'>): LimitContext['checkKept'] {
+function keptCheck({ lease }: Pick<Rows, 'lease'>): LimitContext['checkKept'] {
   return (owner, policy) => {
-    if (!isConcurrency(policy)) return
-    if (lease !== undefined)
-      throw new TypeError(
-        `${owner}: lease does not go with concurrency, which counts units that are in use. Leave lease out.`,
-      )
-    if (store === undefined || store.renew !== undefined) return
-    const problem = `concurrency is for memory and Redis: the store ${show(store.name)} cannot renew units`
-    throw new TypeError(`${owner}: ${problem}. Use redisStore(client), or a rate such as tokenBucket.`)
+    if (lease === undefined || !isConcurrency(policy)) return
+    const problem = 'lease does not go with concurrency, which counts units that are in use'
+    throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
   }
 }
 
 function checkLimitsKept(
   owner: string,
-  { policy, limits, ...rest }: Pick<Rows, 'policy' | 'limits' | 'lease' | 'store'>,
+  { policy, limits, ...rest }: Pick<Rows, 'policy' | 'limits' | 'lease'>,
 ): void {
   const check = keptCheck(rest)
   if (typeof policy === 'object') check(owner, policy)

@@ -1,13 +1,7 @@
 import { isBan } from '../policies/ban.js'
-import type { PartVerdict } from '../stores/store.js'
+import type { PartVerdict, Verdict } from '../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import {
-  type ChargeSource,
-  type Decision,
-  decisionOf,
-  type NamedPart,
-  type PartDecision,
-} from './decision.js'
+import { type ChargeSource, type Decision, denialOf, type NamedPart, type PartDecision } from './decision.js'
 
 type ChargeParts = (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision>
 
@@ -24,8 +18,8 @@ export function politeCharge(charge: ChargeParts): ChargeParts {
       if (peek.parts.length === 0) return peek // the store could not decide
       const figures = parts.map((part, i) => figuresFor(part, peek.parts[i] as PartDecision))
       if (figures.every(({ allowed }) => allowed)) return charge(parts, subject)
-      const verdict = { allowed: false, atMs: Date.now(), parts: figures }
-      return decisionOf(peek.source as ChargeSource, { charge: parts, verdict, refund: () => {} })
+      const verdict: Verdict = { type: 'charge', allowed: false, atMs: Date.now(), parts: figures }
+      return denialOf(peek.source as ChargeSource, parts, verdict)
     })
   }
 }

@@ -1,9 +1,10 @@
 import type { GuardedStore } from '../pipe/guarded-store.js'
+import { request } from '../pipe/pipe.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import type { Refund, Verdict } from '../stores/store.js'
+import type { Charge, Refund, RefundResult } from '../stores/operation.js'
+import { REFUNDED } from '../stores/shared/apply-operation.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
-import { catchMaybe, fromCallback, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import type { UnitChanges } from './ledger.js'
+import { catchMaybe, type MaybePromise } from '../util/maybe-promise.js'
 
 /** The most refunds that wait for the store; one more loses the oldest. */
 const MAX_KEPT = 10_000
@@ -28,12 +29,11 @@ interface Kept {
  * not closed, or the client is not connected) is kept, and sent once the store can be called, until its units
  * expire. Its caller need not wait for that. A refund whose outcome is unknown is never repeated.
  *
- * Each refund is a call, since of several in one call some may have been sent. A peek goes before each that was
- * kept: it may be repeated, so it can probe whether the store is back.
+ * A peek goes before each refund that was kept: it may be repeated, so it can probe whether the store is back.
  */
 export function outlastOutages(
-  send: UnitChanges['refund'],
-  store: Pick<GuardedStore, 'name' | 'state' | 'charge'>,
+  send: (refund: Refund) => MaybePromise<RefundResult>,
+  store: Pick<GuardedStore, 'name' | 'state' | 'send'>,
   onLost: (error: StoreError) => void,
 ) {
   const kept: Kept[] = []
@@ -41,23 +41,22 @@ export function outlastOutages(
   let retrying = Promise.resolve()
   let isClosed = false
 
-  function refund(refunds: readonly Refund[]): MaybePromise<void> {
-    return settleAll(refunds, (each) => {
-      if (store.state([each]) !== 'closed' && !isClosed) return keep(each)
-      return catchMaybe(
-        () => send([each]),
-        (error) => {
-          if (isClosed || !isUnsent(error)) throw error
-          keep(each, error)
-        },
-      )
-    })
+  function refund(units: Refund): MaybePromise<RefundResult> {
+    if (store.state([units]) !== 'closed' && !isClosed) return keep(units)
+    return catchMaybe(
+      () => send(units),
+      (error) => {
+        if (isClosed || !isUnsent(error)) throw error
+        return keep(units, error)
+      },
+    )
   }
 
-  function keep(refund: Refund, error?: StoreError): void {
+  function keep(refund: Refund, error?: StoreError): RefundResult {
     kept.push({ refund, error, endMs: performance.now() + usefulMs(refund) })
     if (kept.length > MAX_KEPT) lose(kept.shift() as Kept)
     schedule()
+    return REFUNDED
   }
 
   function lose({ error: cause }: Kept): void {
@@ -95,14 +94,13 @@ export function outlastOutages(
 
   /** Returns what still could not be sent. */
   async function sendAgain(each: Kept): Promise<Kept | undefined> {
-    const peek = [{ ...each.refund, cost: 0 }]
     try {
-      await fromCallback<Verdict>((settle) => store.charge(peek, settle))
+      await request<Charge>(store, { type: 'charge', parts: [{ ...each.refund, cost: 0 }] })
     } catch {
       return each
     }
     try {
-      await send([each.refund])
+      await send(each.refund)
       return undefined
     } catch (error) {
       if (isUnsent(error)) return each

@@ -1,6 +1,6 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import { callAt } from '../util/call-at.js'
-import { type Decision, decisionOf, type NamedPart, type PartDecision } from './decision.js'
+import { type Decision, denialOf, type NamedPart, type PartDecision } from './decision.js'
 
 /** So many waiters of one queue charge at the same time, at most. */
 const MAX_CHARGING = 64
@@ -224,8 +224,12 @@ export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined 
     moreAfterMs: left(moreAfterMs),
   }
   const charge = parts.filter(({ key }) => key === queue.key)
-  const verdict = { allowed: false, atMs: Date.now(), parts: [figures] }
-  return decisionOf('deny-cache', { charge, verdict, refund: () => {} })
+  return denialOf('deny-cache', charge, {
+    type: 'charge',
+    allowed: false,
+    atMs: Date.now(),
+    parts: [figures],
+  })
 }
 
 function unitsOf({ parts }: Waiter, { key }: Queue): number {

@@ -61,6 +61,6 @@ function readStores(owner: string, option: string, stores: unknown): NamedStores
 }
 
 function isStore(value: object): boolean {
-  const { size, charge } = value as Partial<MemoryStore>
-  return Array.isArray(value) || typeof size === 'number' || typeof charge === 'function'
+  const { size, apply } = value as Partial<MemoryStore>
+  return Array.isArray(value) || typeof size === 'number' || typeof apply === 'function'
 }

@@ -20,7 +20,7 @@ export function misplacedFor(owner: string, value: object): Misplaced | undefine
     return { what: `a request of ${FRAMEWORKS[framework]}`, fix }
   }
   if (hasMethods(value, 'take', 'clampToNow')) return { what: 'a policy', fix: 'Write { policy: … }.' }
-  if (hasMethods(value, 'charge', 'forget'))
+  if (hasMethods(value, 'charge', 'forget') || (typeof value === 'object' && hasMethods(value, 'apply')))
     return { what: 'a store or a limiter', fix: 'Write { store: … }.' }
   return isPromise(value) ? { what: 'a promise', fix: 'Await it first.' } : undefined
 }

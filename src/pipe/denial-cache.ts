@@ -1,18 +1,27 @@
 import { isBan } from '../policies/ban.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import { isSamePolicy } from '../policies/policy.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Store, Verdict } from '../stores/store.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
+import {
+  type Charge,
+  type KeyedPolicy,
+  keysOf,
+  type Operation,
+  type Part,
+  type PartVerdict,
+  type Verdict,
+} from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
+import { StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { GuardedStore } from './guarded-store.js'
+import type { Pipe } from './pipe.js'
 
 /** The cache holds the denials of at least so many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
 
 /** A charge that a store denied. */
 interface Denial {
-  readonly charge: Charge
+  readonly charged: readonly Part[]
   readonly verdict: Verdict
   /** When the charge was sent, by `performance.now()`: its times count from there. */
   readonly sentAtMs: number
@@ -22,12 +31,13 @@ interface Denial {
 
 /**
  * The denials of a store, in this process's memory. A charge that was denied stays denied until its
- * `retryAfterMs` is over, and so does one that costs more; only a refund, `forget` or an operation ends that sooner.
+ * `retryAfterMs` is over, and so does one that costs more; only a refund, a reward or `forget`
+ * ends that sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
   readonly #denials = new RecentMap<Denial>(MIN_KEYS)
-  /** When a key was last refunded, forgotten or changed. */
+  /** When units of a key were last given back. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /**
@@ -35,11 +45,11 @@ export class DenialCache {
    * figures are exact for the denied cost, except `remaining` if that is above 1. A larger cost gets the
    * same times. Other parts get the figures of that time, or those of a fresh state.
    */
-  find(charge: Charge, maxMs: number): Verdict | undefined {
+  find(charged: readonly Part[], maxMs: number): Verdict | undefined {
     if (this.#denials.isEmpty) return undefined
-    for (const { key } of charge) {
+    for (const { key } of charged) {
       const denial = this.#denials.get(key)
-      const verdict = denial && this.#repeat(denial, charge, maxMs)
+      const verdict = denial && this.#repeat(denial, charged, maxMs)
       if (verdict !== undefined) return verdict
     }
     return undefined
@@ -49,17 +59,17 @@ export class DenialCache {
    * Records a denial for `minMs` at least, unless units were refunded since `sentAtMs`. An allowed charge
    * ends older denials.
    */
-  record(charge: Charge, verdict: Verdict, sentAtMs: number, minMs = 0): void {
+  record(charged: readonly Part[], verdict: Verdict, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
       if (this.#denials.isEmpty) return
-      for (const { key, cost } of charge) if (cost > 0) this.#denials.delete(key)
+      for (const { key, cost } of charged) if (cost > 0) this.#denials.delete(key)
       return
     }
-    const keys = new Set(charge.map(({ key }) => key))
+    const keys = new Set(charged.map(({ key }) => key))
     // Parts of one key are denied for their cost together, and say nothing about each alone.
-    if (verdict.isTentative || keys.size < charge.length) return
-    const denial = { charge, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
-    for (const [i, { key, policy }] of charge.entries()) {
+    if (verdict.isTentative || keys.size < charged.length) return
+    const denial = { charged, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
+    for (const [i, { key, policy }] of charged.entries()) {
       if (isConcurrency(policy)) continue // a release may end it at any moment
       const { allowed, isCounted } = verdict.parts[i] as PartVerdict
       const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
@@ -67,7 +77,7 @@ export class DenialCache {
     }
   }
 
-  /** Drops the denials of keys that are refunded, forgotten or changed. */
+  /** Drops the denials of keys of which units are given back. */
   invalidate(keys: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
     for (const { key } of keys) {
@@ -76,29 +86,29 @@ export class DenialCache {
     }
   }
 
-  #repeat(denial: Denial, charge: Charge, maxMs: number): Verdict | undefined {
+  #repeat(denial: Denial, charged: readonly Part[], maxMs: number): Verdict | undefined {
     const nowMs = performance.now()
     const parts: PartVerdict[] = []
-    for (const part of charge) {
+    for (const part of charged) {
       const figures = this.#figuresOf(part, denial, nowMs, maxMs)
       if (figures === undefined) return undefined
       parts.push(figures)
     }
     const atMs = denial.verdict.atMs + nowMs - denial.sentAtMs
-    return { allowed: false, atMs, parts, source: 'deny-cache' }
+    return { type: 'charge', allowed: false, atMs, parts, source: 'deny-cache' }
   }
 
   /** Returns nothing where the part may be allowed by now, or a ban has to count it. */
   #figuresOf(part: Part, denial: Denial, nowMs: number, maxMs: number): PartVerdict | undefined {
-    const { charge, verdict, sentAtMs, minUntilMs } = denial
-    const i = charge.findIndex(({ key }) => key === part.key)
+    const { charged, verdict, sentAtMs, minUntilMs } = denial
+    const i = charged.findIndex(({ key }) => key === part.key)
     const ageMs = nowMs - sentAtMs
     const figures = verdict.parts[i]
     if (figures?.allowed !== false) {
       if (isBan(part.policy)) return undefined
       return figures ? figuresAfter(ageMs, figures, 0) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
     }
-    const { policy, cost } = charge[i] as Part
+    const { policy, cost } = charged[i] as Part
     const isOver = ageMs >= Math.min(figures.retryAfterMs, maxMs) && nowMs >= minUntilMs
     if (isOver || this.#denials.get(part.key) !== denial) return undefined
     if (part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
@@ -118,30 +128,62 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
 /** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
+/** For how long a denial is repeated. */
+export interface DenialTimes {
+  /** At most, since its charge was sent. */
+  readonly maxMs: number
+  /** At least, even where its `retryAfterMs` is over before. */
+  readonly minMs: number
+}
+
 /**
- * Creates a store that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
- * also while the store is down. A denial is repeated for `maxMs` at most since its charge was sent.
+ * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and also
+ * while the store is down.
  *
- * A refund, `forget` and an operation invalidate denials, whichever limiter calls them. One in another process
+ * An operation that gives units back invalidates denials, whichever limiter sends it. One of another process
  * counts here `maxMs` later at the latest.
  */
-export function repeatDenials(store: GuardedStore, cache: DenialCache, maxMs: number): GuardedStore {
-  /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
-  async function invalidateFor<T>(keys: readonly KeyedPolicy[], done: MaybePromise<T>): Promise<T> {
-    cache.invalidate(keys)
-    try {
-      return await done
-    } finally {
-      cache.invalidate(keys)
+export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times: DenialTimes): P {
+  const { maxMs, minMs } = times
+
+  const sendCharge: Pipe['send'] = (operation, settle, onLate) => {
+    const { parts } = operation as unknown as Charge
+    const known = cache.find(parts, maxMs)
+    if (known !== undefined) return known as never
+    if (maxMs === 0) return pipe.send(operation, settle, onLate)
+    const sentAtMs = performance.now()
+    const recordAndSettle: typeof settle = (outcome) => {
+      if (!(outcome instanceof StoreError)) cache.record(parts, outcome as Verdict, sentAtMs, minMs)
+      settle(outcome)
     }
+    return pipe.send(operation, recordAndSettle, onLate)
   }
 
-  const { change } = store
+  /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
+  const sendReturn: Pipe['send'] = (operation, settle, onLate) => {
+    const keys = keysOf(operation)
+    cache.invalidate(keys)
+    const known = pipe.send(
+      operation,
+      (outcome) => {
+        cache.invalidate(keys)
+        settle(outcome)
+      },
+      onLate,
+    )
+    if (known !== undefined) cache.invalidate(keys)
+    return known
+  }
+
   return {
-    ...store,
-    charge: (charge, settle) => cache.find(charge, maxMs) ?? store.charge(charge, settle),
-    refund: async (refunds) => invalidateFor(refunds, store.refund(refunds)),
-    forget: async (keys) => invalidateFor(keys, store.forget(keys)),
-    change: change && (async (operation) => invalidateFor([operation], change(operation))),
+    ...pipe,
+    send(operation, settle, onLate) {
+      if (operation.type === 'charge') return sendCharge(operation, settle, onLate)
+      const send = RETURNING.includes(operation.type) ? sendReturn : pipe.send
+      return send(operation, settle, onLate)
+    },
   }
 }
+
+/** Operations after which a denied charge may be allowed. */
+const RETURNING: readonly Operation['type'][] = ['refund', 'reward', 'forget']

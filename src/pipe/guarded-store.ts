@@ -1,39 +1,21 @@
-import type { Operation, Result } from '../stores/operation.js'
-import { publishToStoreChannel, type StoreOperation, storeChannel } from '../stores/shared/store-channel.js'
-import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../stores/store.js'
+import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
+import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
+import type { Store } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
-import { fromCallback, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
-import { performPerServer } from './per-server.js'
+import type { Pipe } from './pipe.js'
 import { serverBreakers } from './server-breakers.js'
-import { type Call, type OnLateVerdict, type OnVerdict, operationsOf, PENDING } from './store-operations.js'
+import { pipeTo } from './store-pipe.js'
 
-/** Takes the result of a call, or why there is none. */
-export type Settle<Outcome> = (outcome: Outcome | StoreError) => void
-
-/** A store that decides one charge a call, and fails with `StoreError` only. */
-export interface GuardedStore {
+/** A pipe to a store that is guarded, or needs no guard. */
+export interface GuardedStore extends Pipe {
   readonly name: string
   /** The worst state of the circuit breakers of its servers, or of those that keep `keys`. */
   state(keys?: readonly KeyedPolicy[]): BreakerState
   /** Returns `key`, and a similar one on each other server whose circuit breaker is not closed. */
   probeKeys(key: string): readonly string[]
-  /**
-   * Decides a charge. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
-   * once, later. Never throws. Takes a callback, since a promise here would be one more for each decision.
-   */
-  charge(charge: Charge, settle: Settle<Verdict>): Verdict | StoreError | undefined
-  refund(refunds: readonly Refund[]): MaybePromise<void>
-  /**
-   * Renews held units as the store does, which must be able to. Calls `onLate` with the outcome if that comes
-   * after the time-out.
-   */
-  renew(units: Refund, onLate?: Settle<number>): MaybePromise<number>
-  forget(keys: readonly KeyedPolicy[]): MaybePromise<void>
-  /** Applies one operation. `undefined` where the store has no `apply`. */
-  readonly change: ((operation: Operation) => MaybePromise<Result>) | undefined
   /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
   close(): Promise<void>
 }
@@ -55,23 +37,23 @@ export interface GuardOptions {
   readonly isPublished?: boolean
   readonly timeoutMs: number
   readonly onChange?: OnBreakerChange
-  readonly onVerdict?: OnVerdict
-  /** Called with each verdict that came after the time-out: no decision has what it took. */
-  readonly onLateVerdict?: OnLateVerdict | undefined
 }
 
+type SettleAny = (outcome: Outcome) => void
+type OnLate = (outcome: Outcome, operation: Operation) => void
+
 /**
- * Creates the guard of a store: validates its verdicts, and bounds each call by a time-out and the circuit
- * breakers of the servers that it needs. An answer after the time-out decides nothing: the units that it took
- * stay taken, unless `onLateVerdict` releases them. A synchronous store needs no promise and no timer.
+ * Creates the guard of a store: bounds each call by a time-out and the circuit breakers of the servers that it
+ * needs. An answer after the time-out decides nothing: the units that it took stay taken, unless `onLate`
+ * releases them. A synchronous store needs no promise and no timer.
  *
- * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out:
- * charges and peeks, so that the store decides the first burst after an outage; refunds and `forget` as well.
- * A call whose time-out ends that wait is never sent.
+ * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out, so
+ * that the store decides the first burst after an outage. A call whose time-out ends that wait is never sent.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const { isPublished = true, timeoutMs, onChange = () => {} } = options
   const origin = { limiter: options.limiter, instance: {}, store: store.name }
+  const pipe = pipeTo(store)
   const breakers = serverBreakers(store, (...change) => {
     const [state, cause, server] = change
     const message = { type: 'state', ...origin, state, cause } as const
@@ -79,55 +61,52 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     onChange(...change)
   })
   const deadlines = new Deadlines(timeoutMs)
-  const { charging, refunding, renewing, forgetting, applying } = operationsOf(store, options)
 
-  function run<Item, Outcome>(operation: Call<Item, Outcome>, item: Item, settle: Settle<Outcome>) {
-    const breaker = breakers.of(operation.keysOf(item))
+  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    const breaker = breakers.of(keysOf(operation))
     const generation = breaker.admit()
-    if (generation !== undefined) return send(operation, item, settle, generation)
+    if (generation !== undefined) return sendNow(operation, settle, onLate, generation)
     if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
-    sendAfterProbe(operation, item, settle, breaker)
+    sendAfterProbe(operation, settle, onLate, breaker)
     return undefined
   }
 
-  function send<Item, Outcome>(
-    operation: Call<Item, Outcome>,
-    item: Item,
-    settle: Settle<Outcome>,
+  function sendNow(
+    operation: Operation,
+    settle: SettleAny,
+    onLate: OnLate | undefined,
     generation: Generation,
-  ): Outcome | StoreError | undefined {
+  ): Outcome | undefined {
     const sentAtMs = performance.now()
-    let answer: unknown
-    let caller: Settle<Outcome> | undefined = settle // released once settled: it refers to a request
-    const settleOnce: Settle<Outcome> = (outcome) => {
+    let caller: SettleAny | undefined = settle // released once settled: it refers to a request
+    const settleOnce: SettleAny = (outcome) => {
       if (caller === undefined) return
-      if (isPublished && storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+      if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
       caller(outcome)
       caller = undefined
     }
-    try {
-      answer = operation.send(item, (later) => {
-        if (deadlines.stop(deadline)) settleOnce(outcomeOf(operation, item, generation, later, sentAtMs))
-        else operation.onLate?.(item, resultOf(operation, item, later))
-      })
-    } catch (cause) {
-      answer = asStoreError(store.name, cause)
-    }
-    if (answer !== PENDING) {
-      const outcome = outcomeOf(operation, item, generation, answer)
-      if (isPublished && storeChannel.hasSubscribers) publishCall(operation.name, sentAtMs, outcome)
+    const known = pipe.send(operation, (outcome) => {
+      if (deadlines.stop(deadline)) settleOnce(recorded(outcome, generation))
+      else onLate?.(outcome, operation)
+    })
+    if (known !== undefined) {
+      const outcome = recorded(known, generation)
+      if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
       return outcome
     }
-    const expire = () => settleOnce(recordFailure(new TimeoutError(timeoutMs), generation))
+    const expire = () => {
+      const error = asStoreError(store.name, new TimeoutError(timeoutMs))
+      settleOnce(recorded(error, generation))
+    }
     const deadline = deadlines.start(expire, sentAtMs)
     return undefined
   }
 
-  /** Sends an item once the probe has succeeded. The probe was sent first, so it also times out first. */
-  async function sendAfterProbe<Item, Outcome>(
-    operation: Call<Item, Outcome>,
-    item: Item,
-    settle: Settle<Outcome>,
+  /** Sends an operation once the probe has succeeded. The probe was sent first, so it also times out first. */
+  async function sendAfterProbe(
+    operation: Operation,
+    settle: SettleAny,
+    onLate: OnLate | undefined,
     breaker: Admission,
   ): Promise<void> {
     const circuitOpen = () => new CircuitOpenError(store.name, breaker)
@@ -137,19 +116,19 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       isOver = true
       settle(isSent ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen())
     })
-    const settleInTime: Settle<Outcome> = (outcome) => {
+    const settleInTime: SettleAny = (outcome) => {
       if (deadlines.stop(deadline)) settle(outcome)
-      else if (!isTimeout(outcome)) operation.onLate?.(item, outcome)
+      else if (!isTimeout(outcome)) onLate?.(outcome, operation)
     }
     await breaker.nextChange()
     if (isOver) return
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
     isSent = generation !== undefined
-    const known = generation ? send(operation, item, settleInTime, generation) : circuitOpen()
+    const known = generation ? sendNow(operation, settleInTime, onLate, generation) : circuitOpen()
     if (known !== undefined) settleInTime(known)
   }
 
-  function publishCall(operation: StoreOperation, sentAtMs: number, outcome: unknown): void {
+  function publishCall({ type: operation }: Operation, sentAtMs: number, outcome: Outcome): void {
     publishToStoreChannel({
       type: 'call',
       ...origin,
@@ -159,71 +138,23 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     })
   }
 
-  /** Returns the result read from an answer, or the error that it is; records which. */
-  function outcomeOf<Item, Outcome>(
-    { read }: Call<Item, Outcome>,
-    item: Item,
-    generation: Generation,
-    answer: unknown,
-    sentAtMs?: number,
-  ): Outcome | StoreError {
-    try {
-      if (answer instanceof Error) throw answer
-      const result = read(item, answer, sentAtMs)
-      generation.recordSuccess((result as Partial<Verdict>).allowed === false)
-      return result
-    } catch (cause) {
-      return recordFailure(cause, generation)
+  /** Records an outcome, an error as a success if the store itself answered. Returns the outcome. */
+  function recorded(outcome: Outcome, generation: Generation): Outcome {
+    if (!(outcome instanceof StoreError)) {
+      generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
+      return outcome
     }
-  }
-
-  /** Returns the result read from an answer, or the error that it is, and records neither. */
-  function resultOf<Item, Outcome>(
-    { read }: Call<Item, Outcome>,
-    item: Item,
-    answer: unknown,
-  ): Outcome | StoreError {
-    try {
-      if (answer instanceof Error) throw answer
-      return read(item, answer, undefined)
-    } catch (cause) {
-      return asStoreError(store.name, cause)
-    }
-  }
-
-  /** Returns the error of a failed call, and records it; as a success if the store itself answered. */
-  function recordFailure(cause: unknown, generation: Generation): StoreError {
-    const error = atServer(asStoreError(store.name, cause), generation.server)
+    const error = atServer(outcome, generation.server)
     if (error.answered) generation.recordSuccess(true)
     else generation.recordFailure(error)
     return error
-  }
-
-  /** Performs an operation on each server for itself: unlike a charge, it need not be all or nothing. */
-  function performEach<Item extends KeyedPolicy>(
-    operation: Call<readonly Item[], true>,
-    items: readonly Item[],
-  ): MaybePromise<void> {
-    return performPerServer(store, items, (own) => perform(operation, own))
-  }
-
-  function perform<Item>(operation: Call<Item, true>, item: Item): MaybePromise<void> {
-    return thenMaybe(
-      fromCallback<true>((settle) => run(operation, item, settle)),
-      () => {},
-    )
   }
 
   return {
     name: store.name,
     state: (keys) => (keys === undefined ? breakers.state : breakers.of(keys).state),
     probeKeys: breakers.probeKeys,
-    charge: (charge, settle) => run(charging, charge, settle),
-    refund: (refunds) => performEach(refunding, refunds),
-    renew: (units, onLate) => fromCallback<number>((settle) => run(renewing, { units, onLate }, settle)),
-    forget: (keys) => performEach(forgetting, keys),
-    change:
-      store.apply && ((operation) => fromCallback<Result>((settle) => run(applying, operation, settle))),
+    send: send as GuardedStore['send'],
     async close() {
       await deadlines.idle()
       try {

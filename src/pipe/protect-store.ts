@@ -1,5 +1,6 @@
 import { type MemoryInternals, type MemoryStore, memoryInternalsOf } from '../stores/memory/contract.js'
-import type { Result } from '../stores/operation.js'
+import type { Operation, Outcome } from '../stores/operation.js'
+import { FORGOTTEN } from '../stores/shared/apply-operation.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
@@ -28,59 +29,31 @@ export function protectStore(
 ): GuardedStore {
   const memory = memoryInternalsOf(store)
   if (memory !== undefined) return directStore(store as MemoryStore, memory)
-  const denials = denialCacheOf(store)
   const leasing = lease && leasingStore(store, lease)
   const maxMs = Math.min(denyCacheMs, lease?.holdMs ?? denyCacheMs) // leased units come back that often
   const minMs = Math.min(maxMs, (lease?.holdMs ?? 0) * MIN_DENIAL_SHARE)
-  const guard = guardStore(leasing ?? store, {
-    ...guardOptions,
-    onVerdict(charge, verdict, sentAtMs) {
-      if (maxMs > 0) denials.record(charge, verdict, sentAtMs, minMs)
-    },
-  })
-  const guarded = repeatDenials(guard, denials, maxMs)
-  if (leasing === undefined) return guarded
-  return {
-    ...guarded,
-    charge: (charge, settle) => leasing.consume(charge) ?? guarded.charge(charge, settle),
-  }
+  const guarded = guardStore(leasing ?? store, guardOptions)
+  const repeating = repeatDenials(guarded, denialCacheOf(store), { maxMs, minMs })
+  return leasing === undefined ? repeating : leasing.consumeFirst(repeating)
 }
 
 /** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */
 function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore {
+  function send(operation: Operation): Outcome {
+    try {
+      if (operation.type === 'charge') return memory.charge(operation.parts)
+      if (operation.type !== 'forget') return store.apply([operation])[0] as Outcome
+      memory.forget(operation)
+      return FORGOTTEN
+    } catch (cause) {
+      return asStoreError(store.name, cause)
+    }
+  }
   return {
     name: store.name,
     state: () => 'closed',
     probeKeys: (key) => [key],
-    charge(charge) {
-      try {
-        return memory.charge(charge)
-      } catch (cause) {
-        return asStoreError(store.name, cause)
-      }
-    },
-    refund(refunds) {
-      try {
-        store.refund(refunds)
-      } catch (cause) {
-        throw asStoreError(store.name, cause)
-      }
-    },
-    renew(units) {
-      try {
-        return store.renew(units)
-      } catch (cause) {
-        throw asStoreError(store.name, cause)
-      }
-    },
-    forget: memory.forget,
-    change(operation) {
-      try {
-        return store.apply([operation])[0] as Result
-      } catch (cause) {
-        throw asStoreError(store.name, cause)
-      }
-    },
+    send: send as GuardedStore['send'],
     close: async () => {},
   }
 }

@@ -45,7 +45,7 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
  * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
- * `limiter.release(decision)`, which the middleware calls when the response is over. For memory and Redis.
+ * `limiter.release(decision)`, which the middleware calls when the response is over.
  *
  * State: the newest slice's index, then how many units were last renewed in each slice, newest first. The
  * units of a slice count for `ttl` after it has ended, unless they are renewed or released.

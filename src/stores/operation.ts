@@ -1,4 +1,5 @@
-import type { Policy } from '../policies/policy.js'
+import type { Policy, Step } from '../policies/policy.js'
+import type { StoreError } from './store-error.js'
 
 /** A key and its policy. A key belongs to one policy. */
 export interface KeyedPolicy {
@@ -7,10 +8,29 @@ export interface KeyedPolicy {
   readonly policy: Policy
 }
 
+/** What a charge takes from one key: `cost` whole units. Cost 0 is a peek. */
+export interface Part extends KeyedPolicy {
+  readonly cost: number
+}
+
+/** Takes all of its parts, or none if one of them is denied. Parts may name the same key. */
+export interface Charge {
+  readonly type: 'charge'
+  readonly parts: readonly Part[]
+}
+
 /** Takes whole `units` of a key, or as many as are left. A ban does not count it as a denial. 0 only reads. */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number
+}
+
+/** Gives back what a charge took from one key, in the window in which it was taken. */
+export interface Refund extends Part {
+  readonly type: 'refund'
+  readonly takenAtMs: number
+  /** `takenAtMs` plus the part's `resetAfterMs`: when the key would have been fresh again. */
+  readonly resetAtMs?: number
 }
 
 /** Gives whole `units` back to a key, or as many as it has taken, whenever they were taken. Ends no ban. */
@@ -26,10 +46,51 @@ export interface Block extends KeyedPolicy {
 }
 
 /**
- * A change of one key: what to do, instead of a function that does it. Of `concurrency`, whose units are in use,
- * an operation may only read: a take of 0.
+ * Renews units that `concurrency` holds, and restores those that were lost: they are held as if they were taken
+ * now. `takenAtMs` and `resetAtMs` are as for a refund.
  */
-export type Operation = Take | Reward | Block
+export interface Renew extends Part {
+  readonly type: 'renew'
+  readonly takenAtMs: number
+  readonly resetAtMs?: number
+}
+
+/** Removes the state of a key, as if it had never been charged. */
+export interface Forget extends KeyedPolicy {
+  readonly type: 'forget'
+}
+
+/**
+ * What a store does, as data. Of `concurrency`, whose units are in use, a take must be of 0, and there is no
+ * reward: units are refunded when they are released.
+ */
+export type Operation = Charge | Take | Refund | Reward | Block | Renew | Forget
+
+/** The figures of one part: a policy's step without the state. */
+export interface PartVerdict extends Omit<Step, 'next'> {
+  /**
+   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
+   * different times, such as on several servers. Default: the verdict's `atMs`.
+   */
+  readonly atMs?: number
+}
+
+/** The result of a charge. */
+export interface Verdict {
+  readonly type: 'charge'
+  readonly allowed: boolean
+  /** Set where a denial cache or a lease answered; absent where the store did. */
+  readonly source?: 'deny-cache' | 'lease'
+  /** Set on a denial that may end before its `retryAfterMs`, when another charge refunds its units. */
+  readonly isTentative?: true
+  /** When the charge was decided, by the store's clock, in ms since the Unix epoch. Refunds need it. */
+  readonly atMs: number
+  /**
+   * One per part, in order. A denied charge takes nothing: its parts have the figures without the charge,
+   * and `allowed` says whether the part alone would have been allowed.
+   */
+  readonly parts: readonly PartVerdict[]
+}
 
 /** What a key has after an operation. Durations are milliseconds from `atMs`; `Infinity` is never. */
 export interface Standing {
@@ -45,17 +106,57 @@ export interface Standing {
   readonly bannedForMs: number
 }
 
-/** What a `take` took. */
+/** The result of a `take`. */
 export interface TakeResult extends Standing {
   readonly type: 'take'
   /** Whole units: `units` of the operation, or fewer. */
   readonly taken: number
 }
 
-/** The result of an operation that takes nothing. */
-export interface ChangeResult extends Standing {
-  readonly type: 'reward' | 'block'
+/** The result of a `reward`. */
+export interface RewardResult extends Standing {
+  readonly type: 'reward'
 }
 
-/** The result of an operation. */
-export type Result = TakeResult | ChangeResult
+/** The result of a `block`. */
+export interface BlockResult extends Standing {
+  readonly type: 'block'
+}
+
+/** The result of a `renew`. */
+export interface RenewResult {
+  readonly type: 'renew'
+  /** When time alone frees the renewed units, by the store's clock. */
+  readonly resetAtMs: number
+}
+
+/** The result of an operation that only says that it was done. */
+export interface RefundResult {
+  readonly type: 'refund'
+}
+
+/** The result of a `forget`. */
+export interface ForgetResult {
+  readonly type: 'forget'
+}
+
+/** The result of an operation: that of the same `type`. */
+export type Result =
+  | Verdict
+  | TakeResult
+  | RewardResult
+  | BlockResult
+  | RefundResult
+  | RenewResult
+  | ForgetResult
+
+/** The result of one kind of operation. */
+export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['type'] }>
+
+/** The result of an operation, or why it alone failed. */
+export type Outcome = Result | StoreError
+
+/** Returns the keys that an operation reads or writes. */
+export function keysOf(operation: Operation): readonly KeyedPolicy[] {
+  return operation.type === 'charge' ? operation.parts : [operation]
+}

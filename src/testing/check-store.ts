@@ -4,5 +4,5 @@ import { wrongKind } from '../util/validate.js'
 /** Throws a `TypeError` for what is no store. */
 export function checkStore(owner: string, store: unknown, fix?: string): void {
   if (isStore(store)) return
-  throw wrongKind(owner, 'store', 'an object with name, charge, refund and forget', store, fix)
+  throw wrongKind(owner, 'store', 'an object with name and apply', store, fix)
 }

@@ -28,7 +28,10 @@ export function catchMaybe<T>(
 }
 
 /** Takes a step for every item, also where some fail. Then throws, or rejects with, the first failure. */
-export function settleAll<T>(items: readonly T[], step: (item: T) => MaybePromise<void>): MaybePromise<void> {
+export function settleAll<T>(
+  items: readonly T[],
+  step: (item: T) => MaybePromise<unknown>,
+): MaybePromise<void> {
   const failures: unknown[] = []
   const steps = readAll(items, (item) =>
     catchMaybe(
@@ -38,22 +41,6 @@ export function settleAll<T>(items: readonly T[], step: (item: T) => MaybePromis
   )
   return thenMaybe(steps, () => {
     if (failures.length > 0) throw failures[0]
-  })
-}
-
-/**
- * Returns what `start` returns, or a promise of what it passes to `settle` later if it returns `undefined`.
- * If either is an `Error`, throws it, or rejects with it.
- */
-export function fromCallback<T>(
-  start: (settle: (outcome: T | Error) => void) => T | Error | undefined,
-): MaybePromise<T> {
-  let settle: (outcome: T | Error) => void
-  const known = start((outcome) => settle(outcome))
-  if (known instanceof Error) throw known
-  if (known !== undefined) return known
-  return new Promise((resolve, reject) => {
-    settle = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
   })
 }
 

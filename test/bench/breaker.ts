@@ -7,7 +7,7 @@ import {
   timeout,
   wrap,
 } from 'cockatiel'
-import { type Store, tokenBucket, type Verdict } from 'headgate'
+import { type Charge, type Store, tokenBucket, type Verdict } from 'headgate'
 import CircuitBreaker from 'opossum'
 import { built } from './harness/built.js'
 import { takeTurns } from './harness/rounds.js'
@@ -24,8 +24,9 @@ const TIMEOUT_MS = 100
 
 const parts = [{ key: 'key', policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' }), cost: 1 }]
 const part = { allowed: true, remaining: 99, resetAfterMs: 600, retryAfterMs: 0, moreAfterMs: 600 }
-const answer: readonly Verdict[] = [{ allowed: true, atMs: 1_790_000_000_000, parts: [part] }]
-const store: Store = { name: 'prompt', charge: async () => answer, refund() {}, forget() {} }
+const operation: Charge = { type: 'charge', parts }
+const answer: readonly Verdict[] = [{ type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }]
+const store: Store = { name: 'prompt', apply: async () => answer }
 
 /** Each charges a store that answers with a promise at once, and returns its verdict. */
 const CONTENDERS = {
@@ -81,7 +82,7 @@ async function round(decide: () => Promise<Verdict>) {
 }
 
 async function charge(): Promise<Verdict> {
-  return (await store.charge([parts]))[0] as Verdict
+  return (await store.apply([operation]))[0] as Verdict
 }
 
 function withBreaker(): () => Promise<Verdict> {
@@ -99,7 +100,7 @@ function withGuard(): () => Promise<Verdict> {
   const guarded = guardStore(store, { timeoutMs: TIMEOUT_MS })
   return () =>
     new Promise((resolve, reject) => {
-      guarded.charge(parts, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
+      guarded.send(operation, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))
     })
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { memoryStore, tokenBucket } from 'headgate'
+import { chargeStore } from '../support/store-calls.js'
 import { answerQuestions } from './harness/child.js'
 import { collectGarbage } from './harness/usage.js'
 
@@ -28,7 +29,7 @@ const policy = tokenBucket({ capacity: limit, refill: limit, every: '1d' })
 /** Charges an address, under a key as long as those of a limiter are. */
 function isAllowed(ip: string): boolean {
   const key = `hg:1:default:token-bucket-100-864000:{${ip}}`
-  return store.charge([[{ key, policy, cost: 1 }]])[0]?.allowed === true
+  return chargeStore(store, [[{ key, policy, cost: 1 }]])[0]?.allowed === true
 }
 
 const normalIp = (i: number) => `198.51.${(i >> 8) & 255}.${i & 255}`

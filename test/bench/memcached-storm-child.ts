@@ -1,6 +1,7 @@
 import { StoreError } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
+import { chargeStore } from '../support/store-calls.js'
 import { answerQuestions } from './harness/child.js'
 import { bucketOf, type Storm, type StormCounts } from './memcached-storm-counts.js'
 
@@ -23,7 +24,7 @@ async function rage({ key, ...storm }: StormQuestion): Promise<StormCounts> {
   const counts = { allowed: 0, denied: 0, ranOut: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: 0 }
   const endMs = performance.now() + storm.forMs
   async function charge(): Promise<void> {
-    const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
+    const [verdict] = await chargeStore(store, [[{ key, policy, cost: 1 }]])
     if (verdict === undefined) throw new Error('There was no verdict.')
     counts[verdict.allowed ? 'allowed' : 'denied']++
     counts.firstMs = Math.min(counts.firstMs, verdict.atMs)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { memoryStore, tokenBucket } from 'headgate'
+import { chargeStore, forgetStore } from '../support/store-calls.js'
 import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { LIMIT, STORES, type StoreName } from './contenders/stores.js'
 import { answerQuestions } from './harness/child.js'
@@ -66,9 +67,9 @@ async function check(): Promise<void> {
 function growAndShrink(keys: number): Pauses {
   const policy = tokenBucket({ capacity: LIMIT, refill: LIMIT, every: '365d' })
   const growing = memoryStore({ maxKeys: keys })
-  const growingMs = longest(keys, (key) => growing.charge([[{ key, policy, cost: 1 }]]))
+  const growingMs = longest(keys, (key) => chargeStore(growing, [[{ key, policy, cost: 1 }]]))
   assert.equal(growing.size, keys)
-  const shrinkingMs = longest(keys, (key) => growing.forget([{ key, policy }]))
+  const shrinkingMs = longest(keys, (key) => forgetStore(growing, [{ key, policy }]))
   assert.equal(growing.size, 0)
   return { growingMs, shrinkingMs }
 }

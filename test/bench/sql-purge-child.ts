@@ -4,6 +4,7 @@ import { mysqlStore } from 'headgate/mysql'
 import { postgresStore } from 'headgate/postgres'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
+import { chargeStore } from '../support/store-calls.js'
 import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { longWindow } from './contenders/server-contender.js'
 import { answerQuestions } from './harness/child.js'
@@ -60,13 +61,16 @@ async function timedCharge(dueMs: number): Promise<number> {
   if (earlyMs > 0) await pause(earlyMs)
   const startMs = earlyMs > 0 ? nowMs() : dueMs
   const key = keys[charged++ % KEYS] as string
-  const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
+  const [verdict] = await chargeStore(store, [[{ key, policy, cost: 1 }]])
   assert.equal(verdict?.allowed, true, 'A charge below the limit was denied.')
   return nowMs() - startMs
 }
 
 async function chargeEachKey(cost: number): Promise<number> {
-  const verdicts = await store.charge(keys.map((key) => [{ key, policy, cost }]))
+  const verdicts = await chargeStore(
+    store,
+    keys.map((key) => [{ key, policy, cost }]),
+  )
   charged += cost * KEYS
   return verdicts.reduce((used, { parts }) => used + policy.limit - (parts[0]?.remaining ?? Number.NaN), 0)
 }

@@ -7,6 +7,7 @@ import { gate, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers, send, serve, statuses } from '../support/http.js'
 import { nextTurn } from '../support/next-turn.js'
 import { HTTP1 } from '../support/protocols.js'
+import { storeOf } from '../support/store-of.js'
 import { recordWarnings } from '../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -106,7 +107,8 @@ test.each([
 )
 
 test('a refund that the store cannot make is emitted as refundFailed', async () => {
-  const store = { ...promisingStore(), refund: () => Promise.reject(new Error('connection lost')) }
+  const refund = () => Promise.reject(new Error('connection lost'))
+  const store = storeOf({ ...promisingStore(), refund })
   const limiter = rateLimit({ limit: 2, window: '1m', store, count: 'failed' })
   const failures: string[] = []
   limiter.limiter.events.on('refundFailed', (error) => failures.push(String(error)))

@@ -283,7 +283,7 @@ describe('while the store is away', () => {
   const away = () => Promise.reject(new Error('connection lost'))
 
   test('a lookup says so, beside what others know; changes are a 503', async () => {
-    const store: Store = { ...memoryStore(), name: 'remote', charge: away, apply: away, forget: away }
+    const store: Store = { ...memoryStore(), name: 'remote', apply: away }
     const login = ban(policy, { after: 3, within: '5m', for: '1h' })
     const lost = limiterBy('lost', (id: string) => id, { store, policy: login })
     const api = limiterBy('api', (id: string) => id)
@@ -299,12 +299,5 @@ describe('while the store is away', () => {
         status: 503,
         text: '{"error":"remote: connection lost"}',
       })
-  })
-
-  test('a store that cannot look up says so', async () => {
-    const { apply, ...store } = memoryStore()
-    const api = limiterBy('api', (id: string) => id, { store: { ...store, name: 'own' } })
-    const [found] = await lookup(await serveFor(api), 'ada')
-    expect(found?.problem).toBe('the store own cannot look up identities: it has no apply method')
   })
 })

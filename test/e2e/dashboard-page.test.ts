@@ -120,12 +120,12 @@ describe('while a store is unavailable', () => {
   beforeEach(async () => {
     isUp = false
     const memory = memoryStore()
-    const charge: Store['charge'] = async (charges) => {
-      if (isUp) return memory.charge(charges)
+    const apply: Store['apply'] = async (operations) => {
+      if (isUp) return memory.apply(operations)
       throw new Error('connection lost')
     }
     const make = (name: string, own: object) => {
-      const limits = { name, limit: 8, window: '1m', store: { ...memory, name: 'redis', charge } } as const
+      const limits = { name, limit: 8, window: '1m', store: { ...memory, name: 'redis', apply } } as const
       const limiter = createLimiter<string>({ ...limits, key: (id) => id, ...own })
       limiter.events.on('storeError', () => undefined)
       return limiter

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { byIp, byUser, loginGuard, type RateLimitOptions, rateLimit, type Store, tokenBucket } from 'headgate'
+import { byIp, byUser, loginGuard, type RateLimitOptions, rateLimit, tokenBucket } from 'headgate'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { promisingStore } from '../support/fault-stores.js'
 import { FRAMEWORKS, type Handler, sayHello } from '../support/frameworks.js'
 import { type LateAnswer, lateAnswer, sendAndHangUp } from '../support/hang-up.js'
@@ -31,8 +32,7 @@ const WAITING: readonly (readonly [string, (give: Give) => Options])[] = [
   ['key that can be no key', (give) => ({ policy, key: () => give({}) })],
 ]
 
-const keysOf = (store: { charges: Parameters<Store['charge']>[0] }) =>
-  store.charges.flat().map(({ key }) => key)
+const keysOf = (store: { charges: readonly Parts[] }) => store.charges.flat().map(({ key }) => key)
 
 describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   /** Serves a limiter whose first request waits until it is released. */

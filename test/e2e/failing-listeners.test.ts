@@ -1,7 +1,8 @@
 import { createLimiter, memoryStore, rateLimit } from 'headgate'
-import { promisingStore, storeThat } from '../support/fault-stores.js'
+import { promisingStore } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, sayHello } from '../support/frameworks.js'
 import { closeServers, serve, statuses, times } from '../support/http.js'
+import { storeOf } from '../support/store-of.js'
 import { recordWarnings } from '../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -67,13 +68,18 @@ test('the warning holds what the listener threw', async () => {
 })
 
 test('a listener to storeError or refundFailed that throws changes no decision', async () => {
-  const broken = { ...storeThat(() => Promise.reject(new Error('down'))), refund: fail }
+  const broken = storeOf({ charge: () => Promise.reject(new Error('down')), refund: fail })
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: broken })
   limiter.events.on('storeError', fail)
   expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
 
   const memory = memoryStore()
-  const login = rateLimit({ limit: 5, window: '1h', count: 'failed', store: { ...memory, refund: fail } })
+  const login = rateLimit({
+    limit: 5,
+    window: '1h',
+    count: 'failed',
+    store: storeOf({ ...memory, refund: fail }),
+  })
   const listener = jest.fn(fail)
   login.limiter.events.on('refundFailed', listener)
   const served = await serve(EXPRESS_5.app(login, sayHello))

@@ -14,6 +14,8 @@ import { sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
 import { nextTurn } from '../support/next-turn.js'
 import { type Endpoint, PROTOCOLS } from '../support/protocols.js'
+import { chargeStore } from '../support/store-calls.js'
+import { storeOf } from '../support/store-of.js'
 
 afterEach(closeServers)
 
@@ -143,15 +145,15 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     test('counts who hangs up while the store decides as failed, whatever the handler answers then', async () => {
       const store = promisingStore()
       let release: () => void = () => undefined
-      const slow = {
+      const slow = storeOf({
         ...store,
-        charge: async (batch: Parameters<typeof store.charge>[0]) => {
+        async charge(batch) {
           await new Promise<void>((resolve) => {
             release = resolve
           })
-          return store.charge(batch)
+          return chargeStore(store, batch)
         },
-      }
+      })
       const reached = jest.fn((_req: IncomingMessage, res: ServerResponse) => res.writeHead(200).end())
       const { endpoint } = await serveGuarded({ store: slow, timeoutMs: 5000 }, reached as Handler)
       await sendAndHangUp(endpoint, { method: 'POST' })

@@ -1,8 +1,9 @@
 import type { Charge, Verdict } from 'headgate'
-import type { GuardedStore } from '../../src/pipe/guarded-store.js'
-import { fromCallback, type MaybePromise } from '../../src/util/maybe-promise.js'
+import { type Pipe, request } from '../../src/pipe/pipe.js'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
+import type { MaybePromise } from '../../src/util/maybe-promise.js'
 
 /** Charges a guarded store: its verdict, or a promise of it. Throws or rejects with the error in its place. */
-export function chargeGuarded(store: GuardedStore, charge: Charge): MaybePromise<Verdict> {
-  return fromCallback<Verdict>((settle) => store.charge(charge, settle))
+export function chargeGuarded(store: Pipe, parts: Parts): MaybePromise<Verdict> {
+  return request<Charge>(store, { type: 'charge', parts })
 }

@@ -1,16 +1,17 @@
 import * as fc from 'fast-check'
 import {
-  type Charge,
   concurrency,
   consecutive,
   type Policy,
   type Refund,
+  type RenewResult,
   type State,
   type Store,
   tokenBucket,
 } from 'headgate'
+import { applyOperation } from '../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../src/stores/shared/evaluate-charge.js'
-import { renewUnits } from '../../src/stores/shared/renew-units.js'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import {
   allowedCount,
   chargeOne,
@@ -21,6 +22,7 @@ import {
   remainingOf,
   takeOne,
 } from '../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore, renewStore } from './store-calls.js'
 
 /** A fresh, empty store that keeps concurrency. */
 export interface MadeStore {
@@ -44,7 +46,7 @@ const LONG = concurrency({ limit: 5, ttl: '1000d' })
 const BUCKET = tokenBucket({ capacity: 2, refill: 2, every: '1000d' })
 
 async function renewAll(store: Store, units: Refund): Promise<Refund> {
-  return { ...units, resetAtMs: (await store.renew?.(units)) as number }
+  return { ...units, resetAtMs: (await renewStore(store, units)) as number }
 }
 
 /** Defines the tests of what a store does with concurrency. */
@@ -66,7 +68,7 @@ export function describeConcurrency(name: string, makeStore: () => MadeStore | P
       const charges = Array.from({ length: 2000 }, (_, i) =>
         i % 2 ? [part('hot', policy)] : [part('hot', policy), part('hot', policy)],
       )
-      const verdicts = (await Promise.all(charges.map(async (charge) => store.charge([charge])))).flat()
+      const verdicts = (await Promise.all(charges.map(async (charge) => chargeStore(store, [charge])))).flat()
       const units = verdicts.flatMap(({ allowed }, i) => (allowed ? (charges[i] ?? []) : []))
       expect(units).toHaveLength(300)
       expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
@@ -75,9 +77,9 @@ export function describeConcurrency(name: string, makeStore: () => MadeStore | P
     test('and a release frees what it held', async () => {
       const units = await receiptOf(store, 'key', LONG, 5)
       expect(await takeOne(store, 'key', LONG)).toMatchObject({ allowed: false, retryAfterMs: 1000 })
-      await store.refund([{ ...units, cost: 2 }])
+      await refundStore(store, [{ ...units, cost: 2 }])
       expect(await remainingOf(store, LONG, ['key'])).toEqual([2])
-      await store.refund([{ ...units, cost: 3 }])
+      await refundStore(store, [{ ...units, cost: 3 }])
       expect((await takeOne(store, 'key', LONG, 0)).resetAfterMs).toBe(0)
     })
 
@@ -92,24 +94,24 @@ export function describeConcurrency(name: string, makeStore: () => MadeStore | P
         units = renewed
         expect(await remainingOf(store, policy, ['key'])).toEqual([1])
       }
-      await store.refund([units])
+      await refundStore(store, [units])
       expect((await takeOne(store, 'key', policy, 0)).resetAfterMs).toBe(0)
     })
 
     test('and a renewal restores what was lost', async () => {
       const units = await receiptOf(store, 'key', LONG, 3)
-      await store.forget([units])
+      await forgetStore(store, [units])
       expect(await remainingOf(store, LONG, ['key'])).toEqual([5])
       const renewed = await renewAll(store, units)
       expect(await remainingOf(store, LONG, ['key'])).toEqual([2])
-      await store.refund([renewed])
+      await refundStore(store, [renewed])
       expect(await remainingOf(store, LONG, ['key'])).toEqual([5])
     })
 
     test('and many renewals at once reach each its own key', async () => {
       const keys = Array.from({ length: 700 }, (_, i) => `key-${i}`)
       const held = await Promise.all(keys.map((key) => receiptOf(store, key, LONG, 2)))
-      await store.forget(held.slice(0, 350))
+      await forgetStore(store, held.slice(0, 350))
       await Promise.all(held.map((units) => renewAll(store, units)))
       expect(new Set(await remainingOf(store, LONG, keys))).toEqual(new Set([3]))
     })
@@ -127,7 +129,7 @@ export function describeConcurrency(name: string, makeStore: () => MadeStore | P
 
     test('and no other policy is renewed', async () => {
       const units = await receiptOf(store, 'key', BUCKET, 1)
-      await expect((async () => store.renew?.(units))()).rejects.toThrow(TypeError)
+      await expect((async () => renewStore(store, units))()).rejects.toThrow(TypeError)
       expect(await remainingOf(store, BUCKET, ['key'])).toEqual([1])
     })
 
@@ -193,10 +195,10 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
   const policies = new Map<string, Policy>()
   let held: Refund[] = []
 
-  async function charge(charges: readonly Charge[]): Promise<void> {
-    const verdicts = await store.charge(charges)
+  async function charge(charges: readonly Parts[]): Promise<void> {
+    const verdicts = await chargeStore(store, charges)
     for (const [i, { allowed, atMs, parts }] of verdicts.entries()) {
-      const wanted = charges[i] as Charge
+      const wanted = charges[i] as Parts
       const { verdict, writes } = evaluateCharge(wanted, (key) => states.get(key), atMs)
       expect({ allowed, parts: parts.map(figures) }).toEqual({
         allowed: verdict.allowed,
@@ -207,6 +209,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
       if (!allowed) continue
       const taken = wanted.map((each, j) => ({
         ...each,
+        type: 'refund' as const,
         takenAtMs: atMs,
         resetAtMs: atMs + (parts[j]?.resetAfterMs ?? 0),
       }))
@@ -219,14 +222,14 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
     const { key, policy, cost, takenAtMs, resetAtMs } = units
     const state = states.get(key)
     states.set(key, state && policy.refund(state, await now(), cost, takenAtMs, resetAtMs))
-    await store.refund([units])
+    await refundStore(store, [units])
   }
 
   async function renew(units: Refund): Promise<void> {
-    const { state, resetAtMs } = renewUnits(units, states.get(units.key), await now())
+    const { state, result } = applyOperation({ ...units, type: 'renew' }, states.get(units.key), await now())
     states.set(units.key, state)
-    const renewed = (await store.renew?.(units)) as number
-    expect(renewed).toBeCloseTo(resetAtMs, 2)
+    const renewed = (await renewStore(store, units)) as number
+    expect(renewed).toBeCloseTo((result as RenewResult).resetAtMs, 2)
     held = held.map((other) => (other === units ? { ...units, resetAtMs: renewed } : other))
   }
 
@@ -236,7 +239,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
     for (const [key, policy] of policies) {
       if (policy.take(states.get(key), nowMs, 0).resetAfterMs > 0) continue
       states.delete(key)
-      await store.forget([{ key, policy }])
+      await forgetStore(store, [{ key, policy }])
     }
   }
 
@@ -253,7 +256,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
         if (state && policies.get(key)?.kind === 'concurrency')
           states.set(key, [(state[0] as number) - step.age, ...state.slice(1)])
     } else if ('forget' in step) {
-      await store.forget([{ key: step.forget, policy: POLICIES[0] }])
+      await forgetStore(store, [{ key: step.forget, policy: POLICIES[0] }])
       states.delete(step.forget)
     } else {
       const units = held[('renew' in step ? step.renew : step.release) % Math.max(1, held.length)]

@@ -1,4 +1,4 @@
-import { type Charge, memoryStore, type Store } from 'headgate'
+import { memoryStore, type Store } from 'headgate'
 import { nextTurn } from './next-turn.js'
 
 /**
@@ -18,10 +18,11 @@ export function failingStore(server: Store = memoryStore()): FailingStore {
     ...server,
     name: 'failing',
     mode: 'up',
-    async charge(batch: readonly Charge[]) {
-      if (store.mode === 'failing') throw new Error('connection lost')
-      if (store.mode === 'hanging') await new Promise<void>((resolve) => hanging.push(resolve))
-      return server.charge(batch)
+    async apply(operations) {
+      const isCharge = operations.some(({ type }) => type === 'charge')
+      if (isCharge && store.mode === 'failing') throw new Error('connection lost')
+      if (isCharge && store.mode === 'hanging') await new Promise<void>((resolve) => hanging.push(resolve))
+      return server.apply(operations)
     },
     async recover() {
       store.mode = 'up'

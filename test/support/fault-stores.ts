@@ -1,13 +1,16 @@
-import { type Charge, memoryStore, type Refund, type Store, type Verdict } from 'headgate'
+import { memoryStore, type Refund, type Store, type Verdict } from 'headgate'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
+import { chargeStore } from './store-calls.js'
+import { type StoreMethods, storeOf } from './store-of.js'
 
 /** A store that only answers charges, in the way given. */
-export function storeThat(charge: (charges: readonly Charge[]) => unknown): Store {
-  return {
+export function storeThat(charge: (charges: readonly Parts[]) => unknown): Store {
+  return storeOf({
     name: 'faulty',
-    charge: charge as Store['charge'],
+    charge: charge as NonNullable<StoreMethods['charge']>,
     refund: () => undefined,
     forget: () => undefined,
-  }
+  })
 }
 
 export const brokenStore = () => storeThat(() => Promise.reject(new Error('connection lost')))
@@ -26,7 +29,7 @@ export function lateStore(): Store & { answerAll(): void; failAll(error: unknown
     ...storeThat(
       (charges) =>
         new Promise((resolve, reject) => {
-          waiting.push({ resolve: () => resolve(memory.charge(charges)), reject })
+          waiting.push({ resolve: () => resolve(chargeStore(memory, charges)), reject })
         }),
     ),
     answerAll() {
@@ -39,30 +42,26 @@ export function lateStore(): Store & { answerAll(): void; failAll(error: unknown
 }
 
 /** A correct store that answers with promises, as a remote one does, and records its calls. */
-export function promisingStore(): Store & { charges: Charge[]; refunds: Refund[] } {
+export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] } {
   const memory = memoryStore()
-  const charges: Charge[] = []
+  const charges: Parts[] = []
   const refunds: Refund[] = []
   return {
     name: 'promising',
     charges,
     refunds,
-    async charge(batch) {
-      charges.push(...batch)
-      return memory.charge(batch)
-    },
-    async refund(batch) {
-      refunds.push(...batch)
-      memory.refund(batch)
-    },
-    async forget(held) {
-      memory.forget(held)
+    async apply(operations) {
+      for (const operation of operations) {
+        if (operation.type === 'charge') charges.push(operation.parts)
+        else if (operation.type === 'refund') refunds.push(operation)
+      }
+      return memory.apply(operations)
     },
   }
 }
 
 const part = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
-const verdict: Verdict = { allowed: true, atMs: 1, parts: [part] }
+const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1, parts: [part] }
 
 /** Answers that make no sense for a charge of one part. */
 export const NONSENSE: readonly (readonly [string, unknown])[] = [

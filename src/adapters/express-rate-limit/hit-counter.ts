@@ -4,10 +4,12 @@ import { chargeOf, type Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/parse-options.js'
+import { request } from '../../pipe/pipe.js'
+import { pipeTo } from '../../pipe/store-pipe.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import { memoryStore } from '../../stores/memory/memory-store.js'
-import type { Store as HeadgateStore, Part, Verdict } from '../../stores/store.js'
+import type { Charge, Store as HeadgateStore, Part } from '../../stores/store.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import type { ClientRateLimitInfo, IncrementResponse, Store } from './types.js'
 
@@ -57,8 +59,9 @@ export class HitCounter implements Store {
 
   async decrement(key: string): Promise<void> {
     const [part] = chargeOf(await this.#limiter.peek(String(key))) as unknown as readonly [Part]
-    const [{ atMs }] = (await this.#store.charge([[part]])) as readonly [Verdict] // a peek: the store's time
-    await this.#store.refund([{ ...part, cost: 1, takenAtMs: atMs }])
+    const store = pipeTo(this.#store)
+    const { atMs } = await request<Charge>(store, { type: 'charge', parts: [part] }) // a peek: the store's time
+    await request(store, { ...part, type: 'refund', cost: 1, takenAtMs: atMs })
   }
 
   async get(key: string): Promise<ClientRateLimitInfo | undefined> {

@@ -17,7 +17,7 @@ type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
  * whichever of them the limit uses, the others are the keys of nobody. Returns the keys.
  */
 export async function blockIdentity(
-  { change }: StoreConnection,
+  connection: StoreConnection,
   found: SearchResult,
   settings: Ban,
 ): Promise<readonly FoundKey[]> {
@@ -30,7 +30,7 @@ export async function blockIdentity(
   }
   for (const { key, limit } of keys) {
     const { policy } = limit
-    await change({ type: 'block', key, policy, forMs: settings.banMs })
+    await connection.applyOne({ type: 'block', key, policy, forMs: settings.banMs })
   }
   return keys
 }

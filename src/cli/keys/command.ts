@@ -26,9 +26,9 @@ export async function inspectCommand(args: readonly string[]): Promise<string> {
 export async function releaseCommand(args: readonly string[]): Promise<string> {
   const settings = parseKeyArguments(args, process.env)
   return withSearch(settings, async (connection, found) => {
-    const keys = found.keys.map(({ key, limit: { policy } }) => ({ key, policy }))
+    const keys = found.keys.map(({ key, limit: { policy } }) => ({ type: 'forget', key, policy }) as const)
     for (let i = 0; i < keys.length; i += FORGET_TOGETHER)
-      await connection.forget(keys.slice(i, i + FORGET_TOGETHER))
+      await connection.apply(keys.slice(i, i + FORGET_TOGETHER))
     const released = reportsOf(found.keys)
     if (settings.json) return jsonText({ identity: settings.identity, released })
     return released.length === 0 ? `${nothingText(settings, found)}\n` : releasedText(settings, released)

@@ -1,5 +1,6 @@
-import type { Operation, Result } from '../../stores/operation.js'
-import type { KeyedPolicy, Store } from '../../stores/store.js'
+import { request } from '../../pipe/pipe.js'
+import { pipeTo } from '../../pipe/store-pipe.js'
+import type { Operation, ResultOf } from '../../stores/operation.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
@@ -10,8 +11,9 @@ import { type StoreAddress, withoutCredentials } from './store-url.js'
 export interface StoreConnection {
   /** Sends a command of Redis. */
   send(...words: readonly string[]): Promise<unknown>
-  forget(keys: readonly KeyedPolicy[]): Promise<void>
-  change(operation: Operation): Promise<Result>
+  /** Applies operations to the store. */
+  apply(operations: readonly Operation[]): Promise<void>
+  applyOne<O extends Operation>(operation: O): Promise<ResultOf<O>>
   close(): void
 }
 
@@ -47,8 +49,7 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
 async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise<StoreConnection> {
   // Loaded here, so that replay does not load it, and no other entry either.
   const { redisStore } = await import('../../redis.js')
-  const store = redisStore(driver.client)
-  const { apply } = store as Required<Store>
+  const pipe = pipeTo(redisStore(driver.client))
   const inTime = timeout(TIMEOUT_MS)
 
   async function run<T>(work: Promise<T>): Promise<T> {
@@ -61,11 +62,10 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
 
   return {
     send: (...words) => run(driver.send(words)),
-    forget: (keys) => run(Promise.resolve(store.forget(keys))),
-    async change(operation) {
-      const [result] = await run(Promise.resolve(apply([operation])))
-      return result as Result
+    async apply(operations) {
+      await run(Promise.all(operations.map(async (operation) => request(pipe, operation))))
     },
+    applyOne: (operation) => run((async () => request(pipe, operation))()),
     close: driver.close,
   }
 }

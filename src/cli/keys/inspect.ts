@@ -47,10 +47,10 @@ export async function readStandings(
 }
 
 async function readOne(
-  { change }: StoreConnection,
+  connection: StoreConnection,
   { limit, identity, key }: FoundKey,
 ): Promise<StandingReport | undefined> {
-  const standing = await readStanding(change, { key, policy: limit.policy })
+  const standing = await readStanding((take) => connection.applyOne(take), { key, policy: limit.policy })
   if (standing === undefined) return undefined // it has expired meanwhile
   const { remaining, limit: of, resetAfterMs } = standing
   const nowMs = Date.now()

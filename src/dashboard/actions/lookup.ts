@@ -33,20 +33,16 @@ const FIX_BLOCK = 'Block the client after its next request.'
 /** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
-  const { change, limits } = inspection
+  const { apply, limits } = inspection
   const bansMs = Array.from(limits.values(), ({ policy }) => policy)
     .filter(isBan)
     .map(longestBanMs)
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
   const known = { limiter, longestBlockMs, ...(listing && { listing }) }
-  if (change === undefined) {
-    const problem = `the store ${inspection.store.name} cannot look up identities: it has no apply method`
-    return { ...known, standings: [], problem }
-  }
   try {
     const read = keysOf(watched, text).map(async (part) => {
-      const standing = await readStanding(change, part)
+      const standing = await readStanding(apply, part)
       return standing === undefined ? [] : [{ limitName: part.name, identity: part.identity, ...standing }]
     })
     return { ...known, standings: (await Promise.all(read)).flat() }

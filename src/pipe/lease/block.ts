@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
-import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/store.js'
+import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
 
 /** A key of which units are leased. */
 export interface LeasedKey extends KeyedPolicy {
@@ -55,13 +55,13 @@ export function prepaidBlock(
       retryAfterMs: 0,
       moreAfterMs: Math.max(0, figures.moreAfterMs - ageMs),
     }
-    return { allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
+    return { type: 'charge', allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
   }
 
   /** Returns the refund of the unused units that no refill restores; `undefined` if there are none. */
   function refundAt(nowMs: number): Refund | undefined {
     const cost = prepaid.returnable(left, takenAtMs + nowMs - sinceMs, holdMs, resetAtMs)
-    return cost === 0 ? undefined : { key, policy, cost, takenAtMs, resetAtMs }
+    return cost === 0 ? undefined : { type: 'refund', key, policy, cost, takenAtMs, resetAtMs }
   }
 
   return { usableAt, consume, refundAt }

@@ -1,12 +1,13 @@
-import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
+import type { Charge, Part, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { onlyVerdict } from '../validate-verdict.js'
+import { type Pipe, request } from '../pipe.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
 /** What all leases of a store share. */
 export interface LeaseContext {
-  readonly store: Store
+  /** The pipe to the store. */
+  readonly store: Pipe
   readonly processes: number
   /** This process's clock, in milliseconds. */
   readonly now: () => number
@@ -42,6 +43,8 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   const maxUnits = blockSize(policy, processes)
   let state: LeaseState = IDLE
 
+  const chargeStore = (part: Part) => request<Charge>(store, { type: 'charge', parts: [part] })
+
   function consumeHeld(cost: number, nowMs: number): Verdict | undefined {
     return state.kind === 'held' ? state.block.consume(cost, nowMs) : undefined
   }
@@ -58,25 +61,24 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
    * Decides a charge of one part. If too few units are held, sends the charge to the store, along with a
    * request for a block. Later charges wait for that block; those larger than the block go to the store.
    */
-  function charge(part: Part): MaybePromise<readonly Verdict[]> {
-    if (part.cost > maxUnits) return store.charge([[part]])
+  function charge(part: Part): MaybePromise<Verdict> {
+    if (part.cost > maxUnits) return chargeStore(part)
     const nowMs = now()
     demand.add(part.cost, nowMs)
     const verdict = consumeHeld(part.cost, nowMs)
-    if (verdict !== undefined) return [verdict]
+    if (verdict !== undefined) return verdict
     const isStuck = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
-    if (isStuck || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return store.charge([[part]])
+    if (isStuck || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return chargeStore(part)
     if (state.kind === 'acquiring') return chargeAfter(state.done, part)
     returnBlock(nowMs)
-    const answer = store.charge([[part]])
+    const answer = chargeStore(part)
     acquire(nowMs)
     return answer
   }
 
-  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<readonly Verdict[]> {
+  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<Verdict> {
     await acquired
-    const verdict = consumeHeld(part.cost, now())
-    return verdict === undefined ? store.charge([[part]]) : [verdict]
+    return consumeHeld(part.cost, now()) ?? chargeStore(part)
   }
 
   function acquire(nowMs: number): void {
@@ -89,9 +91,8 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
 
   async function requestBlock(sinceMs: number): Promise<LeaseState> {
     const units = blockSize(policy, processes, demand.unitsAt(sinceMs))
-    const request: Charge = [{ key, policy, cost: units }]
     try {
-      const verdict = onlyVerdict(store, request, await store.charge([request]))
+      const verdict = await chargeStore({ key, policy, cost: units })
       if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
       const { retryAfterMs } = verdict.parts[0] as PartVerdict
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }

@@ -1,8 +1,11 @@
-import { submitOf, withSubmit } from '../../stores/shared/submit.js'
-import type { Charge, KeyedPolicy, Part, Refund, Store, Verdict } from '../../stores/store.js'
-import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { Operation, Outcome, Part, Refund } from '../../stores/operation.js'
+import type { Store } from '../../stores/store.js'
+import { asStoreError } from '../../stores/store-error.js'
+import { catchMaybe, type MaybePromise, readAll } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
+import { type Pipe, request } from '../pipe.js'
+import { pipeTo } from '../store-pipe.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
@@ -51,33 +54,42 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   const leases = new Map<string, KeyLease>()
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
-  const context: LeaseContext = { store, processes, now, returnUnits }
+  const pipe = pipeTo(store)
+  const context: LeaseContext = { store: pipe, processes, now, returnUnits }
   let expiryTimer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** Admits a charge from units that are held. Returns nothing where the store has to be called. */
-  function consume(charge: Charge): Verdict | undefined {
-    const part = leasablePart(charge)
-    return part && leases.get(part.key)?.consume(part.cost)
+  /** Returns a pipe that admits charges from units that are held, and sends all else to `next`. */
+  function consumeFirst<P extends Pipe>(next: P): P {
+    return {
+      ...next,
+      send(operation, settle, onLate) {
+        const part = leasablePart(operation)
+        const verdict = part && leases.get(part.key)?.consume(part.cost)
+        return (verdict as never) ?? next.send(operation, settle, onLate)
+      },
+    }
   }
 
-  function charge(charges: readonly Charge[]): MaybePromise<readonly Verdict[]> {
-    const [charge, ...others] = charges
-    const leased = charge && others.length === 0 ? chargeLeased(charge) : undefined
-    return leased ?? store.charge(charges)
-  }
-
-  /** Decides a charge by the lease of its key; returns `undefined` where there is none. */
-  function chargeLeased(charge: Charge): MaybePromise<readonly Verdict[]> | undefined {
-    const part = leasablePart(charge)
+  function applyOne(operation: Operation): MaybePromise<Outcome> {
+    const part = leasablePart(operation)
     const lease = part && (leases.get(part.key) ?? leaseIfHot(part))
-    return lease?.charge(part as Part)
+    if (lease !== undefined) return lease.charge(part as Part)
+    if (operation.type === 'forget') dropLease(operation.key)
+    return request(pipe, operation)
   }
 
   /** Returns the only part of a charge, if it takes units. */
-  function leasablePart(charge: Charge): Part | undefined {
-    const part = charge.length === 1 && !isClosed ? charge[0] : undefined
-    return part && part.cost > 0 ? part : undefined
+  function leasablePart(operation: Operation): Part | undefined {
+    if (operation.type !== 'charge' || isClosed) return undefined
+    const { parts } = operation
+    return parts.length === 1 && (parts[0] as Part).cost > 0 ? parts[0] : undefined
+  }
+
+  function dropLease(key: string): void {
+    leases.get(key)?.forget()
+    leases.delete(key)
+    demands.delete(key)
   }
 
   function leaseIfHot({ key, policy, cost }: Part): KeyLease | undefined {
@@ -108,7 +120,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
 
   /** Calls the store at once, so that the next charge finds the units there. */
   function returnUnits(refund: Refund): void {
-    const returned = (async () => store.refund([refund]))()
+    const returned = (async () => void (await request(pipe, refund)))()
       .catch(onReturnFailed)
       .finally(() => returning.delete(returned))
     returning.add(returned)
@@ -119,19 +131,17 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     await Promise.all(returning)
   }
 
-  const leasing = {
+  return {
     name: store.name,
-    consume,
-    charge,
-    refund: (refunds: readonly Refund[]) => store.refund(refunds),
-    forget(keyed: readonly KeyedPolicy[]) {
-      for (const { key } of keyed) {
-        leases.get(key)?.forget()
-        leases.delete(key)
-        demands.delete(key)
-      }
-      return store.forget(keyed)
-    },
+    consumeFirst,
+    apply: (operations: readonly Operation[]) =>
+      readAll(operations, (operation) =>
+        catchMaybe(
+          () => applyOne(operation),
+          (error) => asStoreError(store.name, error),
+        ),
+      ),
+    ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
     async close() {
       isClosed = true
       await timeout(CLOSING_MS)(returnAll()).catch(onReturnFailed)
@@ -139,15 +149,4 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
       await store.close?.()
     },
   }
-  const optional = {
-    ...(store.apply && { apply: store.apply.bind(store) }),
-    ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
-  }
-  const submit = submitOf(store)
-  if (submit === undefined) return { ...leasing, ...optional }
-  return withSubmit({ ...leasing, ...optional }, (charge, settle) => {
-    const leased = chargeLeased(charge)
-    if (leased === undefined) submit(charge, settle)
-    else Promise.resolve(leased).then(([verdict]) => settle(verdict as Verdict), settle)
-  })
 }

@@ -1,16 +1,17 @@
 import type { Socket } from 'node:net'
-import type { Policy, State } from '../../policies/policy.js'
+import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
-import type { Operation } from '../operation.js'
-import { type AnyOperation, type AnyResult, applyInOrder, keysOf } from '../shared/apply-in-order.js'
+import type { Operation, Result } from '../operation.js'
+import { applyInOrder } from '../shared/apply-in-order.js'
+import { FORGOTTEN } from '../shared/apply-operation.js'
 import { keyQueue } from '../shared/key-queue.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
-import type { KeyedPolicy, Refund } from '../store.js'
 import { timeFor } from './clock-skew.js'
 import { removeItem, type Transport } from './connection.js'
 import { contentionError, foreignKeyError, statusError } from './errors.js'
 import { CHANGED, expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
+import { applySegments, policyOf, type RunSegment, segmentsOf } from './segments.js'
 
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
@@ -38,7 +39,10 @@ interface Version {
 export function casStrategy(transport: Transport) {
   const ownVersions = new RecentMap<Version>(MIN_KEYS)
 
-  async function swapState(key: string, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
+  async function swapState(
+    key: string,
+    operations: readonly Operation[],
+  ): Promise<readonly (Result | Error)[]> {
     const own = takeOwnVersion(key)
     const attempt = async () => trySwap(key, await read(key), operations)
     const results =
@@ -69,8 +73,8 @@ export function casStrategy(transport: Transport) {
   async function trySwap(
     key: string,
     version: Version,
-    operations: readonly AnyOperation[],
-  ): Promise<readonly AnyResult[] | undefined> {
+    operations: readonly Operation[],
+  ): Promise<readonly (Result | Error)[] | undefined> {
     const nowMs = timeFor(policyOf(operations), version.state, Date.now())
     const { results, writes } = applyInOrder(operations, () => version.state, nowMs)
     const [write] = writes.values() // all operations are of one key
@@ -87,27 +91,12 @@ export function casStrategy(transport: Transport) {
     return results
   }
 
-  const run = keyQueue(swapState)
-
-  async function runOne(key: string, operation: AnyOperation): Promise<Exclude<AnyResult, Error>> {
-    const [result] = await run(key, [operation])
-    if (result instanceof Error) throw result
-    return result
+  async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+    ownVersions.delete(key)
+    await removeItem(transport, key, key)
+    return operations.map(() => FORGOTTEN)
   }
 
-  return {
-    charge: run,
-    refund: async (key: string, refund: Refund) => void (await runOne(key, { refund })),
-    apply: (key: string, operation: Operation) => runOne(key, operation),
-    async forget(key: string): Promise<void> {
-      ownVersions.delete(key)
-      await removeItem(transport, key, key)
-    },
-  }
-}
-
-/** Returns the policy of operations, which are all of one key. */
-function policyOf(operations: readonly AnyOperation[]): Policy {
-  const [only] = keysOf(operations[0] as AnyOperation)
-  return (only as KeyedPolicy).policy
+  const runOf = ({ type }: Operation): RunSegment => (type === 'forget' ? forget : swapState)
+  return keyQueue((key, operations) => applySegments(key, segmentsOf(operations, runOf)))
 }

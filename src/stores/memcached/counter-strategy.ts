@@ -1,11 +1,13 @@
 import type { Policy } from '../../policies/policy.js'
+import type { Charge, Operation, Refund, Result, Verdict } from '../operation.js'
 import { applyInOrder } from '../shared/apply-in-order.js'
+import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
 import { warnRefundFailed } from '../shared/refunds.js'
-import type { Charge, Refund, Verdict } from '../store.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { type Counters, countersOf } from './counters.js'
+import { applySegments, policyOf, type RunSegment, segmentsOf } from './segments.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
 /**
@@ -27,11 +29,8 @@ export function counterStrategy(transport: Transport) {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 
-  async function charge(
-    key: string,
-    charges: readonly Charge[],
-    policy: Policy,
-  ): Promise<readonly Verdict[]> {
+  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly Verdict[]> {
+    const policy = policyOf(charges)
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
@@ -54,20 +53,22 @@ export function counterStrategy(transport: Transport) {
     }
   }
 
-  async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<void> {
+  async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<Result> {
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const present = sliceAt(Date.now())
     const taken = sliceAt(takenAtMs)
-    if (cost === 0 || taken < present - older) return
+    if (cost === 0 || taken < present - older) return REFUNDED
     try {
       await io.subtract(key, keyOf(key, taken), cost)
+      return REFUNDED
     } finally {
       if (taken < present) slices.invalidate(key)
     }
   }
 
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
-  async function forget(key: string, policy: Policy): Promise<void> {
+  async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
+    const policy = policyOf(operations)
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
@@ -76,9 +77,19 @@ export function counterStrategy(transport: Transport) {
       removeItem(transport, key, keyOf(key, first + i)),
     )
     await Promise.all(removals).finally(() => slices.invalidate(key))
+    return operations.map(() => FORGOTTEN)
   }
 
-  return { charge, refund, forget, apply: counterUpdater(io, slices) }
+  const update = counterUpdater(io, slices)
+  const refundAll = (key: string, refunds: readonly Refund[]) =>
+    Promise.all(refunds.map((each) => refund(key, each).catch((error: Error) => error)))
+  function runOf({ type }: Operation): RunSegment {
+    if (type === 'charge') return chargeAll as RunSegment
+    if (type === 'refund') return refundAll as RunSegment
+    return type === 'forget' ? forget : update
+  }
+
+  return (key: string, operations: readonly Operation[]) => applySegments(key, segmentsOf(operations, runOf))
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
@@ -94,7 +105,7 @@ function unitsOf(charges: readonly Charge[], counts: (index: number, units: numb
   let sum = 0
   for (let i = 0; i < charges.length; i++) {
     let units = 0
-    for (const { cost } of charges[i] as Charge) units += cost
+    for (const { cost } of (charges[i] as Charge).parts) units += cost
     if (counts(i, units)) sum += units
   }
   return sum

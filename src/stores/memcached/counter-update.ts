@@ -1,12 +1,12 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../operation.js'
-import { type AnyOperation, type AnyResult, applyInOrder, keysOf } from '../shared/apply-in-order.js'
+import { applyInOrder } from '../shared/apply-in-order.js'
 import { keyQueue } from '../shared/key-queue.js'
-import type { KeyedPolicy } from '../store.js'
 import type { CounterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
 import { contentionError } from './errors.js'
+import { policyOf } from './segments.js'
 import type { SliceCache } from './slice-cache.js'
 
 /**
@@ -19,9 +19,9 @@ import type { SliceCache } from './slice-cache.js'
 export function counterUpdater(io: CounterIo, slices: SliceCache) {
   async function attempt(
     key: string,
-    operations: readonly AnyOperation[],
-  ): Promise<readonly AnyResult[] | undefined> {
-    const { policy } = keysOf(operations[0] as AnyOperation)[0] as KeyedPolicy
+    operations: readonly Operation[],
+  ): Promise<readonly (Result | Error)[] | undefined> {
+    const policy = policyOf(operations)
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const present = counters.sliceAt(nowMs)
@@ -47,18 +47,11 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     return results
   }
 
-  async function runAll(key: string, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
+  return keyQueue(async (key, operations) => {
     const results = await retry(() => attempt(key, operations), { isFinal: (done) => done !== undefined })
     if (results === undefined) throw contentionError(key)
     return results
-  }
-
-  const run = keyQueue(runAll)
-  return async function apply(key: string, operation: Operation): Promise<Result> {
-    const [result] = await run(key, [operation])
-    if (result instanceof Error) throw result
-    return result as Result
-  }
+  })
 }
 
 /** Returns what a state adds to each count: its own are its last numbers, and 0 where there is none. */

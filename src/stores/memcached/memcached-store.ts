@@ -1,12 +1,15 @@
 import { withClient } from '../shared/client-of.js'
-import { crossShardCharge } from '../shared/cross-shard.js'
-import { withSubmit } from '../shared/submit.js'
-import { checkCosts, checkOperations, checkRefunds } from '../shared/validate.js'
-import type { KeyedPolicy, Refund, Store, Verdict } from '../store.js'
+import { acrossShards } from '../shared/cross-shard.js'
+import { applyBy } from '../shared/run.js'
+import { checkOperations } from '../shared/validate.js'
+import type { Batching, Store } from '../store.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
 import { lossMonitor } from './loss-monitor.js'
+
+/** A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones. */
+const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
@@ -26,38 +29,20 @@ import { lossMonitor } from './loss-monitor.js'
  * Throws a `TypeError` for anything but such a client.
  */
 export function memcachedStore(client: MemcachedClient): Store {
-  const keys = dispatcher(memjsTransport(readClient(client)))
+  const { run, serverOf } = dispatcher(memjsTransport(readClient(client)))
   const losses = lossMonitor(client, Date.now)
-
-  async function refund(refunds: readonly Refund[]): Promise<void> {
-    checkRefunds('memcachedStore', refunds)
-    await Promise.all(refunds.map(keys.refund))
-  }
-
-  const chargeAcrossKeys = crossShardCharge({ shardOf: (key) => key, charge: keys.charges.submitAll, refund })
+  const apply = applyBy(acrossShards((key) => key, run, BATCHING))
 
   const store: Store = {
     name: 'memcached',
-    async charge(charges) {
-      for (const charge of charges) checkCosts('memcachedStore', charge)
-      losses.poll()
-      return chargeAcrossKeys(charges)
-    },
-    refund,
-    async forget(keyed: readonly KeyedPolicy[]) {
-      await Promise.all(keyed.map(keys.forget))
-    },
-    async apply(operations) {
+    batching: BATCHING,
+    async apply(operations, settle) {
       checkOperations('memcachedStore', operations)
-      return Promise.all(operations.map(keys.apply))
+      losses.poll()
+      return apply(operations, settle)
     },
     onLimitsLost: losses.subscribe,
-    ...(client.servers.length > 1 && { serverOf: keys.serverOf }),
+    ...(client.servers.length > 1 && { serverOf }),
   }
-  return withSubmit(withClient(store, client), (charge, settle) => {
-    checkCosts('memcachedStore', charge)
-    losses.poll()
-    if (charge.length === 1) keys.charges.submit(charge, settle)
-    else chargeAcrossKeys([charge]).then(([verdict]) => settle(verdict as Verdict), settle)
-  })
+  return withClient(store, client)
 }

@@ -1,15 +1,11 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Operation, Result } from '../operation.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
+import type { KeyedPolicy, Operation, Outcome, Part, PartVerdict, Verdict } from '../operation.js'
+import type { Store } from '../store.js'
 
 /** A store in this process: synchronous, exact, bounded. */
 export interface MemoryStore extends Store {
   readonly name: 'memory'
-  charge(charges: readonly Charge[]): readonly Verdict[]
-  refund(refunds: readonly Refund[]): void
-  renew(units: Refund): number
-  forget(keys: readonly KeyedPolicy[]): void
-  apply(operations: readonly Operation[]): readonly Result[]
+  apply(operations: readonly Operation[]): readonly Outcome[]
   /** How many keys are stored. */
   readonly size: number
 }
@@ -27,18 +23,18 @@ export const KEY_END = '}'
 export interface MemoryInternals {
   limitOf(policy: Policy, beginning: string): MemoryLimit
   /** Decides a charge whose keys may come in pieces. */
-  charge(charge: readonly (Part & Partial<KeyPieces>)[]): Verdict
+  charge(parts: readonly (Part & Partial<KeyPieces>)[]): Verdict
   /** Returns a new store with the same options, and so the same clock and bound. */
   makeSibling(): MemoryStore
-  /** Forgets keys that may come in pieces. */
-  forget(keys: readonly (KeyedPolicy & Partial<KeyPieces>)[]): void
+  /** Forgets a key that may come in pieces. */
+  forget(key: KeyedPolicy & Partial<KeyPieces>): void
 }
 
 /** One policy for keys that differ only in the identity in their middle. */
 export interface MemoryLimit {
   /** Returns the store's time. */
   now(): number
-  /** Decides a charge of one key as the store's `charge` does, without joining the key. */
+  /** Decides a charge of one key as a charge does, without joining the key. */
   take(identity: string, nowMs: number, cost: number): PartVerdict
 }
 

@@ -1,13 +1,11 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { whole } from '../../util/validate.js'
-import type { Operation, Result } from '../operation.js'
-import { applyOperation } from '../shared/apply-operation.js'
-import { evaluateCharge, type Outcome, type Read } from '../shared/evaluate-charge.js'
-import { checkRenewal, renewUnits } from '../shared/renew-units.js'
+import type { Operation, Outcome, Part, PartVerdict, Refund, Renew, Verdict } from '../operation.js'
+import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-operation.js'
+import { type Evaluation, evaluateCharge, type Read } from '../shared/evaluate-charge.js'
 import { checkOperations } from '../shared/validate.js'
-import type { Charge, Part, PartVerdict, Refund, Verdict } from '../store.js'
-import { StoreError } from '../store-error.js'
+import { asStoreError, StoreError } from '../store-error.js'
 import { monotonicNow, validateClock } from './clock.js'
 import { KEY_END, type KeyPieces, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
@@ -51,7 +49,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const overflow = overflowBuckets()
   let charged = 0
 
-  function decide(charge: Charge, nowMs: number, seek = seekKey): Verdict {
+  function decide(charge: readonly Part[], nowMs: number, seek = seekKey): Verdict {
     const only = charge[0]
     if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
     countCharge(nowMs)
@@ -74,7 +72,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   function decideOne(part: Part, nowMs: number): Verdict {
     const step = take(part.policy, part.key, nowMs, part.cost)
     if (step === undefined) return decideInOverflow([part], new Set([part.key]), nowMs)
-    return { allowed: step.allowed, atMs: nowMs, parts: [step] }
+    return { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
   }
 
   /** Returns the step of a key, which is `key` whole or between `start` and `end`; none without room. */
@@ -112,7 +110,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge of several keys. If all of its parts are allowed, each key is hashed only once. */
-  function decideMany(charge: Charge, nowMs: number, seek: (part: Part) => boolean): Verdict {
+  function decideMany(charge: readonly Part[], nowMs: number, seek: (part: Part) => boolean): Verdict {
     const hashes: Hash[] = []
     const steps: Step[] = []
     const newKeys: string[] = []
@@ -133,11 +131,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       if (table.select(hashes[i] as Hash, policy)) table.write(next)
       else table.add(policy, next)
     }
-    return { allowed: true, atMs: nowMs, parts: steps }
+    return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }
   }
 
   /** Decides a charge that a key may deny, or that names a key several times. */
-  function decideInFull(charge: Charge, nowMs: number): Verdict {
+  function decideInFull(charge: readonly Part[], nowMs: number): Verdict {
     const newKeys = new Set<string>()
     const hashes: Hash[] = []
     const readAndNote: Read = (key, policy) => {
@@ -155,7 +153,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge whose new keys have no room. */
-  function decideInOverflow(charge: Charge, newKeys: ReadonlySet<string>, nowMs: number): Verdict {
+  function decideInOverflow(charge: readonly Part[], newKeys: ReadonlySet<string>, nowMs: number): Verdict {
     const redirected = redirectToOverflow(charge, newKeys, maxKeys)
     const { verdict, writes } = evaluateCharge(redirected, read, nowMs)
     write(writes)
@@ -170,7 +168,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return state
   }
 
-  function write(writes: Outcome['writes']): void {
+  function write(writes: Evaluation['writes']): void {
     for (const [key, { policy, state }] of writes) {
       if (isOverflowKey(key)) overflow.set(key, state)
       else if (table.seek(key, policy)) table.write(state)
@@ -178,60 +176,64 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
   }
 
-  function refundOne(refund: Refund, nowMs: number): void {
-    const { key, policy, cost, takenAtMs, resetAtMs } = refund
-    const isStored = table.seek(key, policy)
-    const state = isStored ? table.read() : overflow.get(overflowKey(refund))
-    if (state === undefined) return
-    const left = policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)
-    if (isStored && left !== undefined) table.write(left)
-    else if (isStored) table.remove()
-    else if (left !== undefined) overflow.set(overflowKey(refund), left)
-    else overflow.delete(overflowKey(refund))
+  /** Applies an operation to a key, or to the overflow bucket that stands in for it. */
+  function applyToKey(operation: KeyOperation, nowMs: number): Outcome {
+    switch (operation.type) {
+      case 'forget':
+        table.forget(operation)
+        return FORGOTTEN
+      case 'refund':
+      case 'renew':
+        return applyToUnits(operation, nowMs)
+      default:
+        return applyToState(operation, nowMs)
+    }
   }
 
-  function applyOne(operation: Operation, nowMs: number): Result {
+  /** Changes units that a charge took, which may be those of an overflow bucket. */
+  function applyToUnits(operation: Refund | Renew, nowMs: number): Outcome {
+    const { key, policy } = operation
+    const isStored = table.seek(key, policy)
+    const bucket = isStored ? undefined : overflow.get(overflowKey(operation))
+    const before = isStored ? table.read().slice() : bucket
+    const { state, result } = applyOperation(operation, before, nowMs)
+    if (state === before) return result
+    const isInTable = isStored || (bucket === undefined && table.makeRoom(nowMs, 1))
+    if (isInTable) put(isStored, policy, state)
+    else if (state === undefined) overflow.delete(overflowKey(operation))
+    else overflow.set(overflowKey(operation), state)
+    return result
+  }
+
+  function applyToState(operation: KeyOperation, nowMs: number): Outcome {
     const { key, policy } = operation
     const isStored = table.seek(key, policy)
     const before = isStored ? table.read().slice() : undefined
     const { state, result } = applyOperation(operation, before, nowMs)
     if (state === before) return result
-    if (state === undefined) table.remove()
-    else if (isStored) table.write(state)
-    else if (table.makeRoom(nowMs, 1)) table.add(policy, state)
-    else throw new StoreError('memory', `it holds maxKeys (${maxKeys}) clients, all of them in use`)
+    if (!isStored && !table.makeRoom(nowMs, 1))
+      return new StoreError('memory', `it holds maxKeys (${maxKeys}) clients, all of them in use`)
+    put(isStored, policy, state)
     return result
   }
 
-  function renew(units: Refund): number {
-    checkRenewal('memoryStore', units)
-    const nowMs = now()
-    const { key, policy } = units
-    const isStored = table.seek(key, policy)
-    const bucket = isStored ? undefined : overflow.get(overflowKey(units))
-    const { state, resetAtMs } = renewUnits(units, isStored ? table.read().slice() : bucket, nowMs)
-    if (isStored) table.write(state)
-    else if (bucket === undefined && table.makeRoom(nowMs, 1)) table.add(policy, state)
-    else overflow.set(overflowKey(units), state)
-    return resetAtMs
+  /** Writes the state of the key that was sought last. */
+  function put(isStored: boolean, policy: Policy, state: State | undefined): void {
+    if (state === undefined) table.remove()
+    else if (isStored) table.write(state)
+    else table.add(policy, state)
+  }
+
+  function applyOne(operation: Operation, nowMs: number): Outcome {
+    try {
+      return operation.type === 'charge' ? decide(operation.parts, nowMs) : applyToKey(operation, nowMs)
+    } catch (cause) {
+      return asStoreError('memory', cause) // a policy of the user's own threw
+    }
   }
 
   const store: MemoryStore = {
     name: 'memory',
-    charge(charges) {
-      const nowMs = now()
-      const first = charges[0]
-      if (charges.length === 1 && first !== undefined) return [decide(first, nowMs)]
-      return charges.map((charge) => decide(charge, nowMs))
-    },
-    refund(refunds) {
-      const nowMs = now()
-      for (const each of refunds) refundOne(each, nowMs)
-    },
-    renew,
-    forget(keys) {
-      for (const { key, policy } of keys) table.forget({ key, policy })
-    },
     apply(operations) {
       checkOperations('memoryStore', operations)
       const nowMs = now()
@@ -243,10 +245,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
   return markMemoryStore(store, {
     limitOf,
-    charge: (charge) => decide(charge, now(), seekPieces),
+    charge: (parts) => decide(parts, now(), seekPieces),
     makeSibling: () => memoryStore(options),
-    forget(keys) {
-      for (const key of keys) table.forget(key)
-    },
+    forget: table.forget.bind(table),
   })
 }

@@ -1,7 +1,7 @@
 import { type State, signatureOf } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { warnOnce } from '../../util/warn-once.js'
-import type { Charge, KeyedPolicy } from '../store.js'
+import type { KeyedPolicy, Part } from '../store.js'
 
 /** The prefix of an overflow bucket's key. No client's key begins with NUL. */
 const PREFIX = '\0overflow:'
@@ -22,11 +22,15 @@ export function isOverflowKey(key: string): boolean {
 }
 
 /** Returns a charge whose new keys share the overflow buckets of their limits. Warns the operator, once. */
-export function redirectToOverflow(charge: Charge, newKeys: ReadonlySet<string>, maxKeys: number): Charge {
+export function redirectToOverflow(
+  parts: readonly Part[],
+  newKeys: ReadonlySet<string>,
+  maxKeys: number,
+): readonly Part[] {
   warnOnce(
     'HEADGATE_MEMORY_FULL',
     `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
       'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
   )
-  return charge.map((part) => (newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part))
+  return parts.map((part) => (newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part))
 }

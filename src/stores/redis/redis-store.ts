@@ -1,33 +1,29 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
-import type { Result } from '../operation.js'
-import { batcher } from '../shared/batcher.js'
+import { keysOf, type Operation } from '../operation.js'
 import { withClient } from '../shared/client-of.js'
-import { crossShardCharge } from '../shared/cross-shard.js'
+import { acrossShards } from '../shared/cross-shard.js'
 import { withExchange } from '../shared/process-exchange.js'
-import { checkRenewal } from '../shared/renew-units.js'
-import { withSubmit } from '../shared/submit.js'
-import { checkCosts, checkOperations, checkRefunds } from '../shared/validate.js'
-import type { Charge, KeyedPolicy, Refund, Store, Verdict } from '../store.js'
+import { applyBy, inParts, type Run } from '../shared/run.js'
+import { checkOperations } from '../shared/validate.js'
+import type { Batching, Store } from '../store.js'
+import { asStoreError, type StoreError } from '../store-error.js'
 import { type AnyRedisClient, transportOf } from './client.js'
-import { commandError } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
-import { operationCall, type RedisOperation } from './operation-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { redisExchange } from './process-exchange.js'
-import { indexesOf, scriptRunner } from './script-runner.js'
-import { singlePolicyCall } from './single-policy-call.js'
-import type { Command, Transport } from './transport.js'
+import { scriptRunner } from './script-runner.js'
+import { onlyPartOf, singlePolicyCall } from './single-policy-call.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
  * one batch while the next one travels, in order, over one connection. With a distant server, more batches
  * travel: none delays the next one for longer than the stall timeout.
  */
-const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 }
+const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
 
 /**
- * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent charges go
+ * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent operations go
  * in a single script call.
  *
  * - Atomicity: a Lua script. A call is sent again only where it certainly was not run: the server does not
@@ -49,90 +45,65 @@ const BATCHES = { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  */
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
-  const shards = batcher(scriptRunner(transport, chargeCall, splitByPolicy), {
-    ...BATCHES,
-    store: 'redis',
-    weigh: ({ length }: Charge) => length,
-  })
-  const changes = batcher(scriptRunner(transport, operationCall), BATCHES)
-  const applyAll = (operations: readonly RedisOperation[]) =>
-    changes.submitAll(operations.map((operation) => [operation] as const))
-
-  async function refund(refunds: readonly Refund[]): Promise<void> {
-    checkRefunds('redisStore', refunds)
-    checkPolicies(refunds)
-    await applyAll(refunds.map((refund) => ({ ...refund, type: 'refund' })))
-  }
-
-  async function renew(units: Refund): Promise<number> {
-    checkRenewal('redisStore', units)
-    const [resetAtMs] = await applyAll([{ ...units, type: 'renew' }])
-    return resetAtMs as number
-  }
-
-  function check(charge: Charge): void {
-    checkCosts('redisStore', charge)
-    checkPolicies(charge)
-  }
-
   const { shardOf, serverOf } = transport
-  const chargeAcross = shardOf && crossShardCharge({ shardOf, charge: shards.submitAll, refund })
+  const runScripts = scriptRunner(transport, callFor, splitByPolicy)
+  const run = shardOf ? acrossShards(shardOf, runScripts, BATCHING) : runScripts
+  const apply = applyBy(inParts(withKnownPolicies(run), BATCHING.maxKeys))
   const store: Store = {
     name: 'redis',
-    async charge(charges) {
-      charges.forEach(check)
-      return chargeAcross ? chargeAcross(charges) : shards.submitAll(charges)
-    },
-    refund,
-    renew,
-    forget: (keys) => unlink(keys, transport),
-    async apply(operations) {
+    batching: BATCHING,
+    async apply(operations, settle) {
       checkOperations('redisStore', operations)
-      checkPolicies(operations)
-      return (await applyAll(operations)) as Result[]
+      return apply(operations, settle)
     },
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
   }
-  withExchange(store, redisExchange(transport))
-  return withSubmit(withClient(store, client), (charge, settle) => {
-    check(charge)
-    if (chargeAcross === undefined || charge.length === 1) shards.submit(charge, settle)
-    else chargeAcross([charge]).then(([verdict]) => settle(verdict as Verdict), settle)
-  })
+  return withExchange(withClient(store, client), redisExchange(transport))
 }
 
-/** Removes each key by its own command: keys of a moving slot may be on two nodes. */
-async function unlink(keys: readonly KeyedPolicy[], { shardOf = () => 0, send }: Transport): Promise<void> {
-  const commandOf = (key: string): Command => {
-    return { shard: shardOf(key), words: ['unlink', key], firstKey: 1, keyCount: 1 }
+/** Keeps operations whose policy has no script from `run`: one of them would fail a whole batch. */
+function withKnownPolicies(run: Run): Run {
+  return (operations, answer) => {
+    const errors = operations.map(errorOf)
+    if (errors.every((error) => error === undefined)) return run(operations, answer)
+    const known: number[] = []
+    for (const [i, error] of errors.entries()) {
+      if (error === undefined) known.push(i)
+      else answer(i, error)
+    }
+    const own = known.map((i) => operations[i] as Operation)
+    return run(own, (i, outcome) => answer(known[i] as number, outcome))
   }
+}
+
+/** Returns the error of an operation whose policy has no script. */
+function errorOf(operation: Operation): StoreError | undefined {
   try {
-    await Promise.all(send(keys.map(({ key }) => commandOf(key))))
+    for (const { policy } of keysOf(operation)) encodePolicy(policy)
+    return undefined
   } catch (cause) {
-    throw commandError(cause, undefined)
+    return asStoreError('redis', cause)
   }
 }
 
-/** Throws a `TypeError` for a policy without a script, which would fail a whole batch. */
-function checkPolicies(keys: readonly KeyedPolicy[]): void {
-  for (const { policy } of keys) encodePolicy(policy)
-}
-
-const chargeCall = (charges: readonly Charge[]) => singlePolicyCall(charges) ?? multiPolicyCall(charges)
+const callFor = (operations: readonly Operation[]) =>
+  singlePolicyCall(operations) ?? multiPolicyCall(operations)
 
 /**
  * Groups the indexes of charges of one part by policy, since the script for one policy takes little more
- * than half the time. Charges of several parts, and all that share a key with them, stay together, to be
- * decided in order.
+ * than half the time. All other operations, and all that share a key with them, stay together, to be applied in
+ * order.
  */
-function splitByPolicy(charges: readonly Charge[]): Iterable<readonly number[]> {
-  const policy = charges[0]?.[0]?.policy
-  if (charges.every((charge) => charge.length === 1 && charge[0]?.policy === policy))
-    return [indexesOf(charges)]
+function splitByPolicy(operations: readonly Operation[]): Iterable<readonly number[]> {
+  const policy = onlyPartOf(operations[0])?.policy
+  if (operations.every((operation) => onlyPartOf(operation)?.policy === policy && policy !== undefined))
+    return [operations.map((_, i) => i)]
   const shared = new Set(
-    charges.filter(({ length }) => length > 1).flatMap((charge) => charge.map(({ key }) => key)),
+    operations.flatMap((operation) => (onlyPartOf(operation) ? [] : keysOf(operation).map(({ key }) => key))),
   )
-  const groupOf = ([part, ...others]: Charge) =>
-    part === undefined || others.length > 0 || shared.has(part.key) ? 'several' : signatureOf(part.policy)
-  return groupBy(charges.keys(), (i) => groupOf(charges[i] as Charge)).values()
+  const groupOf = (operation: Operation) => {
+    const part = onlyPartOf(operation)
+    return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
+  }
+  return groupBy(operations.keys(), (i) => groupOf(operations[i] as Operation)).values()
 }

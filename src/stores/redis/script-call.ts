@@ -1,9 +1,10 @@
 import type { State } from '../../policies/policy.js'
+import type { Outcome } from '../operation.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import type { Script } from './lua/prelude.js'
 
 /** A call of a script, and how to read its reply. */
-export interface ScriptCall<Result> {
+export interface ScriptCall {
   readonly script: Script
   /** Every key once. */
   readonly keys: readonly string[]
@@ -11,8 +12,8 @@ export interface ScriptCall<Result> {
   readonly args: readonly string[]
   /** How many numbers the state of each key has. */
   readonly widths: readonly number[]
-  /** Returns the result of each item of the call. May change `states`. */
-  resultsFrom(reading: Reading): readonly (Result | StoreError)[]
+  /** Returns the outcome of each operation of the call. May change `states`. */
+  outcomesFrom(reading: Reading): readonly Outcome[]
 }
 
 /** What a script read. */
@@ -25,11 +26,8 @@ export interface Reading {
   readonly refusal: StoreError | undefined
 }
 
-/** Returns the results in the reply to a call. Throws a `StoreError` for a malformed reply. */
-export function readReply<Result>(
-  { widths, resultsFrom }: ScriptCall<Result>,
-  reply: unknown,
-): readonly (Result | StoreError)[] {
+/** Returns the outcomes in the reply to a call. Throws a `StoreError` for a malformed reply. */
+export function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readonly Outcome[] {
   const [bytes, , ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
   const length = 8 * widths.reduce((sum, width) => sum + width, 1)
   if (!Buffer.isBuffer(bytes) || bytes.length !== length)
@@ -45,7 +43,7 @@ export function readReply<Result>(
   for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
   const message = refusalIn(reply)
   const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
-  return resultsFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
+  return outcomesFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }
 
 /** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */

@@ -1,8 +1,7 @@
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
-import type { Send } from '../shared/batcher.js'
-import type { KeyedPolicy } from '../store.js'
-import type { StoreError } from '../store-error.js'
+import { keysOf, type Operation, type Outcome } from '../operation.js'
+import type { Run } from '../shared/run.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
@@ -10,50 +9,51 @@ import type { Command, Transport } from './transport.js'
 /** How often a call is sent while its keys are moving to another node: for a tenth of a second at most. */
 const MAX_ATTEMPTS = 8
 
-/** A call for some items of a batch. */
-interface GroupCall<Result> {
+/** A call for some operations of a batch. */
+interface GroupCall {
   readonly shard: number
-  /** The indexes of the items in the batch. */
+  /** The indexes of the operations in the batch. */
   readonly indexes: readonly number[]
-  readonly call: ScriptCall<Result>
+  readonly call: ScriptCall
 }
 
 /**
- * Returns a `Send` that runs a script on batches of items, each of which has all its keys in one shard. It
- * makes one call for each shard of a Cluster, and to a single server one for each group of indexes that
- * `split` returns.
+ * Creates a function that runs scripts for operations, each of which has all its keys in one shard. It makes
+ * one call for each shard of a Cluster, and to a single server one for each group of indexes that `split`
+ * returns.
  */
-export function scriptRunner<Item extends readonly KeyedPolicy[], Result>(
+export function scriptRunner(
   { shardOf, serverOf, send }: Transport,
-  callFor: (items: readonly Item[]) => ScriptCall<Result>,
-  split: (items: readonly Item[]) => Iterable<readonly number[]> = (items) => [indexesOf(items)],
-): Send<Item, Result> {
-  function callsFor(items: readonly Item[]): GroupCall<Result>[] {
-    const calls: GroupCall<Result>[] = []
+  callFor: (operations: readonly Operation[]) => ScriptCall,
+  split: (operations: readonly Operation[]) => Iterable<readonly number[]>,
+): Run {
+  function callsFor(operations: readonly Operation[]): GroupCall[] {
+    const calls: GroupCall[] = []
     const add = (shard: number, indexes: readonly number[]) =>
-      calls.push({ shard, indexes, call: callFor(indexes.map((i) => items[i] as Item)) })
-    if (shardOf === undefined) for (const indexes of split(items)) add(0, indexes)
+      calls.push({ shard, indexes, call: callFor(indexes.map((i) => operations[i] as Operation)) })
+    if (shardOf === undefined) for (const indexes of split(operations)) add(0, indexes)
     else {
-      const byShard = groupBy(items.keys(), (i) => shardOf(items[i]?.[0]?.key ?? ''))
+      const firstKey = (i: number) => keysOf(operations[i] as Operation)[0]?.key ?? ''
+      const byShard = groupBy(operations.keys(), (i) => shardOf(firstKey(i)))
       for (const [shard, indexes] of byShard) add(shard, indexes)
     }
     return calls
   }
 
   /** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
-  async function runAgain(group: GroupCall<Result>, error: unknown): Promise<unknown> {
+  async function runAgain(group: GroupCall, error: unknown): Promise<unknown> {
     if (isUnknownScript(error)) return sendText(group)
     if (!isMoving(error) || group.indexes.length > 1) throw error
     return retry(() => sendText(group), { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
   }
 
-  async function sendText({ shard, call }: GroupCall<Result>): Promise<unknown> {
+  async function sendText({ shard, call }: GroupCall): Promise<unknown> {
     const [reply] = send([commandFor('eval', call.script.text, call, shard)])
     return reply
   }
 
-  return async function run(items, answer) {
-    const groups = callsFor(items)
+  return async function run(operations, answer) {
+    const groups = callsFor(operations)
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )
@@ -61,13 +61,13 @@ export function scriptRunner<Item extends readonly KeyedPolicy[], Result>(
       const { call, indexes, shard } = group
       try {
         const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
-        const results = readReply(call, reply)
-        for (let j = 0; j < results.length; j++)
-          answer(indexes[j] as number, results[j] as Result | StoreError)
+        const outcomes = readReply(call, reply)
+        for (let j = 0; j < outcomes.length; j++) answer(indexes[j] as number, outcomes[j] as Outcome)
       } catch (cause) {
         if (indexes.length > 1 && isSplit(cause)) {
-          // All are sent at once, so items that share keys keep their order.
-          const runAlone = (i: number) => run([items[i] as Item], (_, result) => answer(i, result))
+          // All are sent at once, so operations that share keys keep their order.
+          const runAlone = (i: number) =>
+            run([operations[i] as Operation], (_, outcome) => answer(i, outcome))
           await Promise.all(indexes.map(runAlone))
         } else {
           const error = commandError(cause, serverOf?.(shard))
@@ -79,17 +79,7 @@ export function scriptRunner<Item extends readonly KeyedPolicy[], Result>(
   }
 }
 
-/** Returns the indexes of all items. */
-export function indexesOf(items: readonly unknown[]): readonly number[] {
-  return items.map((_, i) => i)
-}
-
-function commandFor(
-  name: string,
-  script: string,
-  { keys, args }: ScriptCall<unknown>,
-  shard: number,
-): Command {
+function commandFor(name: string, script: string, { keys, args }: ScriptCall, shard: number): Command {
   const words: Command['words'] = [name, script, String(keys.length), ...keys, ...args]
   return { shard, words, firstKey: 3, keyCount: keys.length }
 }

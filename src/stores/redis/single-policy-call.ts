@@ -1,25 +1,25 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import type { Charge, Part, Verdict } from '../store.js'
+import type { Operation, Outcome, Part } from '../operation.js'
 import { foreignKeyError } from './errors.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 
 /**
- * Returns the call for charges of one part each, all of one policy; `undefined` for other charges.
+ * Returns the call for charges of one part each, all of one policy; `undefined` for other operations.
  *
  * The reply holds the states that the script read, not its verdicts: the policy in TypeScript decides alike,
  * on the same states at the same time. So the script spends no time on figures.
  */
-export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict> | undefined {
-  const policy = charges[0]?.[0]?.policy
+export function singlePolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
+  const policy = onlyPartOf(operations[0])?.policy
   if (policy === undefined) return undefined
   const parts: Part[] = []
   const indexByKey = new Map<string, number>()
   const indexes: number[] = []
   let isPlain = true
-  for (const charge of charges) {
-    const part = charge[0] as Part
-    if (charge.length !== 1 || !isSamePolicy(part.policy, policy)) return undefined
+  for (const operation of operations) {
+    const part = onlyPartOf(operation)
+    if (part === undefined || !isSamePolicy(part.policy, policy)) return undefined
     parts.push(part)
     indexes.push(indexIn(indexByKey, part.key))
     isPlain &&= part.cost === 1
@@ -28,18 +28,23 @@ export function singlePolicyCall(charges: readonly Charge[]): ScriptCall<Verdict
   const costs = isPlain && keys.length === parts.length ? '' : JSON.stringify(costsByKey(parts, indexes))
   const { params, script } = encodePolicy(policy)
 
-  const resultsFrom = ({ atMs, states, refusal }: Reading) =>
-    parts.map(({ key, cost }, i) => {
+  const outcomesFrom = ({ atMs, states, refusal }: Reading) =>
+    parts.map(({ key, cost }, i): Outcome => {
       const index = indexes[i] as number
       const state = states[index]
       if (state === undefined) return foreignKeyError(key)
       const step = policy.take(state, atMs, cost)
       if (step.next !== undefined && step.allowed && refusal) return refusal
       if (step.next !== undefined && !refusal) states[index] = step.next
-      return { allowed: step.allowed, atMs, parts: [step] }
+      return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
     })
 
-  return { script, keys, args: [costs, ...params], widths: keys.map(() => policy.width), resultsFrom }
+  return { script, keys, args: [costs, ...params], widths: keys.map(() => policy.width), outcomesFrom }
+}
+
+/** Returns the part of a charge of one part; `undefined` of any other operation. */
+export function onlyPartOf(operation: Operation | undefined): Part | undefined {
+  return operation?.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined
 }
 
 /** Returns the costs of each key in order, each followed by how many charges in a row have it. */

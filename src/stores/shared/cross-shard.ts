@@ -1,80 +1,102 @@
 import { groupBy } from '../../util/group-by.js'
-import type { Charge, Part, PartVerdict, Refund, Store, Verdict } from '../store.js'
+import type { Charge, Operation, Part, PartVerdict, Refund, ResultOf, Verdict } from '../operation.js'
+import type { Batching } from '../store.js'
+import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
+import { applyBy, type Run } from './run.js'
 
-/** A store's operations on shards. A charge whose keys share a shard can be decided all or nothing. */
-export interface Shards {
+/** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
+interface Shards {
   shardOf(key: string): unknown
-  charge(charges: readonly Charge[]): Promise<readonly Verdict[]>
-  refund: Store['refund']
+  /** Applies an operation whose keys share a shard. */
+  apply<O extends Operation>(operation: O): Promise<ResultOf<O>>
 }
 
 /**
- * Returns a function that decides charges whose keys may live in several shards. It charges one shard after
- * the other, in the order of the parts, all or nothing in each. Where one denies or fails, it refunds what
- * was taken before.
+ * Returns a function that runs operations, those of several shards as well. `run` takes operations whose keys
+ * share a shard. The pieces of charges of concurrent callers go to it in batches.
+ */
+export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Batching): Run {
+  const submit = batcher(applyBy(run), batching)
+  const apply: Shards['apply'] = (operation) =>
+    new Promise((resolve, reject) => {
+      submit(operation, (outcome) => {
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome as ResultOf<typeof operation>)
+      })
+    })
+
+  return async (operations, answer) => {
+    const inOneShard: number[] = []
+    const crossing: Promise<void>[] = []
+    for (const [i, operation] of operations.entries()) {
+      if (isCrossShard(operation, shardOf)) {
+        const deciding = chargeAcrossShards(operation, { shardOf, apply })
+        crossing.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
+      } else inOneShard.push(i)
+    }
+    const own = crossing.length === 0 ? operations : inOneShard.map((i) => operations[i] as Operation)
+    if (own.length > 0) crossing.push(run(own, (i, outcome) => answer(inOneShard[i] as number, outcome)))
+    await Promise.all(crossing)
+  }
+}
+
+/** Returns whether an operation is a charge whose keys live in several shards. */
+function isCrossShard(operation: Operation, shardOf: Shards['shardOf']): operation is Charge {
+  if (operation.type !== 'charge' || operation.parts.length === 1) return false
+  return new Set(operation.parts.map(({ key }) => shardOf(key))).size > 1
+}
+
+/**
+ * Decides a charge whose keys live in several shards. It charges one shard after the other, in the order of
+ * the parts, all or nothing in each. Where one denies or fails, it refunds what was taken before.
  *
  * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
  * and others may be denied meanwhile: its denials are tentative. If a refund fails, its units stay taken.
  */
-export function crossShardCharge(
-  shards: Shards,
-): (charges: readonly Charge[]) => Promise<readonly Verdict[]> {
-  const isCrossShard = (charge: Charge) =>
-    charge.length !== 1 && new Set(charge.map(({ key }) => shards.shardOf(key))).size !== 1
-
-  return (charges) => {
-    if (!charges.some(isCrossShard)) return shards.charge(charges)
-    return Promise.all(charges.map((charge) => chargeInTurn(charge, shards)))
-  }
-}
-
-async function chargeInTurn(charge: Charge, shards: Shards): Promise<Verdict> {
+async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<Verdict> {
   const { shardOf } = shards
-  const pieces = groupBy(charge, ({ key }) => shardOf(key))
+  const pieces = groupBy(charged, ({ key }) => shardOf(key))
   const figures = new Map<unknown, Iterator<PartVerdict>>() // of each shard, in order
   const taken: Refund[] = []
-  const inChargeOrder = () => charge.map(({ key }) => figures.get(shardOf(key))?.next().value as PartVerdict)
+  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartVerdict)
   let takenAtMs: number | undefined
   for (const [shard, piece] of pieces) {
-    const [verdict] = (await shards.charge([piece]).catch(async (error) => {
+    const verdict = await shards.apply<Charge>({ type: 'charge', parts: piece }).catch(async (error) => {
       await refundTaken(taken, shards)
       throw error
-    })) as [Verdict]
+    })
     const { allowed, atMs, parts } = verdict
     if (!allowed) {
       await refundTaken(taken, shards)
       pieces.delete(shard)
-      const peekAt = async ([other, rest]: [unknown, Charge]) =>
+      const peekAt = async ([other, rest]: [unknown, readonly Part[]]) =>
         figures.set(other, (await peek(rest, shards)).values())
       await Promise.all(Array.from(pieces, peekAt))
       figures.set(shard, parts.values())
-      return { ...verdict, isTentative: true, parts: inChargeOrder() }
+      return { ...verdict, isTentative: true, parts: inOrder() }
     }
     takenAtMs ??= atMs
     // A window may end between two shards, so each part carries its own time.
     figures.set(shard, parts.map((part) => ({ ...part, atMs })).values())
     taken.push(...refundsOf(piece, verdict))
   }
-  return { allowed: true, atMs: takenAtMs ?? 0, parts: inChargeOrder() }
+  return { type: 'charge', allowed: true, atMs: takenAtMs ?? 0, parts: inOrder() }
 }
 
-async function refundTaken(taken: readonly Refund[], { refund }: Shards): Promise<void> {
-  if (taken.length === 0) return
-  try {
-    await refund(taken)
-  } catch (reason) {
-    warnRefundFailed(reason)
-  }
+async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise<void> {
+  for (const { status, ...outcome } of await Promise.allSettled(taken.map(apply<Refund>)))
+    if (status === 'rejected') warnRefundFailed((outcome as PromiseRejectedResult).reason)
 }
 
 /** Returns the figures of parts that were not charged; those of fresh keys where the shard fails. */
-async function peek(charge: Charge, shards: Shards): Promise<readonly PartVerdict[]> {
+async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartVerdict[]> {
   try {
-    const [verdict] = (await shards.charge([charge.map((part) => ({ ...part, cost: 0 }))])) as [Verdict]
-    return verdict.parts.map((figures, i) => withCost(charge[i] as Part, figures))
+    const peeked = charged.map((part) => ({ ...part, cost: 0 }))
+    const { parts } = await apply<Charge>({ type: 'charge', parts: peeked })
+    return parts.map((figures, i) => withCost(charged[i] as Part, figures))
   } catch {
-    return charge.map(({ policy }) => policy.take(undefined, 0, 0))
+    return charged.map(({ policy }) => policy.take(undefined, 0, 0))
   }
 }
 

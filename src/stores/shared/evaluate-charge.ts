@@ -1,11 +1,11 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
-import type { Charge, PartVerdict, Verdict } from '../store.js'
+import type { Part, PartVerdict, Verdict } from '../operation.js'
 
 /** Returns the stored state of a key. */
 export type Read = (key: string, policy: Policy) => State | undefined
 
 /** The verdict on a charge, and the states to write, by key, with the policies that read them. */
-export interface Outcome {
+export interface Evaluation {
   readonly verdict: Verdict
   readonly writes: Map<string, { readonly policy: Policy; readonly state: State }>
 }
@@ -14,22 +14,22 @@ export interface Outcome {
  * Returns the decision on a charge, all or nothing, and what to write. Every store that runs the policies in
  * TypeScript makes this step atomic.
  */
-export function evaluateCharge(charge: Charge, read: Read, nowMs: number): Outcome {
-  const writes: Outcome['writes'] = new Map()
-  const steps = charge.map(({ key, policy, cost }) => {
+export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: number): Evaluation {
+  const writes: Evaluation['writes'] = new Map()
+  const steps = charged.map(({ key, policy, cost }) => {
     const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
     if (step.allowed && step.next !== undefined) writes.set(key, { policy, state: step.next })
     return step
   })
-  if (!steps.every((step) => step.allowed)) return deny(charge, steps, read, nowMs)
-  return { verdict: { allowed: true, atMs: nowMs, parts: steps }, writes }
+  if (!steps.every((step) => step.allowed)) return deny(charged, steps, read, nowMs)
+  return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
 /** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */
-function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number): Outcome {
+function deny(charged: readonly Part[], steps: readonly Step[], read: Read, nowMs: number): Evaluation {
   const wanted = new Map<string, number>()
-  const writes: Outcome['writes'] = new Map()
-  const parts = charge.map(({ key, policy, cost }, i): PartVerdict => {
+  const writes: Evaluation['writes'] = new Map()
+  const parts = charged.map(({ key, policy, cost }, i): PartVerdict => {
     const sum = (wanted.get(key) ?? 0) + cost
     const isAllowed = steps[i]?.allowed
     if (isAllowed) wanted.set(key, sum)
@@ -37,5 +37,5 @@ function deny(charge: Charge, steps: readonly Step[], read: Read, nowMs: number)
     if (step.next !== undefined) writes.set(key, { policy, state: step.next })
     return step
   })
-  return { verdict: { allowed: false, atMs: nowMs, parts }, writes }
+  return { verdict: { type: 'charge', allowed: false, atMs: nowMs, parts }, writes }
 }

@@ -1,11 +1,11 @@
-import type { AnyOperation, AnyResult } from './apply-in-order.js'
+import type { Operation } from '../operation.js'
 
 /** Applies operations of one key, in order. Returns a result for each. */
-type Run = (key: string, operations: readonly AnyOperation[]) => Promise<readonly AnyResult[]>
+type RunKey<T> = (key: string, operations: readonly Operation[]) => Promise<readonly T[]>
 
-interface Call {
-  readonly operations: readonly AnyOperation[]
-  resolve(results: readonly AnyResult[]): void
+interface Call<T> {
+  readonly operations: readonly Operation[]
+  resolve(results: readonly T[]): void
   reject(reason: unknown): void
 }
 
@@ -13,11 +13,11 @@ interface Call {
  * Creates a function that calls `run` once at a time for each key. Calls for a key that wait then run together,
  * so that a process which changes states by compare-and-swap never races itself.
  */
-export function keyQueue(run: Run): Run {
-  const waiting = new Map<string, Call[]>()
+export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
+  const waiting = new Map<string, Call<T>[]>()
 
-  async function runQueue(key: string, first: readonly Call[]): Promise<void> {
-    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call[]) {
+  async function runQueue(key: string, first: readonly Call<T>[]): Promise<void> {
+    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call<T>[]) {
       waiting.set(key, [])
       try {
         const all = calls.flatMap(({ operations }) => operations)

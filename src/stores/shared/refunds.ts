@@ -1,12 +1,12 @@
 import { warnOnce } from '../../util/warn-once.js'
-import type { Charge, PartVerdict, Refund, Verdict } from '../store.js'
+import type { Part, PartVerdict, Refund, Verdict } from '../operation.js'
 import { messageOf } from '../store-error.js'
 
 /** Returns a refund for each part of an allowed charge, with the time at which that part was taken. */
-export function refundsOf(charge: Charge, { atMs, parts }: Verdict): Refund[] {
-  return charge.map(({ key, policy, cost }, i) => {
+export function refundsOf(charged: readonly Part[], { atMs, parts }: Verdict): Refund[] {
+  return charged.map(({ key, policy, cost }, i) => {
     const { resetAfterMs, atMs: takenAtMs = atMs } = parts[i] as PartVerdict
-    return { key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
+    return { type: 'refund', key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
   })
 }
 

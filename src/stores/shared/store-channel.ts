@@ -1,8 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
+import type { Operation } from '../operation.js'
 import type { StoreError } from '../store-error.js'
-
-/** What a limiter calls a store for. A peek is a charge. */
-export type StoreOperation = 'charge' | 'refund' | 'renew' | 'forget' | 'apply'
 
 /** The limiter that a message is about. */
 interface OfLimiter {
@@ -17,7 +15,8 @@ interface OfLimiter {
 /** One call of a remote store by a limiter, from the call until its outcome. */
 export interface StoreCall extends OfLimiter {
   readonly type: 'call'
-  readonly operation: StoreOperation
+  /** What the limiter called the store for. A peek is a charge. */
+  readonly operation: Operation['type']
   readonly durationMs: number
   /** Why it failed: the store's error, or its time-out. */
   readonly error?: StoreError

@@ -1,36 +1,55 @@
 import { isBan, longestBanMs } from '../../policies/ban.js'
 import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
-import type { Block, Operation, Reward, Take } from '../operation.js'
-import type { Charge, Refund, Store } from '../store.js'
+import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
+import type { Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 
-/** Returns whether a value has the methods of a store. */
+/** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
-  const { name, charge, refund, forget } = (value ?? {}) as Partial<Store>
-  return typeof name === 'string' && [charge, refund, forget].every((method) => typeof method === 'function')
+  if (typeof value !== 'object' || value === null) return false // a function has a name and `apply`
+  const { name, apply } = value as Partial<Store>
+  return typeof name === 'string' && typeof apply === 'function'
 }
 
-/** Throws a `TypeError` for an invalid cost, which would fail a whole batch. */
-export function checkCosts(owner: string, charge: Charge): void {
-  for (const { cost } of charge) checkUnits(owner, 'a cost', cost)
-}
-
-/** Throws a `TypeError` for a refund with an invalid cost or time. */
-export function checkRefunds(owner: string, refunds: readonly Refund[]): void {
-  for (const refund of refunds) {
-    checkUnits(owner, 'a cost', refund.cost)
-    if (Number.isFinite(refund.takenAtMs)) continue
-    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(refund.takenAtMs)}.`)
-  }
-}
-
-/** Throws a `TypeError` for an invalid operation, which would fail a whole batch, or one that does not fit its policy. */
+/** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
 export function checkOperations(owner: string, operations: readonly Operation[]): void {
-  for (const operation of operations) {
-    if (operation.type === 'block') checkBlock(owner, operation)
-    else checkChange(owner, operation)
+  for (const operation of operations) checkOperation(owner, operation)
+}
+
+/** Throws a `TypeError` for an invalid operation, which would fail a whole batch. */
+export function checkOperation(owner: string, operation: Operation): void {
+  switch (operation.type) {
+    case 'charge':
+      for (const { cost } of operation.parts) checkUnits(owner, 'a cost', cost)
+      return
+    case 'take':
+    case 'reward':
+      checkChange(owner, operation)
+      return
+    case 'block':
+      checkBlock(owner, operation)
+      return
+    case 'refund':
+    case 'renew':
+      checkTaken(owner, operation)
+      return
+    case 'forget':
+      return
+    default: {
+      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget'"
+      const { type } = operation as { readonly type: unknown }
+      throw new TypeError(`${owner}: type must be ${types}, got ${show(type)}.`)
+    }
   }
+}
+
+function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | Renew): void {
+  checkUnits(owner, 'a cost', cost)
+  if (!Number.isFinite(takenAtMs))
+    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
+  if (type === 'refund' || policy.renew !== undefined) return
+  throw new TypeError(`${owner}: only units of concurrency are renewed, got those of ${show(policy.kind)}.`)
 }
 
 function checkBlock(owner: string, { policy, forMs }: Block): void {
@@ -43,9 +62,7 @@ function checkBlock(owner: string, { policy, forMs }: Block): void {
   throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
 }
 
-function checkChange(owner: string, { type, policy, units }: Take | Reward): void {
-  if (type !== 'take' && type !== 'reward')
-    throw new TypeError(`${owner}: type must be 'take', 'reward' or 'block', got ${show(type)}.`)
+function checkChange(owner: string, { policy, units }: Take | Reward): void {
   checkUnits(owner, 'units', units)
   if (units === 0 || !isConcurrency(policy)) return
   throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)

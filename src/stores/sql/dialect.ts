@@ -1,6 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import type { AnyResult } from '../shared/apply-in-order.js'
-import type { Part, Verdict } from '../store.js'
+import type { Part, Result, Verdict } from '../operation.js'
 
 /** A row to write. */
 export interface Row {
@@ -27,7 +26,7 @@ export interface Changes {
 
 /** The results of the operations in a transaction, and what to write. */
 export interface Decision {
-  readonly results: readonly AnyResult[]
+  readonly results: readonly (Result | Error)[]
   readonly changes: Changes
 }
 
@@ -52,7 +51,7 @@ export interface Dialect<Connection> {
     connection: Connection,
     keys: readonly string[],
     decide: (rows: LockedRows) => Decision,
-  ): Promise<readonly AnyResult[]>
+  ): Promise<readonly (Result | Error)[]>
   /**
    * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
    * nothing, for a charge that needs a transaction. Absent where a transaction takes no round trip.

@@ -1,21 +1,17 @@
-import { type AnyOperation, applyInOrder, keysOf, type Writes } from '../shared/apply-in-order.js'
+import { keysOf, type Operation } from '../operation.js'
+import { applyInOrder, type Writes } from '../shared/apply-in-order.js'
 import type { Changes, Decision, LockedRows, Row } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
 import { rowKey } from './table.js'
 
-/** Returns the keys that an operation reads or writes. */
-export function lockKeys(operation: AnyOperation): readonly string[] {
-  return keysOf(operation).map(({ key }) => key)
-}
-
 /** Returns the keys of all rows to lock, in one order for all processes, which prevents deadlocks. */
-export function rowKeysOf(operations: readonly AnyOperation[]): string[] {
-  return [...new Set(operations.flatMap(lockKeys).map(rowKey))].sort()
+export function rowKeysOf(operations: readonly Operation[]): string[] {
+  return [...new Set(operations.flatMap(keysOf).map(({ key }) => rowKey(key)))].sort()
 }
 
 /** Applies the operations to the rows, in order. One that fails changes nothing; the others still apply. */
-export function applyToRows(operations: readonly AnyOperation[], rows: LockedRows): Decision {
+export function applyToRows(operations: readonly Operation[], rows: LockedRows): Decision {
   const read = (key: string) => {
     const row = rowKey(key)
     const state = rows.states.get(row)

@@ -8,10 +8,12 @@ import {
   chargeAll,
   chargeOne,
   figures,
+  forgetAll,
   freshFigures,
   keyedPolicies,
   part,
   receiptOf,
+  refundAll,
   remainingOf,
   takeOne,
 } from './store-calls.js'
@@ -86,11 +88,11 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => ({
     const policy = banning(policyOf(3))
     const receipt = await receiptOf(store, 'key', policy, 3)
     for (let i = 0; i < 2; i++) await takeOne(store, 'key', policy)
-    await store.refund([receipt])
+    await refundAll(store, [receipt])
     const { allowed, retryAfterMs } = await takeOne(store, 'key', policy)
     expectEqual('a charge during the ban is allowed, after all units were refunded', allowed, false)
     expectAtMost('its retryAfterMs, of a ban of 1500 days', retryAfterMs, BAN_MS)
-    await store.forget(keyedPolicies(policy, 'key'))
+    await forgetAll(store, keyedPolicies(policy, 'key'))
     const peek = await takeOne(store, 'key', policy, 0)
     expectEqual('a peek at the forgotten key', figures(peek), freshFigures(3))
   },

@@ -1,15 +1,15 @@
 import { tokenBucket } from '../../policies/token-bucket.js'
-import type { Charge, Verdict } from '../../stores/store.js'
 import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
   allowedCount,
   allowedOf,
   chargeAll,
+  chargeOne,
   expectTaken,
+  type Parts,
   part,
   remainingOf,
-  submitOne,
 } from './store-calls.js'
 import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
@@ -23,7 +23,7 @@ const ofBatches = casesOf('', {
 
   'a batch has one verdict per charge, in order': async ({ store }) => {
     const policy = bucket(300)
-    const charges = Array.from({ length: 200 }, (_, i): Charge => [part(`key-${i}`, policy, i)])
+    const charges = Array.from({ length: 200 }, (_, i): Parts => [part(`key-${i}`, policy, i)])
     const verdicts = await chargeAll(store, charges)
     expectEqual(
       'remaining of 200 keys, each charged with its number',
@@ -32,18 +32,18 @@ const ofBatches = casesOf('', {
     )
   },
 
-  'charges that are submitted one by one are decided as those of a batch': async ({ store }) => {
+  'concurrent charges are decided as those of a batch': async ({ store }) => {
     const policy = bucket(100)
-    const submitted = Array.from({ length: 150 }, () => submitOne(store, part('submitted', policy)))
-    const verdicts = (await Promise.all(submitted)) as Verdict[]
+    const charges = Array.from({ length: 150 }, () => chargeOne(store, part('concurrent', policy)))
+    const verdicts = await Promise.all(charges)
     expectEqual('allowed of 150 charges with a limit of 100', allowedCount(verdicts), 100)
-    expectEqual('remaining afterwards', await remainingOf(store, policy, ['submitted']), [0])
-    const allowed = await submitOne(store, part('one', policy, 3), part('other', policy, 4))
+    expectEqual('remaining afterwards', await remainingOf(store, policy, ['concurrent']), [0])
+    const allowed = await chargeOne(store, part('one', policy, 3), part('other', policy, 4))
     expectMatch('a charge of two keys', allowed, {
       allowed: true,
       parts: [{ remaining: 97 }, { remaining: 96 }],
     })
-    const denied = await submitOne(store, part('one', policy, 98), part('other', policy, 1))
+    const denied = await chargeOne(store, part('one', policy, 98), part('other', policy, 1))
     const parts = [{ allowed: false }, { allowed: true }]
     expectMatch('a charge of which the first part denies', denied, { allowed: false, parts })
   },
@@ -98,8 +98,8 @@ const ofEachPolicy = (atomicAcrossKeys: boolean) =>
 
     'allows exactly its limit of 1,000 concurrent calls for one key': async ({ store }) => {
       const policy = policyOf(100)
-      const calls = Array.from({ length: 1000 }, () => chargeAll(store, [[part('hot', policy)]]))
-      const verdicts = (await Promise.all(calls)).flat()
+      const calls = Array.from({ length: 1000 }, () => chargeOne(store, part('hot', policy)))
+      const verdicts = await Promise.all(calls)
       expectEqual('the number of verdicts', verdicts.length, 1000)
       expectEqual('allowed with a limit of 100', allowedCount(verdicts), 100)
       const left = verdicts.filter(({ allowed }) => allowed).map(({ parts }) => Number(parts[0]?.remaining))
@@ -119,9 +119,9 @@ const ofCrossingCharges = (atomicAcrossKeys: boolean) => {
       const policy = bucket(150)
       const charges = Array.from({ length: 500 }, (_, i) => {
         const charge = [part('a', policy), part('b', policy)]
-        return chargeAll(store, [i % 2 === 0 ? charge : charge.toReversed()])
+        return chargeOne(store, ...(i % 2 === 0 ? charge : charge.toReversed()))
       })
-      const admitted = allowedCount((await Promise.all(charges)).flat())
+      const admitted = allowedCount(await Promise.all(charges))
       if (atomicAcrossKeys) expectEqual('allowed of 500 with a limit of 150', admitted, 150)
       else expectAtMost('allowed of 500 with a limit of 150', admitted, 150)
       await expectTaken(store, policy, ['a', 'b'], admitted)

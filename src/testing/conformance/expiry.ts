@@ -1,7 +1,16 @@
 import { consecutive } from '../../policies/consecutive.js'
 import { expectEqual, expectMatch, expectPositive } from '../assertions.js'
 import { SHORT_KINDS } from './sample-policies.js'
-import { chargeAll, expectFigures, figures, freshFigures, part, receiptOf, takeOne } from './store-calls.js'
+import {
+  chargeAll,
+  expectFigures,
+  figures,
+  freshFigures,
+  part,
+  receiptOf,
+  refundAll,
+  takeOne,
+} from './store-calls.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
 
@@ -52,7 +61,7 @@ const ofEachPolicy = ({ settableClock }: Capabilities) =>
         const policy = policyOf(3)
         const receipt = await receiptOf(store, 'key', policy, 3)
         await advance((receipt.resetAtMs as number) - receipt.takenAtMs)
-        await store.refund([receipt])
+        await refundAll(store, [receipt])
         const above = await takeOne(store, 'key', policy, 4)
         expectMatch('a charge above the limit', above, { allowed: false, remaining: 3 })
         const whole = await takeOne(store, 'key', policy, 3)

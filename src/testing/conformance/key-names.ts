@@ -2,7 +2,7 @@ import { createLimiter } from '../../limiter/create-limiter.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { expectEqual } from '../assertions.js'
 import { LONG } from './sample-policies.js'
-import { chargeAll, keyedPolicies, part, remainingOf } from './store-calls.js'
+import { chargeAll, forgetAll, keyedPolicies, part, remainingOf } from './store-calls.js'
 import { type Bodies, casesOf, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
 
@@ -86,7 +86,7 @@ const distinct = (which: string, keys: readonly string[]): Bodies => ({
     const taken = byKey(keys.map((_key, i) => 99 - i))
     const left = byKey(await remainingOf(store, policy, keys))
     expectEqual('remaining of each key, charged with its number', left, taken)
-    await store.forget(keyedPolicies(policy, ...keys.filter((_key, i) => i % 2 === 0)))
+    await forgetAll(store, keyedPolicies(policy, ...keys.filter((_key, i) => i % 2 === 0)))
     const half = byKey(keys.map((_key, i) => (i % 2 === 0 ? 100 : 99 - i)))
     const leftOfHalf = byKey(await remainingOf(store, policy, keys))
     expectEqual('remaining once every other key is forgotten', leftOfHalf, half)

@@ -1,6 +1,6 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Charge, Refund, Verdict } from '../../stores/store.js'
-import { figures } from './store-calls.js'
+import type { Refund, Verdict } from '../../stores/store.js'
+import { figures, type Parts } from './store-calls.js'
 
 /**
  * The contract in its plainest form, for one process and without any bound: a map of states. A key that a
@@ -10,7 +10,7 @@ import { figures } from './store-calls.js'
 export class ModelStore {
   readonly #states = new Map<string, State>()
 
-  charge(charge: Charge, nowMs: number): Verdict {
+  charge(charge: Parts, nowMs: number): Verdict {
     const sums = new Map<string, { policy: Policy; cost: number }>()
     const denials = new Map<string, State | undefined>()
     const steps = charge.map(({ key, policy, cost }) => {
@@ -23,7 +23,7 @@ export class ModelStore {
     if (allowed) {
       for (const [key, { policy, cost }] of sums)
         this.#keep(key, policy.take(this.#states.get(key), nowMs, cost).next)
-      return { allowed, atMs: nowMs, parts: steps.map(figures) }
+      return { type: 'charge', allowed, atMs: nowMs, parts: steps.map(figures) }
     }
     charge.forEach(({ key }, i) => {
       if (!steps[i]?.allowed) denials.set(key, steps[i]?.next)
@@ -33,7 +33,7 @@ export class ModelStore {
       return figures(step === undefined || step.allowed ? policy.take(this.#states.get(key), nowMs, 0) : step)
     })
     for (const [key, next] of denials) this.#keep(key, next)
-    return { allowed, atMs: nowMs, parts }
+    return { type: 'charge', allowed, atMs: nowMs, parts }
   }
 
   refund({ key, policy, cost, takenAtMs }: Refund, nowMs: number): void {

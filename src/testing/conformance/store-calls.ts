@@ -1,10 +1,27 @@
 import { inspect } from 'node:util'
-import { validateVerdict } from '../../pipe/validate-verdict.js'
+import { request } from '../../pipe/pipe.js'
+import { pipeTo } from '../../pipe/store-pipe.js'
+import { InvalidResultError, validateOutcome } from '../../pipe/validate-outcome.js'
 import type { Policy, State } from '../../policies/policy.js'
-import { submitOf } from '../../stores/shared/submit.js'
-import type { Charge, KeyedPolicy, Part, PartVerdict, Refund, Store, Verdict } from '../../stores/store.js'
+import type {
+  Charge,
+  KeyedPolicy,
+  Operation,
+  Part,
+  PartVerdict,
+  Refund,
+  ResultOf,
+  Verdict,
+} from '../../stores/operation.js'
+import type { Store } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { expectAtLeast, expectEqual } from '../assertions.js'
+
+/** What one charge takes. */
+export type Parts = readonly Part[]
+
+/** A refund without its tag. */
+export type Receipt = Omit<Refund, 'type'>
 
 /** Keys of one policy, as a store forgets them. */
 export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
@@ -15,34 +32,65 @@ export function part(key: string, policy: Policy, cost = 1): Part {
   return { key, policy, cost }
 }
 
-/** Charges a batch. There is one valid verdict per charge. */
-export async function chargeAll(store: Store, charges: readonly Charge[]): Promise<readonly Verdict[]> {
-  const verdicts = await store.charge(charges)
-  const count = Array.isArray(verdicts) ? verdicts.length : inspect(verdicts)
-  expectEqual(`charge() returns an array of one verdict per charge`, count, charges.length)
-  return charges.map((charge, i) => validVerdict(store, charge, verdicts[i]))
+/** Applies a batch. There is one valid result for each operation. */
+export async function applyAll<O extends Operation>(
+  store: Store,
+  operations: readonly O[],
+): Promise<readonly ResultOf<O>[]> {
+  const outcomes: unknown = await store.apply(operations)
+  const count = Array.isArray(outcomes) ? outcomes.length : inspect(outcomes)
+  expectEqual(`apply() returns an array of one outcome per operation`, count, operations.length)
+  return operations.map((operation, i) => validResult(store, operation, (outcomes as unknown[])[i]))
 }
 
-function validVerdict(store: Store, charge: Charge, verdict: unknown): Verdict {
+function validResult<O extends Operation>(store: Store, operation: O, outcome: unknown): ResultOf<O> {
+  const valid = validateOutcome(store, operation, outcome)
+  if (valid instanceof Error) throw explained(operation, valid)
+  return valid as ResultOf<O>
+}
+
+/** Returns an error that shows a result that makes no sense, and what would. */
+function explained({ type }: Operation, error: unknown): unknown {
+  if (!(error instanceof InvalidResultError)) return error
+  const shape = '{ type, allowed, atMs, parts } of a charge, with a finite atMs and the figures of each part'
+  const got = inspect(error.cause, { depth: 4 })
+  return new Error(`apply() returns results, such as ${shape}, got for a ${type}:\n${got}`, { cause: error })
+}
+
+/** Applies one operation as a limiter does: those of concurrent calls go to the store in batches. */
+export async function applyOne<O extends Operation>(store: Store, operation: O): Promise<ResultOf<O>> {
   try {
-    return validateVerdict(store, charge, verdict)
-  } catch (cause) {
-    const shape = '{ allowed, atMs, parts }, with a finite atMs and the figures of each part'
-    const message = `charge() returns verdicts ${shape}, got:\n${inspect(verdict, { depth: 4 })}`
-    throw new Error(message, { cause })
+    return await request(pipeTo(store), operation)
+  } catch (error) {
+    throw explained(operation, error)
   }
 }
 
-/** Charges once. */
-export async function chargeOne(store: Store, ...charge: Part[]): Promise<Verdict> {
-  const [verdict] = await chargeAll(store, [charge])
-  return verdict as Verdict
+/** Charges a batch. */
+export function chargeAll(store: Store, charges: readonly Parts[]): Promise<readonly Verdict[]> {
+  return applyAll<Charge>(
+    store,
+    charges.map((parts) => ({ type: 'charge', parts })),
+  )
 }
 
-/** Charges once by `submit`, or as `chargeOne` does if a store has none. */
-export function submitOne(store: Store, ...charge: Part[]): Promise<unknown> {
-  const submit = submitOf(store)
-  return submit ? new Promise((resolve) => submit(charge, resolve)) : chargeOne(store, ...charge)
+/** Charges once. */
+export function chargeOne(store: Store, ...parts: Part[]): Promise<Verdict> {
+  return applyOne<Charge>(store, { type: 'charge', parts })
+}
+
+export async function refundAll(store: Store, receipts: readonly Receipt[]): Promise<void> {
+  await applyAll(
+    store,
+    receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const),
+  )
+}
+
+export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Promise<void> {
+  await applyAll(
+    store,
+    keys.map(({ key, policy }) => ({ type: 'forget', key, policy }) as const),
+  )
 }
 
 /** The only part of a charge that has one. */
@@ -56,7 +104,7 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
   const taken = part(key, policy, cost)
   const { allowed, atMs, parts } = await chargeOne(store, taken)
   expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, allowed, true)
-  return { ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
+  return { type: 'refund', ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { TestCase } from '../test-case.js'
 import { banCases } from './bans.js'
 import { batchCases } from './batches.js'
 import { chargeCases } from './charges.js'
+import { concurrencyCases } from './concurrency.js'
 import { expiryCases } from './expiry.js'
 import { keyCases } from './key-names.js'
 import { manyPartsCases } from './many-parts.js'
@@ -34,6 +35,7 @@ export function storeConformance(setup: ConformanceSetup): TestCase[] {
     ...batchCases(capabilities),
     ...refundAndForgetCases,
     ...operationCases,
+    ...concurrencyCases(capabilities),
     ...banCases(capabilities),
     ...keyCases(capabilities),
     ...expiryCases(capabilities),

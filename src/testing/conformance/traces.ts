@@ -5,11 +5,11 @@ import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
-import type { Charge, Refund } from '../../stores/store.js'
+import type { Refund } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
 import type { TestCase } from '../test-case.js'
 import { ModelStore } from './model.js'
-import { chargeAll, chargeOne, figures, part } from './store-calls.js'
+import { chargeAll, chargeOne, figures, forgetAll, type Parts, part, refundAll } from './store-calls.js'
 import { type ConformanceSetup, type StoreUnderTest, withStore } from './store-under-test.js'
 
 const SAMPLES: readonly Policy[] = [
@@ -52,7 +52,7 @@ const taking: fc.Arbitrary<Taking> = fc.record({
 
 const keyOf = ({ owner, policy }: Taking) => `${owner}:${policy}`
 const policyOf = ({ policy }: Taking) => POLICIES.get(policy) as Policy
-const chargeOf = (takings: readonly Taking[]): Charge =>
+const chargeOf = (takings: readonly Taking[]): Parts =>
   takings.map((each) => part(keyOf(each), policyOf(each), each.cost))
 
 function traces(charge: fc.Arbitrary<Taking[]>): fc.Arbitrary<Step[]> {
@@ -96,13 +96,13 @@ async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[
       await advance(step.advanceMs)
       nowMs += step.advanceMs
     } else if ('forget' in step) {
-      await store.forget(chargeOf(step.forget))
+      await forgetAll(store, chargeOf(step.forget))
       for (const each of step.forget) model.forget(keyOf(each))
     } else if ('refund' in step) {
       const receipt = taken[step.refund % Math.max(1, taken.length)]
       if (receipt === undefined) continue
       const refund = { ...receipt, cost: Math.min(receipt.cost, step.cost) }
-      await store.refund([refund])
+      await refundAll(store, [refund])
       model.refund(refund, nowMs)
     } else {
       const charges = step.charges.map(chargeOf)
@@ -111,7 +111,7 @@ async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[
       const shown = verdicts.map((verdict) => ({ ...verdict, parts: verdict.parts.map(figures) }))
       expectEqual(`the verdicts of step ${i + 1}`, shown, expected)
       const allowed = charges.filter((_charge, i) => expected[i]?.allowed)
-      for (const each of allowed.flat()) taken.push({ ...each, takenAtMs: nowMs })
+      for (const each of allowed.flat()) taken.push({ ...each, type: 'refund', takenAtMs: nowMs })
     }
   }
 }

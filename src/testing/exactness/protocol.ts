@@ -1,8 +1,8 @@
 import { ban } from '../../policies/ban.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
-import type { Charge } from '../../stores/store.js'
 import { LONG, LONG_KINDS } from '../conformance/sample-policies.js'
+import type { Parts } from '../conformance/store-calls.js'
 
 /** A part as it is sent to a process: policies are functions, and travel by name. */
 export interface WirePart {
@@ -75,6 +75,6 @@ export function policyOf({ policy, limit, after = 1 }: WirePart): Policy {
 }
 
 /** Returns the charge of some parts. */
-export function chargeOf(parts: readonly WirePart[]): Charge {
+export function chargeOf(parts: readonly WirePart[]): Parts {
   return parts.map((part) => ({ key: part.key, policy: policyOf(part), cost: part.cost }))
 }

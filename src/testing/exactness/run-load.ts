@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { refundsOf } from '../../stores/shared/refunds.js'
-import type { Charge, Store, Verdict } from '../../stores/store.js'
+import type { Store, Verdict } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
-import { chargeAll } from '../conformance/store-calls.js'
+import { chargeAll, type Parts, refundAll } from '../conformance/store-calls.js'
 import { type Counts, chargeOf, type Load } from './protocol.js'
 
 const ATTEMPTS = 20
@@ -17,7 +17,7 @@ export async function runLoad(
   const counts = { allowed: 0, denied: 0 }
   const taken: Record<string, number> = {}
 
-  function count(charge: Charge, sign: 1 | -1): void {
+  function count(charge: Parts, sign: 1 | -1): void {
     for (const { key, cost } of charge) taken[key] = (taken[key] ?? 0) + sign * cost
   }
 
@@ -27,12 +27,12 @@ export async function runLoad(
       const wanted = Array.from({ length: batch }, (_, j) => at(all, caller + i * batch + j))
       const verdicts = await chargeDecided(store, wanted)
       for (const [j, verdict] of verdicts.entries()) {
-        const charge = wanted[j] as Charge
+        const charge = wanted[j] as Parts
         counts[verdict.allowed ? 'allowed' : 'denied']++
         if (!verdict.allowed) continue
         count(charge, 1)
         if (refundEvery === 0 || ++allowed % refundEvery !== 0) continue
-        await store.refund(refundsOf(charge, verdict))
+        await refundAll(store, refundsOf(charge, verdict))
         count(charge, -1)
       }
     }
@@ -47,7 +47,7 @@ function at<T>(list: readonly T[], i: number): T {
 }
 
 /** Charges a batch, and again where the store replied that it took nothing, as after lost races. */
-async function chargeDecided(store: Store, charges: readonly Charge[]): Promise<readonly Verdict[]> {
+async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<readonly Verdict[]> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await chargeAll(store, charges)

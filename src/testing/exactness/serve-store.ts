@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { Store } from '../../stores/store.js'
 import { checkStore } from '../check-store.js'
-import { chargeOne } from '../conformance/store-calls.js'
+import { chargeOne, forgetAll } from '../conformance/store-calls.js'
 import { chargeOf, type Figures, type Message, type Orders, type Request } from './protocol.js'
 import { runLoad } from './run-load.js'
 
@@ -40,7 +40,7 @@ const SERVED: {
     return shown.map(({ remaining, moreAfterMs }): Figures => ({ remaining, moreAfterMs }))
   },
   async forget(store, parts) {
-    await store.forget(chargeOf(parts))
+    await forgetAll(store, chargeOf(parts))
     return null
   },
 }

@@ -1,6 +1,7 @@
 import { createLimiter, fixedWindow, type LimiterOptions, type Policy, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
+import { chargeStore } from '../../support/store-calls.js'
 import { built } from '../harness/built.js'
 import { REDIS_STORES } from './redis-stores.js'
 
@@ -62,14 +63,14 @@ async function leasedStore(url: string, policy: Policy, processes: number): Prom
   const charges = [[{ key: 'hg:1:store:all', policy, cost: 1 }]]
   return {
     decide() {
-      const answer = store.charge(charges)
+      const answer = chargeStore(store, charges)
       return answer instanceof Promise
         ? answer.then(([verdict]) => verdict?.allowed === true)
         : answer[0]?.allowed === true
     },
     async end() {
       await store.close?.()
-      const [verdict] = await store.charge([[{ key: 'hg:1:store:all', policy, cost: 0 }]])
+      const [verdict] = await chargeStore(store, [[{ key: 'hg:1:store:all', policy, cost: 0 }]])
       return verdict?.parts[0]?.remaining ?? Number.NaN
     },
   }

@@ -10,6 +10,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
+import { chargeStore } from '../../support/store-calls.js'
 
 /**
  * The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as
@@ -39,7 +40,7 @@ export type MakeContender = (url: string, limit: number) => ServerContender | Pr
 /** The store itself. Contenders that share a server and a policy need different names. */
 export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
   const signature = [policy.kind, ...policy.params].join('-')
-  const take = async (key: string, cost: number) => (await store.charge([[{ key, policy, cost }]]))[0]
+  const take = async (key: string, cost: number) => (await chargeStore(store, [[{ key, policy, cost }]]))[0]
   const remaining = async (key: string) => (await take(key, 0))?.parts[0]?.remaining ?? Number.NaN
   return {
     keyOf: (address) => `hg:1:${name}:${signature}:{${address}}`, // as a limiter makes it

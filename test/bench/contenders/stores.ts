@@ -1,6 +1,7 @@
 import { type Options, MemoryStore as PeerStore } from 'express-rate-limit'
 import { fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { chargeStore } from '../../support/store-calls.js'
 
 /** Units per key and window; the window is far longer than a run, so that all are counted in one. */
 export const LIMIT = 10_000
@@ -21,12 +22,12 @@ function headgate(policy: Policy, maxKeys: number): StoreContender {
       let allowed = 0
       for (let i = from; i < from + count; i++) {
         const key = keys[i % keys.length] as string
-        if (store.charge([[{ key, policy, cost: 1 }]])[0]?.allowed) allowed++
+        if (chargeStore(store, [[{ key, policy, cost: 1 }]])[0]?.allowed) allowed++
       }
       return allowed
     },
     used(key) {
-      const part = store.charge([[{ key, policy, cost: 0 }]])[0]?.parts[0]
+      const part = chargeStore(store, [[{ key, policy, cost: 0 }]])[0]?.parts[0]
       return LIMIT - (part?.remaining ?? Number.NaN)
     },
   }

@@ -93,17 +93,15 @@ export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (lim
 
 export type ScenarioName = keyof ReturnType<typeof makeScenarios>
 
-/** A correct store that answers with promises, once `beforeCharge` has run. */
+/** A correct store that answers with promises, and charges once `beforeCharge` has run. */
 function lateStore(beforeCharge: () => Promise<void>): Store {
   const memory = memoryStore({ clock: () => 0 })
   return {
     name: 'late',
-    async charge(batch) {
-      await beforeCharge()
-      return memory.charge(batch)
+    async apply(operations) {
+      if (operations.some(({ type }) => type === 'charge')) await beforeCharge()
+      return memory.apply(operations)
     },
-    refund: async (refunds) => memory.refund(refunds),
-    forget: async (charges) => memory.forget(charges),
   }
 }
 

@@ -20,6 +20,7 @@ import { closeServers, type Sent, sendRaw, serve, statuses, times } from '../../
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { refundStore } from '../../support/store-calls.js'
 import { answerAll, both, bothWith, ORIGINAL, OURS } from './side-by-side.js'
 
 let redisServer: RedisServer
@@ -44,7 +45,7 @@ afterAll(async () => {
 /** Loads the scripts of the store: the next charge can overtake a refund whose script Redis does not know yet. */
 async function loadScripts(store: HeadgateStore): Promise<void> {
   const policy = fixedWindow({ limit: 1, window: '1h', startsAt: 'first-request' })
-  await store.refund([await receiptOf(store, 'loaded', policy, 1)])
+  await refundStore(store, [await receiptOf(store, 'loaded', policy, 1)])
 }
 
 /** Counts in a map of its own, by the methods that version 6 and later call. */

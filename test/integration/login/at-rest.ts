@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import express from 'express'
-import { type Charge, loginGuard, memoryStore, type Store } from 'headgate'
+import { keysOf, loginGuard, memoryStore, type Store } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
 import { closeServers, send, serve } from '../../support/http.js'
@@ -102,21 +102,16 @@ function bytesOfColumn(value: unknown): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.from(String(value))
 }
 
-/** What a process holds cannot be listed, so this lists all keys that were ever charged. */
+/** What a process holds cannot be listed, so this lists all keys that it was ever given. */
 async function inMemory(): Promise<Place> {
   const memory = memoryStore()
   const keys = new Set<string>()
-  const note = (charges: readonly Charge[]) => {
-    for (const { key } of charges.flat()) keys.add(key)
-  }
   const store: Store = {
     ...memory,
-    charge(charges) {
-      note(charges)
-      return memory.charge(charges)
+    apply(operations) {
+      for (const { key } of operations.flatMap(keysOf)) keys.add(key)
+      return memory.apply(operations)
     },
-    refund: memory.refund,
-    forget: memory.forget,
   }
   return { store, dump: async () => shown([...keys].map((key) => Buffer.from(key))), stop: async () => {} }
 }

@@ -2,6 +2,7 @@ import { type MaybePromise, StoreError, type Verdict } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { answerQuestions } from '../../bench/harness/child.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
 
 /** What came of the charges of one process. */
@@ -24,7 +25,7 @@ function serve(url: string): void {
     const charge = parts.map(({ key, policy, limit }) => ({ key, policy: POLICIES[policy](limit), cost: 1 }))
     const counts = { allowed: 0, denied: 0, ranOut: 0 }
     const call = async () => {
-      for (let i = 0; i < each; i++) counts[await resultOf(store.charge([charge]))]++
+      for (let i = 0; i < each; i++) counts[await resultOf(chargeStore(store, [charge]))]++
     }
     await Promise.all(Array.from({ length: callers }, call))
     return counts

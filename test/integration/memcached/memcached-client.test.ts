@@ -6,6 +6,7 @@ import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
 
@@ -73,7 +74,9 @@ describe('a memcached client', () => {
   ])('whose own getServer %s fails the charge', async (_, getServer) => {
     const client = open(`${server.url},127.0.0.1:1`) // memjs asks it where there are several
     Object.assign(client, { getServer })
-    const charge = memcachedStore(client).charge([[part('key', fixedWindow({ limit: 5, window: LONG }))]])
+    const charge = chargeStore(memcachedStore(client), [
+      [part('key', fixedWindow({ limit: 5, window: LONG }))],
+    ])
     expect((await failureOf(charge)).message).toContain('no server is available')
   })
 
@@ -85,7 +88,7 @@ describe('a memcached client', () => {
     const both = Array.from({ length: 300 }, async (_, i) => {
       await client.set(`${key}-${i}`, `value ${i}`, { expires: 60 })
       const [[verdict], { value }] = await Promise.all([
-        store.charge([[part(key, policy)]]),
+        chargeStore(store, [[part(key, policy)]]),
         client.get(`${key}-${i}`),
       ])
       return [verdict?.allowed, value?.toString()]

@@ -2,6 +2,7 @@ import { ban, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate
 import { memcachedStore } from 'headgate/memcached'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 
 const { open, closeAll } = connections()
@@ -55,6 +56,6 @@ test.each(POLICIES)(
 )
 
 async function isAdmitted(store: Store, key: string, policy: Policy): Promise<boolean> {
-  const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
+  const [verdict] = await chargeStore(store, [[{ key, policy, cost: 1 }]])
   return verdict?.allowed === true
 }

@@ -13,6 +13,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { expiriesOn } from './items.js'
 
@@ -65,11 +66,13 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
       [[part('held', policy)], [wrong('new', cost)], [part('late', policy)]],
       [[part('held', policy), part('new', policy), wrong('late', cost)]],
     ]) {
-      await expect(store.charge(charges)).rejects.toThrow(TypeError)
-      await expect(store.charge(charges)).rejects.toThrow(/memcachedStore: a cost must be a whole number/)
+      await expect(chargeStore(store, charges)).rejects.toThrow(TypeError)
+      await expect(chargeStore(store, charges)).rejects.toThrow(
+        /memcachedStore: a cost must be a whole number/,
+      )
     }
-    const good = Array.from({ length: 4 }, () => store.charge([[part('held', policy)]]))
-    const bad = store.charge([[wrong('held', cost)]])
+    const good = Array.from({ length: 4 }, () => chargeStore(store, [[part('held', policy)]]))
+    const bad = chargeStore(store, [[wrong('held', cost)]])
     const outcomes = await Promise.allSettled([...good.slice(0, 2), bad, ...good.slice(2)])
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, true])
     expect(allowedCount((await Promise.all(good)).flat())).toBe(3)
@@ -80,7 +83,7 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
 describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
   test('5,000 charges of one key in one tick are counted exactly', async () => {
     const policy = policyOf(1000)
-    const calls = Array.from({ length: 5000 }, () => store.charge([[part('hot', policy)]]))
+    const calls = Array.from({ length: 5000 }, () => chargeStore(store, [[part('hot', policy)]]))
     expect(allowedCount((await Promise.all(calls)).flat())).toBe(1000)
     await expectLeft(policy, ['hot'], [0])
   })
@@ -88,11 +91,17 @@ describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
   test('1,000 charges of as many keys in one call are counted once each, refunded and forgotten', async () => {
     const policy = policyOf(5)
     const keys = Array.from({ length: 1000 }, (_each, i) => `key-${i}`)
-    const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
+    const verdicts = await chargeStore(
+      store,
+      keys.map((key) => [part(key, policy, 3)]),
+    )
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
-    await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
+    await refundStore(
+      store,
+      keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })),
+    )
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(keyedPolicies(policy, ...keys))
+    await forgetStore(store, keyedPolicies(policy, ...keys))
     expect((await expiriesOn(server)).size).toBe(0)
   })
 })
@@ -115,9 +124,9 @@ describe.each<[string, Policy]>([
 
   test('is refunded exactly', async () => {
     const receipt = await receiptOf(store, 'key', policy, MOST)
-    await store.refund([{ ...receipt, cost: 1 }])
+    await refundStore(store, [{ ...receipt, cost: 1 }])
     expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(1)
-    await store.refund([{ ...receipt, cost: MOST - 1 }])
+    await refundStore(store, [{ ...receipt, cost: MOST - 1 }])
     expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(MOST)
   })
 })

@@ -7,6 +7,7 @@ import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { type Order, POLICIES } from '../redis/exactness-child.js'
 import { connections } from './clients.js'
 import type { Counts } from './exactness-child.js'
@@ -85,13 +86,16 @@ export function describeMemcachedExactness({ processes, callers, calls }: Load):
     test('take exactly what is left once all refunds are done', async () => {
       const key = `${run}:refunded:${name}`
       const store = memcachedStore(client)
-      await store.charge([[part(key, policy, limit - 10)]])
+      await chargeStore(store, [[part(key, policy, limit - 10)]])
       expect(await chargeInAll([{ key, policy: name, limit }])).toMatchObject({ allowed: 10 })
       await expectRemaining(policy, key, 0)
       const taken = { ...part(key, policy, 7), takenAtMs: Date.now() }
-      await store.refund([{ ...taken, resetAtMs: Date.now() + policy.windowMs }])
+      await refundStore(store, [{ ...taken, resetAtMs: Date.now() + policy.windowMs }])
       await expectRemaining(policy, key, 7)
-      const verdicts = await store.charge(Array.from({ length: 20 }, () => [part(key, policy)]))
+      const verdicts = await chargeStore(
+        store,
+        Array.from({ length: 20 }, () => [part(key, policy)]),
+      )
       expect(allowedCount(verdicts)).toBe(7)
     })
   })

@@ -17,6 +17,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { causeOf, failureOf, failuresOf } from './failures.js'
 
@@ -82,10 +83,10 @@ describe('an item of another application', () => {
     await takeOne(store, 'ours', window)
     const theirs = [part('theirs', policy)]
     const failures = await failuresOf([
-      store.charge([theirs]),
-      store.charge([[part('ours', window), part('new', bucket), ...theirs]]),
-      store.charge([[part('ours', window)], theirs, [part('new', bucket)]]),
-      store.charge([[part('theirs', policy, 0)]]),
+      chargeStore(store, [theirs]),
+      chargeStore(store, [[part('ours', window), part('new', bucket), ...theirs]]),
+      chargeStore(store, [[part('ours', window)], theirs, [part('new', bucket)]]),
+      chargeStore(store, [[part('theirs', policy, 0)]]),
     ])
     for (const failure of failures) {
       expect(failure.message).toContain(
@@ -105,7 +106,7 @@ describe('an item of another application', () => {
     [sliding, 2n ** 64n - 3n],
   ])('allows nothing if counting restarts at its number', async (policy, value) => {
     await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
-    expect((await failureOf(store.charge([[part('theirs', policy, 4)]]))).message).toContain(
+    expect((await failureOf(chargeStore(store, [[part('theirs', policy, 4)]]))).message).toContain(
       'something other than a state',
     )
   })
@@ -113,7 +114,7 @@ describe('an item of another application', () => {
   test('fails a refund to its key, and stays unchanged', async () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
-      const refund = store.refund([{ ...part('theirs', policy), takenAtMs: Date.now() }])
+      const refund = refundStore(store, [{ ...part('theirs', policy), takenAtMs: Date.now() }])
       expect((await failureOf(refund)).message).toContain('something other than a state')
       expect((await client.get(itemKey(policy, 'theirs'))).value?.toString()).toBe('hello')
     }
@@ -149,16 +150,18 @@ describe('a server that is out of memory', () => {
       await fill()
       for (const [name, policyOf] of LONG_POLICIES) {
         const failures = await failuresOf([
-          store.charge([[part(`new-${name}`, policyOf(5))]]),
-          store.charge([[part('held-fixed-window', window), part(`new-${name}`, policyOf(5))]]),
-          store.charge([[part('held-sliding-window', sliding, 2), part(`new-${name}`, policyOf(5), 5)]]),
+          chargeStore(store, [[part(`new-${name}`, policyOf(5))]]),
+          chargeStore(store, [[part('held-fixed-window', window), part(`new-${name}`, policyOf(5))]]),
+          chargeStore(store, [
+            [part('held-sliding-window', sliding, 2), part(`new-${name}`, policyOf(5), 5)],
+          ]),
         ])
         for (const failure of failures) expect(causeOf(failure)).toMatch(/status 130: Out of memory/)
         expect(await remainingOf(store, policyOf(5), [`new-${name}`])).toEqual([5])
       }
       await expectTaken(store, window, ['held-fixed-window'], 1) // a counter that is there goes on
       await expectTaken(store, sliding, ['held-sliding-window'], 1)
-      await store.forget(keyedPolicies(window, 'held-fixed-window'))
+      await forgetStore(store, keyedPolicies(window, 'held-fixed-window'))
       expect(await remainingOf(store, window, ['held-fixed-window'])).toEqual([5])
     },
   )
@@ -169,7 +172,7 @@ describe('a server that is out of memory', () => {
     const store = memcachedStore(open(server.url))
     await takeOne(store, 'read-along', fifty, 10)
     await fill()
-    await failureOf(store.charge([[part('new', fifty)]]))
+    await failureOf(chargeStore(store, [[part('new', fifty)]]))
     const verdicts = await Promise.all(Array.from({ length: 45 }, () => takeOne(store, 'read-along', fifty)))
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(40)
   })
@@ -178,7 +181,7 @@ describe('a server that is out of memory', () => {
     await server.restart()
     const [store, ...others] = Array.from({ length: 3 }, () => memcachedStore(open(server.url)))
     if (store === undefined) throw new Error('none')
-    const { atMs } = (await store.charge([[part('full', fifty, 50)]]))[0] ?? { atMs: 0 }
+    const { atMs } = (await chargeStore(store, [[part('full', fifty, 50)]]))[0] ?? { atMs: 0 }
     await fill()
     let isDone = false
     const peeking = others.map(async (other) => {
@@ -193,7 +196,7 @@ describe('a server that is out of memory', () => {
     }
     isDone = true
     await Promise.all(peeking)
-    await store.refund([{ ...part('full', fifty, 50), takenAtMs: atMs }])
+    await refundStore(store, [{ ...part('full', fifty, 50), takenAtMs: atMs }])
     await until('all units are refunded', async () => (await remainingOf(store, fifty, ['full']))[0] === 50)
   })
 
@@ -222,7 +225,7 @@ describe('a server that is out of memory', () => {
     await fill()
     const reader = await holdOn(itemKey(fifty, key))
     let isRefunded = false
-    const refund = Promise.resolve(store.refund([{ ...taken, cost: 10 }])).then(() => {
+    const refund = Promise.resolve(refundStore(store, [{ ...taken, cost: 10 }])).then(() => {
       isRefunded = true
     })
     await pause(30)

@@ -13,6 +13,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { stateOf } from '../redis/rest.js'
 import { connections } from './clients.js'
 import { expiriesOn, itemOf } from './items.js'
@@ -65,14 +66,14 @@ describe('in memcached,', () => {
     const receipt = await receiptOf(store, 'bucket', policy, 12)
     const item = await itemOf(server, client, 'bucket')
     expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([[receipt.resetAtMs], STATE])
-    await store.refund([receipt])
+    await refundStore(store, [receipt])
     expect((await expiriesOn(server)).size).toBe(0)
   })
 
   test('denials and peeks store nothing for a fresh key', async () => {
     for (const [, policyOf] of LONG_POLICIES) {
       const policy = policyOf(5)
-      await store.charge([[part(`a-${policy.kind}`, policy, 0)], [part(`b-${policy.kind}`, policy, 6)]])
+      await chargeStore(store, [[part(`a-${policy.kind}`, policy, 0)], [part(`b-${policy.kind}`, policy, 6)]])
     }
     expect((await expiriesOn(server)).size).toBe(0)
   })
@@ -129,7 +130,10 @@ test('nothing is forgotten early, at any moment of a short window', async () => 
   for (let open = charged; open.length > 0; open = open.filter(({ untilMs }) => untilMs > Date.now())) {
     // Another process knows nothing but what lies in the server.
     const other = memcachedStore(client)
-    const verdicts = await other.charge(open.map(({ key, policy }) => [part(key, policy, 0)]))
+    const verdicts = await chargeStore(
+      other,
+      open.map(({ key, policy }) => [part(key, policy, 0)]),
+    )
     verdicts.forEach(({ atMs, parts }, i) => {
       const { key, untilMs } = open[i] as (typeof open)[number]
       expect({ key, isFresh: parts[0]?.resetAfterMs === 0 && atMs < untilMs }).toEqual({

@@ -4,6 +4,7 @@ import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.
 import { receiptOf, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { forgetStore, refundStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { expiriesOn } from './items.js'
 
@@ -52,9 +53,15 @@ describe('keys that memcached would reject', () => {
       const items = [...(await expiriesOn(server)).keys()]
       expect(items).toHaveLength(KEYS.length)
       for (const item of items) expect(item).toMatch(/^[!-~]{1,250}$/)
-      await store.refund(receipts.map((receipt) => ({ ...receipt, cost: 1 })))
+      await refundStore(
+        store,
+        receipts.map((receipt) => ({ ...receipt, cost: 1 })),
+      )
       expect(await remainingOf(store, policy, KEYS)).toEqual(KEYS.map((_key, i) => 100 - i))
-      await store.forget(KEYS.map((key) => ({ key, policy })))
+      await forgetStore(
+        store,
+        KEYS.map((key) => ({ key, policy })),
+      )
       expect((await expiriesOn(server)).size).toBe(0)
     },
   )

@@ -7,6 +7,7 @@ import { part, remainingOf } from '../../../src/testing/conformance/store-calls.
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { listenForWarnings } from '../../support/warnings.js'
 import { connections } from './clients.js'
 
@@ -127,12 +128,15 @@ test('a store reports evictions that have removed its limits', async () => {
   const reports: string[] = []
   store.onLimitsLost?.(({ message }) => reports.push(message))
   const keys = Array.from({ length: 20 }, (_, i) => `ours-${i}`.padEnd(50, '-'))
-  await store.charge(keys.map((key) => [part(key, policy)]))
+  await chargeStore(
+    store,
+    keys.map((key) => [part(key, policy)]),
+  )
   await waitForReplies(client)
   await flood()
   expect(reports).toEqual([])
   clock.mockImplementation(() => startMs + 2 * INTERVAL_MS) // the first poll was somewhat later than startMs
-  await store.charge([[part('other', policy)]])
+  await chargeStore(store, [[part('other', policy)]])
   await until('the loss is reported', () => reports.length > 0)
   expect(new Set(await remainingOf(store, policy, keys))).toContain(policy.limit)
 })

@@ -14,6 +14,7 @@ import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { causeOf, failuresOf } from './failures.js'
 
@@ -52,10 +53,10 @@ async function everyCall(store: Store): Promise<(store: Store) => Promise<unknow
       const twice = part(keyOf('twice', policy), policy)
       const receipt = receipts[i] as (typeof receipts)[number]
       return [
-        tested.charge([[part(keyOf('charged', policy), policy, 2)]]),
-        tested.charge([[twice, twice]]),
-        tested.refund([{ ...receipt, cost: 2 }]),
-        tested.forget(keyedPolicies(policy, keyOf('forgotten', policy))),
+        chargeStore(tested, [[part(keyOf('charged', policy), policy, 2)]]),
+        chargeStore(tested, [[twice, twice]]),
+        refundStore(tested, [{ ...receipt, cost: 2 }]),
+        forgetStore(tested, keyedPolicies(policy, keyOf('forgotten', policy))),
       ].map((call) => Promise.resolve(call))
     })
 }
@@ -131,7 +132,9 @@ describe.each([
     await takeOne(store, 'key', policy)
     await hang()
     try {
-      const calls = Array.from({ length: 2000 }, (_each, i) => store.charge([[part(`key-${i}`, policy)]]))
+      const calls = Array.from({ length: 2000 }, (_each, i) =>
+        chargeStore(store, [[part(`key-${i}`, policy)]]),
+      )
       for (const { message } of await failuresOf(calls)) expect(message).toMatch(/no answer|timed out/)
     } finally {
       await server.kill('SIGCONT')
@@ -141,7 +144,7 @@ describe.each([
   test('a first connection that hangs is dropped after a second, and the next one works', async () => {
     proxy.behave({ swallow: 'requests' })
     const store = memcachedStore(open(proxy.url, options))
-    await failuresOf(POLICIES.map((policy) => store.charge([[part(keyOf('first', policy), policy)]])))
+    await failuresOf(POLICIES.map((policy) => chargeStore(store, [[part(keyOf('first', policy), policy)]])))
     proxy.behave({})
     await expectToWork(store)
   })

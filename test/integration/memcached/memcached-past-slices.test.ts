@@ -7,6 +7,7 @@ import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 
 /** A past slice may change for one more second, which is two or three slices. */
@@ -96,12 +97,12 @@ test('a count by another process in a slice is seen up to a second after its end
 })
 
 test('a refund or forget by this process in a past slice is seen at once', async () => {
-  const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
+  const { atMs } = (await chargeStore(store, [[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   await untilSlice(sliceAt(atMs) + 4)
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
-  await store.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
+  await refundStore(store, [{ ...part('key', policy, 40), takenAtMs: atMs }])
   expect(await remainingOf(store, policy, ['key'])).toEqual([940])
-  await store.forget(keyedPolicies(policy, 'key'))
+  await forgetStore(store, keyedPolicies(policy, 'key'))
   expect(await remainingOf(store, policy, ['key'])).toEqual([1000])
 })
 
@@ -124,7 +125,7 @@ describe('with counts read long ago', () => {
 
   test('an allowed charge does not read them again', async () => {
     const full = await startFull(11_000)
-    await memcachedStore(client).forget(keyedPolicies(long, 'full'))
+    await forgetStore(memcachedStore(client), keyedPolicies(long, 'full'))
     expect(await readsOf(() => takeOne(full, 'full', long))).toBe(0)
   })
 
@@ -140,8 +141,12 @@ describe('with counts read long ago', () => {
     [-11_000, true], // by a clock that was set back
   ])('a forget by another process is seen after ten seconds: %s ms', async (laterMs, isSeen) => {
     const full = await startFull(laterMs)
-    await memcachedStore(open(server.url)).forget(keyedPolicies(long, 'full'))
-    const verdicts = await full.charge([[part('full', long)], [part('full', long, 99)], [part('full', long)]])
+    await forgetStore(memcachedStore(open(server.url)), keyedPolicies(long, 'full'))
+    const verdicts = await chargeStore(full, [
+      [part('full', long)],
+      [part('full', long, 99)],
+      [part('full', long)],
+    ])
     expect(verdicts.map(({ allowed }) => allowed)).toEqual(
       isSeen ? [true, true, false] : [true, false, false],
     )
@@ -172,10 +177,10 @@ test.each(['forget', 'refund'] as const)(
     for (let i = 0; i < 20; i++) {
       const key = `key-${i}`
       await client.increment(`${key}:${past}`, 5, { initial: 5, expires: 0 })
-      const reading = store.charge([[part(key, long)]])
+      const reading = chargeStore(store, [[part(key, long)]])
       for (let ticks = 0; ticks < 4; ticks++) await new Promise((resolve) => process.nextTick(resolve))
-      if (way === 'forget') await store.forget(keyedPolicies(long, key))
-      else await store.refund([{ ...part(key, long, 5), takenAtMs }])
+      if (way === 'forget') await forgetStore(store, keyedPolicies(long, key))
+      else await refundStore(store, [{ ...part(key, long, 5), takenAtMs }])
       await reading
       expect(await takeOne(store, key, long)).toMatchObject({ allowed: true })
     }
@@ -184,12 +189,12 @@ test.each(['forget', 'refund'] as const)(
 
 test('a refund or forget by another process in a past slice is seen by the end of the window', async () => {
   const other = memcachedStore(open(server.url))
-  const { atMs } = (await store.charge([[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
+  const { atMs } = (await chargeStore(store, [[part('key', policy, 100)]]))[0] ?? { atMs: 0 }
   const slice = sliceAt(atMs)
   await untilSlice(slice + 4)
   expect(await remainingOf(store, policy, ['key'])).toEqual([900])
-  await other.refund([{ ...part('key', policy, 40), takenAtMs: atMs }])
-  await other.forget(keyedPolicies(policy, 'key'))
+  await refundStore(other, [{ ...part('key', policy, 40), takenAtMs: atMs }])
+  await forgetStore(other, keyedPolicies(policy, 'key'))
   expect(await remainingOf(other, policy, ['key'])).toEqual([1000])
   expect([900, 1000]).toContain((await remainingOf(store, policy, ['key']))[0]) // never more than what was taken
   await untilSlice(slice + 11)

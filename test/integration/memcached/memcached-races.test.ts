@@ -1,5 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { consecutive, createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import {
+  consecutive,
+  createLimiter,
+  fixedWindow,
+  type Policy,
+  slidingWindow,
+  tokenBucket,
+  type Verdict,
+} from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { memjsTransport } from '../../../src/stores/memcached/connection.js'
 import { counterStrategy } from '../../../src/stores/memcached/counter-strategy.js'
@@ -15,6 +23,7 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
 
@@ -56,7 +65,7 @@ test.each(COUNTING)('processes that create a counter at the same time all count:
   // takes longer for the replies to thousands of requests.
   for (let i = 0; i < keys.length; i += 10) {
     const some = keys.slice(i, i + 10)
-    await Promise.all(some.flatMap((key) => stores.map((store) => store.charge([[part(key, policy)]]))))
+    await Promise.all(some.flatMap((key) => stores.map((store) => chargeStore(store, [[part(key, policy)]]))))
   }
   expect(new Set(await remainingOf(stores[0] as (typeof stores)[number], policy, keys))).toEqual(
     new Set([94]),
@@ -113,8 +122,9 @@ test.each(COUNTING)('a denial arrives after the server has its units back: %s', 
     },
   })
   const policy = policyOf(5)
-  const verdicts = await strategy.charge('key', [[part('key', policy, 3)], [part('key', policy, 3)]], policy)
-  expect([allowedCount(verdicts), refunds]).toEqual([1, 1])
+  const charge = { type: 'charge', parts: [part('key', policy, 3)] } as const
+  const verdicts = await strategy('key', [charge, charge])
+  expect([allowedCount(verdicts as readonly Verdict[]), refunds]).toEqual([1, 1])
 })
 
 test('a bucket that the server has no memory to write stays unchanged', async () => {
@@ -129,7 +139,7 @@ test('a bucket that the server has no memory to write stays unchanged', async ()
       ),
     )
     await small.command([...sets, 'version'].join('\r\n'))
-    await failureOf(store.charge([[part('held', bucket)]]))
+    await failureOf(chargeStore(store, [[part('held', bucket)]]))
     expect(await remainingOf(store, bucket, ['held'])).toEqual([3])
   } finally {
     await small.stop()
@@ -140,8 +150,11 @@ test('1,000 keys of a sliding window are forgotten in one call', async () => {
   const store = memcachedStore(open(server.url, { timeout: 30 })) // the process is busy for a while
   const policy = slidingWindow({ limit: 5, window: LONG })
   const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
-  await store.charge(keys.map((key) => [part(key, policy)]))
-  await store.forget(keyedPolicies(policy, ...keys))
+  await chargeStore(
+    store,
+    keys.map((key) => [part(key, policy)]),
+  )
+  await forgetStore(store, keyedPolicies(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
 }, 60_000)
 
@@ -153,7 +166,10 @@ test.each(COUNTING)(
     const [store] = storesOf(1)
     if (!store) throw new Error('none')
     await takeOne(store, 'key', policy, most - 1)
-    const verdicts = await store.charge([most, most - 1, 1, 1, 1].map((cost) => [part('key', policy, cost)]))
+    const verdicts = await chargeStore(
+      store,
+      [most, most - 1, 1, 1, 1].map((cost) => [part('key', policy, cost)]),
+    )
     expect(allowedCount(verdicts)).toBe(1)
   },
 )

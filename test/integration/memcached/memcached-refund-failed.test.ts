@@ -7,6 +7,7 @@ import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
+import { refundStore } from '../../support/store-calls.js'
 import { listenForWarnings } from '../../support/warnings.js'
 import { connections } from './clients.js'
 
@@ -80,7 +81,7 @@ describe('a connection lost while a denied charge is refunded', () => {
 
   /** Of a limit of 5: so many units are seen only when some are refunded. */
   async function expectCounted(store: Store, policy: Policy, units: number): Promise<void> {
-    await store.refund([{ ...part('key', policy, 3), takenAtMs: Date.now() }])
+    await refundStore(store, [{ ...part('key', policy, 3), takenAtMs: Date.now() }])
     expect(await remainingOf(store, policy, ['key'])).toEqual([5 + 3 - units])
   }
 })

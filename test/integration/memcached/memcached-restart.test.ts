@@ -6,6 +6,7 @@ import { part, remainingOf, takeOne } from '../../../src/testing/conformance/sto
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { causeOf } from './failures.js'
 
@@ -41,7 +42,7 @@ function loadOn(key: string, policy: Policy, retries: number) {
   async function charge(): Promise<void> {
     load.begun++
     try {
-      const [verdict] = await store.charge([[part(key, policy)]])
+      const [verdict] = await chargeStore(store, [[part(key, policy)]])
       load[verdict?.allowed ? 'allowed' : 'denied']++
     } catch (error) {
       load.failures.push(error)

@@ -12,6 +12,7 @@ import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install
 import { type Place, type ServerProcess, startProcess } from '../../support/servers/processes.js'
 import { HOST } from '../../support/servers/server.js'
 import { serviceUser } from '../../support/servers/users.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
 
@@ -83,12 +84,12 @@ test('a client with user and password is authenticated, also when it reconnects'
 
 test('a wrong password fails charges, and is their cause', async () => {
   for (const policy of POLICIES) {
-    const failure = await failureOf(storeBy('wrong').charge([[part('key', policy)]]))
+    const failure = await failureOf(chargeStore(storeBy('wrong'), [[part('key', policy)]]))
     expect(failure.message).toMatch(/authentication failed|Auth failure/)
   }
 })
 
 test('without a user, charges fail', async () => {
   const store = memcachedStore(open(`${HOST}:${server.port}`))
-  for (const policy of POLICIES) await failureOf(store.charge([[part('key', policy)]]))
+  for (const policy of POLICIES) await failureOf(chargeStore(store, [[part('key', policy)]]))
 })

@@ -15,6 +15,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
@@ -61,14 +62,15 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, Waits]>([
       const kept = keysOn(1, policy, 20)
       return keysOn(0, policy, 20).map((lost, i) => ({ policy, lost, kept: kept[i] as string }))
     })
-    await store.charge(
+    await chargeStore(
+      store,
       pairs.flatMap(({ policy, lost, kept }) => [[part(lost, policy)], [part(kept, policy)]]),
     )
     await lose(servers[0] as MemcachedServer)
     let failed = 0
     const calls = pairs.map(({ policy, lost, kept }) => ({
-      failure: failureOf(store.charge([[part(lost, policy)]])).finally(() => failed++),
-      outcome: outcomeOf(store.charge([[part(kept, policy)]])),
+      failure: failureOf(chargeStore(store, [[part(lost, policy)]])).finally(() => failed++),
+      outcome: outcomeOf(chargeStore(store, [[part(kept, policy)]])),
     }))
     for (const { error, verdict } of await Promise.all(calls.map(({ outcome }) => outcome))) {
       expect({ error, remaining: verdict?.parts[0]?.remaining }).toEqual({ error: undefined, remaining: 3 })
@@ -81,14 +83,17 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, Waits]>([
     const keys = POLICIES.map(
       (policy) => [keysOn(0, policy, 1)[0], keysOn(1, policy, 1)[0]] as [string, string],
     )
-    await store.charge(keys.map(([, kept], i) => [part(kept, POLICIES[i] as Policy, 2)]))
+    await chargeStore(
+      store,
+      keys.map(([, kept], i) => [part(kept, POLICIES[i] as Policy, 2)]),
+    )
     await lose(servers[0] as MemcachedServer)
     const failures = keys.flatMap(([lost, kept], i) => {
       const [atLost, atKept] = [part(lost, POLICIES[i] as Policy), part(kept, POLICIES[i] as Policy, 2)]
       return [
         [atLost, atKept],
         [atKept, atLost],
-      ].map((charge) => failureOf(store.charge([charge])))
+      ].map((charge) => failureOf(chargeStore(store, [charge])))
     })
     await Promise.all(failures)
     for (const [i, [, kept]] of keys.entries()) await expectTaken(store, POLICIES[i] as Policy, [kept], 2)
@@ -98,7 +103,7 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>, Waits]>([
 test('a charge of keys on both servers that one denies takes nothing from the other', async () => {
   for (const policy of POLICIES) {
     const [[first = ''], [second = '']] = [keysOn(0, policy, 1), keysOn(1, policy, 1)]
-    await store.charge([[part(second, policy, 4)]])
+    await chargeStore(store, [[part(second, policy, 4)]])
     const verdict = await chargeOne(store, part(first, policy, 3), part(second, policy, 2))
     expect(verdict.parts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
       [true, 5],
@@ -123,6 +128,6 @@ test('all items of a key live on one server, whatever slices they count', async 
       expect(items.filter((item) => item.startsWith(`${key}:`)).length).toBeGreaterThan(2)
     }
   }
-  await store.forget(keyedPolicies(policy, ...keys.flat()))
+  await forgetStore(store, keyedPolicies(policy, ...keys.flat()))
   expect(await remainingOf(store, policy, keys.flat())).toEqual(keys.flat().map(() => 1000))
 })

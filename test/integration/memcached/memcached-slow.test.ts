@@ -5,6 +5,7 @@ import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 
 const { open, closeAll } = connections()
@@ -50,7 +51,10 @@ test('a server that takes seconds to reply to a large batch, but keeps replying,
   const store = memcachedStore(open(link.url, { timeout: 30 }))
   await chargeOne(store, part('warm-up', policy, 0))
   link.behave({ msPerByte: 1 })
-  const verdicts = await store.charge(Array.from({ length: 5 }, (_, i) => [part(`batch-${i}`, policy)]))
+  const verdicts = await chargeStore(
+    store,
+    Array.from({ length: 5 }, (_, i) => [part(`batch-${i}`, policy)]),
+  )
   link.behave({})
   expect(verdicts.map(({ parts }) => parts[0]?.remaining)).toEqual(Array(5).fill(4))
 })

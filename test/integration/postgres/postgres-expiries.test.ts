@@ -1,5 +1,7 @@
-import { type Charge, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { type Policy, slidingWindow, tokenBucket } from 'headgate'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { postgres } from '../sql/postgres-kind.js'
 import { setUpDatabase } from '../sql/set-up-database.js'
 
@@ -28,7 +30,7 @@ const KINDS: readonly (readonly [string, (seconds: number) => Policy])[] = [
 ]
 
 /** All that a policy has, taken in different ways. */
-const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => readonly Charge[]])[] = [
+const TAKINGS: readonly (readonly [string, (policy: Policy, key: string) => readonly Parts[]])[] = [
   ['a single charge', (policy, key) => [[part(key, policy, policy.limit)]]],
   ['two single charges', (policy, key) => [[part(key, policy)], [part(key, policy, policy.limit - 1)]]],
   [
@@ -47,7 +49,7 @@ describe.each(KINDS)('the row of %s', (_title, policyOf) => {
       const key = `in ${seconds}`
       let freshAtMs = 0
       for (const charge of chargesOf(policyOf(seconds), key)) {
-        const [verdict] = await store.charge([charge])
+        const [verdict] = await chargeStore(store, [charge])
         expect(verdict?.allowed).toBe(true)
         freshAtMs = (verdict?.atMs ?? 0) + (verdict?.parts[0]?.resetAfterMs ?? Number.NaN)
       }

@@ -1,5 +1,6 @@
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { UserPool } from '../sql/database-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 import { setUpDatabase } from '../sql/set-up-database.js'
@@ -25,7 +26,7 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     const { store, pool } = openStore()
     const policy = policyOf(LIMIT)
     const key = `charged after ${sql} with a ${title}`
-    const charge = async () => allowedCount(await store.charge([[part(key, policy)]]))
+    const charge = async () => allowedCount(await chargeStore(store, [[part(key, policy)]]))
     expect(await charge()).toBe(1)
     await pool.run(sql)
     for (const left of [4, 3, 2, 1, 0]) {
@@ -40,12 +41,12 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     const { store, pool } = openStore()
     const policy = policyOf(LIMIT)
     const key = `full before ${sql} with a ${title}`
-    await store.charge([[part(key, policy, LIMIT)]])
+    await chargeStore(store, [[part(key, policy, LIMIT)]])
     expect(await remainingOf(store, policy, [key])).toEqual([0])
     for (let i = 0; i < 3; i++) {
       await pool.run(sql)
       expect(await remainingOf(store, policy, [key])).toEqual([0])
-      expect(allowedCount(await store.charge([[part(key, policy)]]))).toBe(0)
+      expect(allowedCount(await chargeStore(store, [[part(key, policy)]]))).toBe(0)
     }
     await pool.end()
   })
@@ -55,12 +56,12 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
     const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
     const policy = policyOf(LIMIT)
     const [key, another] = [`often after ${sql}`, `beside ${sql}`]
-    await store.charge([[part(another, policy)]])
+    await chargeStore(store, [[part(another, policy)]])
     expect(await namesOf(pool)).toHaveLength(1)
     let allowed = 0
     for (let i = 0; i < 3 * LIMIT; i++) {
       await pool.run(sql)
-      allowed += allowedCount(await store.charge([[part(key, policy)]]))
+      allowed += allowedCount(await chargeStore(store, [[part(key, policy)]]))
       expect(await namesOf(pool)).toEqual([])
     }
     expect(allowed).toBe(LIMIT)
@@ -74,16 +75,17 @@ describe('on a connection that already has a statement of that name, as behind a
     const { store: first, pool } = openStore()
     const [key, other] = [`pooled with a ${title}`, `beside it with a ${title}`]
     const policy = policyOf(LIMIT)
-    await first.charge([[part(key, policy, 0)], [part(other, policy)]])
-    await first.charge([[part(key, policy, 0)]])
-    await first.charge([[part(key, policy)]])
+    await chargeStore(first, [[part(key, policy, 0)], [part(other, policy)]])
+    await chargeStore(first, [[part(key, policy, 0)]])
+    await chargeStore(first, [[part(key, policy)]])
     const names = await namesOf(pool)
     expect(names.length).toBeGreaterThan(1)
     const later = database.open({ size: 1 })
     for (const name of names) await later.run(`PREPARE "${name}" AS SELECT 1`)
     const store = later.makeStore({ table })
     let allowed = 1
-    for (let i = 0; i < 2 * LIMIT; i++) allowed += allowedCount(await store.charge([[part(key, policy)]]))
+    for (let i = 0; i < 2 * LIMIT; i++)
+      allowed += allowedCount(await chargeStore(store, [[part(key, policy)]]))
     expect(allowed).toBe(LIMIT)
     expect(await remainingOf(store, policy, [key])).toEqual([0])
     await pool.end()

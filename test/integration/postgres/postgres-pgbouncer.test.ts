@@ -3,6 +3,7 @@ import { allowedCount, part, remainingOf } from '../../../src/testing/conformanc
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type PgbouncerOptions, startPgbouncer } from '../../support/servers/pgbouncer.js'
 import type { Server } from '../../support/servers/server.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { UserPool } from '../sql/database-kind.js'
 import { expectKeptApart, expectWholeFigures } from '../sql/kept-apart.js'
 import { postgres } from '../sql/postgres-kind.js'
@@ -52,8 +53,8 @@ describe('behind a PgBouncer that pools transactions', () => {
       const call = async (caller: number): Promise<void> => {
         const store = stores[caller % POOLS] as (typeof stores)[number]
         for (let i = 0; i < EACH; i++) {
-          const one = await store.charge([[part('one', policy)]])
-          const both = await store.charge([together])
+          const one = await chargeStore(store, [[part('one', policy)]])
+          const both = await chargeStore(store, [together])
           alone += allowedCount(one)
           allowed += allowedCount(both)
         }
@@ -73,7 +74,7 @@ describe('behind a PgBouncer that pools transactions', () => {
       let allowed = 0
       for (let i = 0; i < 20; i++) {
         for (const store of stores) {
-          allowed += allowedCount(await store.charge([[part(name, policyOf(LIMIT / 2))]]))
+          allowed += allowedCount(await chargeStore(store, [[part(name, policyOf(LIMIT / 2))]]))
         }
       }
       expect([name, allowed]).toEqual([name, LIMIT / 2])
@@ -94,7 +95,7 @@ test('behind a PgBouncer that pools statements, the first use rejects with the f
   const store = pool.makeStore({ table })
   const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
   const pair = [part('a', policyOf(9)), part('b', policyOf(9))]
-  for (const use of [() => store.prepare(), () => store.charge([pair])]) {
+  for (const use of [() => store.prepare(), () => chargeStore(store, [pair])]) {
     await expect(use()).rejects.toThrow(/Set PgBouncer's pool_mode to transaction or session/)
   }
   const direct = database.open().makeStore({ table })

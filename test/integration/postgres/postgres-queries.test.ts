@@ -1,10 +1,12 @@
-import { type Charge, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { type PostgresPool, postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 let server: SqlServer
 let pool: Pool
@@ -22,7 +24,7 @@ afterAll(async () => {
 })
 
 /** How many queries a store sends for one charge of a key after another. */
-async function queriesFor(policy: Policy, costs: readonly number[], also: readonly Charge[] = []) {
+async function queriesFor(policy: Policy, costs: readonly number[], also: readonly Parts[] = []) {
   await pool.query('DELETE FROM headgate')
   let queries = 0
   const counting: PostgresPool & Pick<Pool, 'query'> = {
@@ -44,7 +46,7 @@ async function queriesFor(policy: Policy, costs: readonly number[], also: readon
   const counts: number[] = []
   for (const cost of costs) {
     queries = 0
-    await store.charge([[part('key', policy, cost)], ...also])
+    await chargeStore(store, [[part('key', policy, cost)], ...also])
     counts.push(queries)
   }
   return counts

@@ -3,6 +3,7 @@ import { postgresStore, type SqlStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Session, UserPool } from '../sql/database-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
 import { setUpDatabase } from '../sql/set-up-database.js'
@@ -50,8 +51,8 @@ describe('a connection that the application has released', () => {
     /released to the pool in the middle of a transaction\. Call release\(\) after COMMIT or ROLLBACK/
 
   test.each([
-    ['a single charge', (store: SqlStore) => store.charge([one])],
-    ['a charge of two parts', (store: SqlStore) => store.charge([pair])],
+    ['a single charge', (store: SqlStore) => chargeStore(store, [one])],
+    ['a charge of two parts', (store: SqlStore) => chargeStore(store, [pair])],
     ['prepare()', (store: SqlStore) => store.prepare()],
   ])('in a failed transaction fails %s, and later ones work', async (_title, use) => {
     const { store, pool, taken } = await makeShared()
@@ -68,10 +69,10 @@ describe('a connection that the application has released', () => {
     pool.on('connect', (client) => Object.assign(client, { getTransactionStatus: undefined }))
     const table = await database.makeTable()
     const store = postgresStore(pool, { table })
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     await pool.query('BEGIN')
     await pool.query('CREATE TABLE not_committed (id int)')
-    expect((await rejection(store.charge([pair]))).message).toMatch(MESSAGE)
+    expect((await rejection(chargeStore(store, [pair]))).message).toMatch(MESSAGE)
     expect((await pool.query("SELECT to_regclass('not_committed') AS made")).rows).toEqual([{ made: null }])
     expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([LIMIT - 1, LIMIT - 1])
     await pool.end()
@@ -79,11 +80,11 @@ describe('a connection that the application has released', () => {
 
   test('after a BEGIN that was not awaited fails a charge, which is not counted', async () => {
     const { store, pool, taken } = await makeShared()
-    await store.charge([one])
+    await chargeStore(store, [one])
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
     const begun = sessions.map(({ run }) => run('BEGIN'))
     for (const session of sessions) session.release()
-    expect((await rejection(store.charge([one]))).message).toMatch(
+    expect((await rejection(chargeStore(store, [one]))).message).toMatch(
       /Call release\(\) after COMMIT or ROLLBACK/,
     )
     await Promise.all(begun)
@@ -95,7 +96,9 @@ describe('while the application holds all connections', () => {
   test('charges wait, and are each counted once when it releases them', async () => {
     const { store, pool, taken } = await makeShared()
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
-    const charges = Array.from({ length: 2 * LIMIT }, (_, i) => store.charge([i % 2 === 0 ? one : pair]))
+    const charges = Array.from({ length: 2 * LIMIT }, (_, i) =>
+      chargeStore(store, [i % 2 === 0 ? one : pair]),
+    )
     await new Promise((resolve) => setTimeout(resolve, 100))
     for (const session of sessions) session.release()
     const verdicts = (await Promise.all(charges)).flat()
@@ -106,12 +109,14 @@ describe('while the application holds all connections', () => {
   test('charges fail with the fix if the pool has a timeout, and work again afterwards', async () => {
     const { store, pool, taken } = await makeShared({ connectionTimeoutMillis: 3000 }) // less than that of the store
     const sessions = await Promise.all(Array.from({ length: SIZE }, () => pool.take()))
-    for (const { message } of await Promise.all([one, pair].map((each) => rejection(store.charge([each]))))) {
+    for (const { message } of await Promise.all(
+      [one, pair].map((each) => rejection(chargeStore(store, [each]))),
+    )) {
       expect(message).toMatch(/All connections of the pool are in use: raise its max/)
     }
     for (const session of sessions) session.release()
     expect(await taken()).toEqual([0, 0])
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     expect(await taken()).toEqual([1, 1])
   })
 })
@@ -127,7 +132,7 @@ describe('on connections whose settings the application has changed', () => {
       const stores = Array.from({ length: SIZE }, () => pool.makeStore({ table }))
       const charges = Array.from({ length: 200 }, async (_, i) => {
         const parts = [part('a', policyOf(LIMIT)), ...(i % 2 === 0 ? [] : [part('b', policyOf(LIMIT))])]
-        return (await stores[i % SIZE]?.charge([parts])) ?? []
+        return chargeStore(stores[i % SIZE] as SqlStore, [parts])
       })
       expect(allowedCount((await Promise.all(charges)).flat())).toBe(LIMIT)
     },
@@ -138,13 +143,13 @@ describe('on connections whose settings the application has changed', () => {
     await others.run('CREATE SCHEMA IF NOT EXISTS tenant')
     await set(pool, 'SET search_path = tenant')
     for (const charge of [one, pair]) {
-      const { message } = await rejection(store.charge([charge]))
+      const { message } = await rejection(chargeStore(store, [charge]))
       expect(message).toMatch(/If connections change search_path, name the schema too/)
     }
     expect(await taken()).toEqual([0, 0])
     const named = pool.makeStore({ table: `public.${table}` })
-    await named.charge([one])
-    await named.charge([pair])
+    await chargeStore(named, [one])
+    await chargeStore(named, [pair])
     expect(await taken()).toEqual([2, 1])
   })
 
@@ -155,28 +160,30 @@ describe('on connections whose settings the application has changed', () => {
     const { store, pool, taken } = await makeShared()
     await set(pool, change)
     for (const charge of [one, pair]) {
-      expect((await rejection(store.charge([charge]))).message).toMatch(/Reset default_transaction_read_only/)
+      expect((await rejection(chargeStore(store, [charge]))).message).toMatch(
+        /Reset default_transaction_read_only/,
+      )
     }
     expect(await taken()).toEqual([0, 0])
     await set(pool, back)
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     expect(await taken()).toEqual([1, 1])
   })
 
   test('a statement_timeout that is too short for a locked row fails with the fix, and nothing is taken', async () => {
     const { store, pool, table, others, taken } = await makeShared()
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     await set(pool, 'SET statement_timeout = 50')
     const locker = await others.take()
     await locker.run('BEGIN')
     await locker.run(`SELECT * FROM ${table} FOR UPDATE`)
     for (const charge of [one, pair]) {
-      expect((await rejection(store.charge([charge]))).message).toMatch(/Raise the statement_timeout/)
+      expect((await rejection(chargeStore(store, [charge]))).message).toMatch(/Raise the statement_timeout/)
     }
     await locker.run('ROLLBACK')
     locker.release()
     expect(await taken()).toEqual([1, 1])
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     expect(await taken()).toEqual([2, 2])
   })
 })

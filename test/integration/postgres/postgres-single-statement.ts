@@ -16,6 +16,7 @@ import { figures, part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startPostgres } from '../../support/servers/postgres.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 /** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */
 const POLICIES: readonly Policy[] = [
@@ -123,7 +124,7 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
     /** Checks every figure, the state at rest, and that the row is kept for as long as it is needed. */
     async function expectAsModelled(wanted: Part, how: Step['how']): Promise<number> {
       const also = how === 'together' ? [[part('another', wanted.policy, 0)]] : []
-      const [verdict] = await store.charge([[wanted], ...also])
+      const [verdict] = await chargeStore(store, [[wanted], ...also])
       if (verdict === undefined) throw new Error('The store returned no verdict.')
       const { allowed, atMs, parts } = verdict
       const expected = evaluateCharge([wanted], (key) => model.get(key), atMs)
@@ -148,10 +149,10 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
     const decided = { allowed: 0, denied: 0 }
     for (let i = 0; i < 80; i++) {
       const key = `border-${i}`
-      const [before] = await store.charge([[part(key, policy, 0)]])
+      const [before] = await chargeStore(store, [[part(key, policy, 0)]])
       const state = [(before?.atMs ?? 0) - 1000 + i / 20, 1] // ends in up to 4 ms
       await setState(key, state)
-      const [verdict] = await store.charge([[part(key, policy)]])
+      const [verdict] = await chargeStore(store, [[part(key, policy)]])
       expect(verdict).toMatchObject({ allowed: policy.take(state, verdict?.atMs ?? 0, 1).allowed })
       decided[verdict?.allowed ? 'allowed' : 'denied']++
     }

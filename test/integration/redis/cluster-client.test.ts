@@ -12,6 +12,7 @@ import {
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connectCluster, countKeys, flushAll } from './connect-cluster.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -42,13 +43,16 @@ test(
   withClient({}, async (client) => {
     const store = redisStore(client)
     const keys = Array.from({ length: 5000 }, (_, i) => `key-${i}`)
-    const verdicts = await Promise.all(keys.map((key) => store.charge([[part(key, policy, 2)]])))
+    const verdicts = await Promise.all(keys.map((key) => chargeStore(store, [[part(key, policy, 2)]])))
     expect(allowedCount(verdicts.flat())).toBe(5000)
     expect(new Set(verdicts.flat().map(({ parts }) => parts[0]?.remaining))).toEqual(new Set([3]))
     const takenAtMs = verdicts[0]?.[0]?.atMs ?? 0
-    await store.refund(keys.slice(0, 2500).map((key) => ({ ...part(key, policy, 2), takenAtMs })))
+    await refundStore(
+      store,
+      keys.slice(0, 2500).map((key) => ({ ...part(key, policy, 2), takenAtMs })),
+    )
     expect(await countKeys(client)).toBe(2500)
-    await store.forget(keyedPolicies(policy, ...keys))
+    await forgetStore(store, keyedPolicies(policy, ...keys))
     expect(await countKeys(client)).toBe(0)
   }),
   60_000,
@@ -66,14 +70,14 @@ test.each<[string, ClusterOptions]>([
       part(key, policy),
       part('shared', fixedWindow({ limit: 40, window: LONG })),
     ])
-    const verdicts = await Promise.all(charges.map((charge) => store.charge([charge])))
+    const verdicts = await Promise.all(charges.map((charge) => chargeStore(store, [charge])))
     expect(allowedCount(verdicts.flat())).toBe(40)
     const left = await remainingOf(store, policy, keys)
     expect(left.filter((remaining) => remaining === 4)).toHaveLength(40)
     const stored = (await Promise.all(client.nodes('master').map((node) => node.keys('*')))).flat()
     expect(stored).toHaveLength(41)
     expect(stored.every((key) => key.startsWith(options.keyPrefix ?? ''))).toBe(true)
-    await store.forget(keyedPolicies(policy, 'shared', ...keys))
+    await forgetStore(store, keyedPolicies(policy, 'shared', ...keys))
     expect(await countKeys(client)).toBe(0)
   })(),
 )
@@ -91,7 +95,7 @@ test.each([
   const store = redisStore(client)
   const keys = Array.from({ length: 50 }, (_each, i) => `key-${i}`)
   const shared = fixedWindow({ limit: 40, window: LONG })
-  const charge = (key: string) => store.charge([[part(key, policy), part('shared', shared)]])
+  const charge = (key: string) => chargeStore(store, [[part(key, policy), part('shared', shared)]])
   try {
     await expect(charge('key')).rejects.toThrow('Call client.connect() first.')
     const connected = client.connect()
@@ -100,7 +104,7 @@ test.each([
     const stored = (await Promise.all(watcher.nodes('master').map((node) => node.keys('*')))).flat()
     expect(stored).toHaveLength(41)
     expect(stored.every((key) => key.startsWith(keyPrefix ?? ''))).toBe(true)
-    await store.forget(keyedPolicies(policy, 'shared', ...keys))
+    await forgetStore(store, keyedPolicies(policy, 'shared', ...keys))
     expect(await countKeys(watcher)).toBe(0)
   } finally {
     client.destroy()

@@ -4,6 +4,7 @@ import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { ClusterNode, RedisCluster, SlotMove } from '../../support/servers/redis-cluster.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { flushAll, keysApart, masterOf, ownerOfKey, useCluster } from './connect-cluster.js'
 import { rejection } from './outcomes.js'
@@ -33,7 +34,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
     beforeEach(async () => {
       await flushAll(client)
       store = makeStore()
-      await store.charge([[part('{tag}:here', policy)], [part('{tag}:there', policy, 2)]])
+      await chargeStore(store, [[part('{tag}:here', policy)], [part('{tag}:there', policy, 2)]])
       const [owner, to] = await ownerAndOther('{tag}')
       move = await cluster.startMove(slotOf('{tag}'), to)
       await owner.cli('MIGRATE', to.host, to.port, '', 0, 5000, 'KEYS', '{tag}:there')
@@ -70,7 +71,10 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
     ])(
       'concurrent charges of one key each in a half-moved slot are decided: %s',
       async (_, keys, remaining) => {
-        const verdicts = await store.charge(keys.map((key) => [part(key, policy)]))
+        const verdicts = await chargeStore(
+          store,
+          keys.map((key) => [part(key, policy)]),
+        )
         expect(verdicts.map(({ parts }) => parts[0]?.remaining)).toEqual(remaining)
         expect(await left(...keys)).toEqual(remaining)
       },
@@ -78,9 +82,12 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
 
     test('several keys of a half-moved slot are refunded and forgotten', async () => {
       const refunds = [part('{tag}:here', policy), part('{tag}:there', policy)]
-      await store.refund(refunds.map((one) => ({ ...one, takenAtMs: Date.now() })))
+      await refundStore(
+        store,
+        refunds.map((one) => ({ ...one, takenAtMs: Date.now() })),
+      )
       expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 9])
-      await store.forget(keyedPolicies(policy, '{tag}:here', '{tag}:there'))
+      await forgetStore(store, keyedPolicies(policy, '{tag}:here', '{tag}:there'))
       expect(await left('{tag}:here', '{tag}:there')).toEqual([10, 10])
     })
 
@@ -91,7 +98,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
         [part('elsewhere', policy), part('{tag}:here', policy), part('{tag}:there', policy)],
       ]
       for (const charge of charges) {
-        const call = store.charge([charge])
+        const call = chargeStore(store, [charge])
         expect((await rejection(call)).message).toMatch(/TRYAGAIN|redirections/)
       }
       expect(await left('{tag}:here', '{tag}:there', '{tag}:new', 'elsewhere')).toEqual([9, 8, 10, 10])
@@ -106,11 +113,11 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
       let failed = 0
       const stuck: Promise<unknown>[] = []
       for (let turn = 0; turn < 4; turn++) {
-        const call = store.charge([[part('{tag}:here', policy), part('{tag}:there', policy)]])
+        const call = chargeStore(store, [[part('{tag}:here', policy), part('{tag}:there', policy)]])
         stuck.push(rejection(call).then(() => failed++))
         await new Promise(setImmediate)
       }
-      await store.charge([[part('elsewhere', policy)]])
+      await chargeStore(store, [[part('elsewhere', policy)]])
       if (driver === 'ioredis 6') expect(failed).toBe(0) // node-redis does not try again
       await Promise.all(stuck)
     })
@@ -128,7 +135,11 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
         const moved = keys[30] as string
         const ofOneNode = keys.filter((key) => masterOf(client, key) === masterOf(client, moved))
         expect(ofOneNode).toHaveLength(20)
-        const chargeAll = () => batchStore.charge(keys.map((key) => [part(key, ample)]))
+        const chargeAll = () =>
+          chargeStore(
+            batchStore,
+            keys.map((key) => [part(key, ample)]),
+          )
         await chargeAll()
         const [owner, to] = await ownerAndOther(moved)
         const slotMove = await cluster.startMove(slotOf(moved), to)
@@ -142,7 +153,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
           )
         }
         expect(new Set(await remainingOf(batchStore, ample, keys))).toEqual(new Set([ample.limit - 3]))
-        await batchStore.forget(keyedPolicies(ample, ...keys))
+        await forgetStore(batchStore, keyedPolicies(ample, ...keys))
         expect(new Set(await remainingOf(batchStore, ample, keys))).toEqual(new Set([ample.limit]))
         if (answer === 'ASK') await slotMove.finish()
         await cluster.moveSlot(slotOf(moved), owner)

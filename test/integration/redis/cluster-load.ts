@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Charge, Store } from 'headgate'
+import type { Store } from 'headgate'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 /** What callers got that charge one after the other. */
 export interface Load {
@@ -14,14 +16,14 @@ export interface Load {
 }
 
 /** Starts 100 callers, each of which charges one of the charges over and over. */
-export function startLoad(store: Store, charges: readonly Charge[]): Load {
+export function startLoad(store: Store, charges: readonly Parts[]): Load {
   const load = { answered: 0, allowed: charges.map(() => 0), errors: [] as unknown[] }
   let isDone = false
   const callers = Array.from({ length: 100 }, async (_, i) => {
     const at = i % charges.length
     while (!isDone) {
       try {
-        const [verdict] = await store.charge([charges[at] as Charge])
+        const [verdict] = await chargeStore(store, [charges[at] as Parts])
         load.allowed[at] = (load.allowed[at] ?? 0) + Number(verdict?.allowed)
       } catch (error) {
         load.errors.push(error)

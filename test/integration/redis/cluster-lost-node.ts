@@ -9,6 +9,7 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { startAll, stopAll, until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { connectCluster, keysApart, ownerOfKey } from './connect-cluster.js'
 import { rejection, timeOf } from './outcomes.js'
@@ -62,7 +63,10 @@ export function describeLostNode(...drivers: string[]): void {
         /** Takes 1 of each key that is not on the lost node, which had nothing taken before. */
         async function takeOneOfEach(): Promise<void> {
           await Promise.all(others.map((node) => node.cli('FLUSHDB')))
-          await store.charge([first, last].map((key) => [part(key, policy)]))
+          await chargeStore(
+            store,
+            [first, last].map((key) => [part(key, policy)]),
+          )
         }
 
         const left = () => remainingOf(store, policy, [first, last])
@@ -70,7 +74,7 @@ export function describeLostNode(...drivers: string[]): void {
         test('rejects the charges in flight to the node, and nothing else', async () => {
           await takeOneOfEach()
           await lost.kill('SIGSTOP')
-          const calls = [first, gone, last].map((key) => store.charge([[part(key, policy)]]))
+          const calls = [first, gone, last].map((key) => chargeStore(store, [[part(key, policy)]]))
           const observer = makeStore()
           await until('the others are charged', async () => {
             const remaining = await remainingOf(observer, policy, [first, last])
@@ -86,7 +90,7 @@ export function describeLostNode(...drivers: string[]): void {
           test('rejects charges for the node soon, and decides the others', async () => {
             await takeOneOfEach()
             for (let taken = 2; taken < 7; taken++) {
-              const call = store.charge([[part(gone, policy)]])
+              const call = chargeStore(store, [[part(gone, policy)]])
               const [, tookMs] = await Promise.all([rejection(call), timeOf(call)])
               expect(tookMs).toBeLessThan(SOON_MS)
               const { parts } = await chargeOne(store, part(first, policy))
@@ -97,7 +101,7 @@ export function describeLostNode(...drivers: string[]): void {
           test('decides or rejects each charge of a batch by its own keys', async () => {
             await takeOneOfEach()
             const batch = [[first], [gone], [first, gone], [first, last], [gone, last]]
-            const calls = batch.map((keys) => store.charge([keys.map((key) => part(key, policy))]))
+            const calls = batch.map((keys) => chargeStore(store, [keys.map((key) => part(key, policy))]))
             const statuses = (await Promise.allSettled(calls)).map(({ status }) => status)
             expect(statuses).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'rejected'])
             expect(await left()).toEqual([7, 8])
@@ -112,7 +116,7 @@ export function describeLostNode(...drivers: string[]): void {
             'rejects a charge that needs the node soon, and refunds what it took %s',
             async (_order, keysOf) => {
               await takeOneOfEach()
-              const call = store.charge([keysOf().map((key) => part(key, policy, 2))])
+              const call = chargeStore(store, [keysOf().map((key) => part(key, policy, 2))])
               const [, tookMs] = await Promise.all([rejection(call), timeOf(call)])
               expect(tookMs).toBeLessThan(SOON_MS)
               expect(await left()).toEqual([9, 9])
@@ -135,10 +139,10 @@ export function describeLostNode(...drivers: string[]): void {
               ...part(key, policy),
               takenAtMs: Date.now(),
             }))
-            await rejection(store.refund(refunds))
+            await rejection(refundStore(store, refunds))
             expect(await left()).toEqual([10, 10])
             await chargeOne(store, part(last, policy))
-            await rejection(store.forget(keyedPolicies(policy, gone, last)))
+            await rejection(forgetStore(store, keyedPolicies(policy, gone, last)))
             expect(await left()).toEqual([10, 10])
           })
         }
@@ -151,7 +155,7 @@ export function describeLostNode(...drivers: string[]): void {
             const isDown = infos.every((info) => info.includes('cluster_state:fail'))
             return nodes.every((lines) => lines.includes('master,fail ')) && isDown === (which === 1)
           })
-          const calls = [first, gone, last].map((key) => store.charge([[part(key, policy)]]))
+          const calls = [first, gone, last].map((key) => chargeStore(store, [[part(key, policy)]]))
           const tookMs = await Promise.all(calls.map(timeOf))
           expect(Math.max(...tookMs)).toBeLessThan(which === 0 ? SOON_MS : GIVES_UP_MS)
           const statuses = (await Promise.allSettled(calls)).map(({ status }) => status)

@@ -1,7 +1,8 @@
 import slotOf from 'cluster-key-slot'
-import { type Charge, fixedWindow } from 'headgate'
+import { fixedWindow } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import type { ClusterNode, RedisCluster } from '../../support/servers/redis-cluster.js'
 import { CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
@@ -14,7 +15,7 @@ let cluster: RedisCluster
 let client: Cluster
 
 /** What is charged while a slot moves. */
-const CHARGES: readonly [string, Charge][] = [
+const CHARGES: readonly [string, Parts][] = [
   ['one key of it', [part('hot', ample)]],
   ['a key of it and then one of another slot', [part('hot', ample), part('other', ample)]],
   ['two keys of it, which share a tag,', [part('ip:{hot}', ample), part('account:{hot}', ample)]],

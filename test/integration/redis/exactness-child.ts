@@ -2,6 +2,7 @@ import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } fro
 import { type NodeRedisClusterClient, redisStore } from 'headgate/redis'
 import { Cluster } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 /** One process of several: runs so many callers, each charging one key after the other as fast as it can. */
 export interface Order {
@@ -48,7 +49,7 @@ function serve(driver: string, urls: readonly string[]): void {
     const counts = { allowed: 0, denied: 0 }
     const call = async () => {
       for (let i = 0; i < each; i++) {
-        const [verdict] = await store.charge([charge])
+        const [verdict] = await chargeStore(store, [charge])
         counts[verdict?.allowed ? 'allowed' : 'denied']++
       }
     }

@@ -12,6 +12,7 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { listenForWarnings } from '../../support/warnings.js'
 import { NODE_REDIS, type NodeRedis, type NodeRedisOptions, nodeRedisConnections } from './node-redis.js'
 import { causeOf, failureOf } from './outcomes.js'
@@ -50,11 +51,11 @@ export function describeNodeRedisClient(...versions: string[]): void {
         )
         expect(allowedCount(verdicts)).toBe(5)
         const taken = { ...part('key', counted, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }
-        await store.refund([{ ...taken, resetAtMs: Number.POSITIVE_INFINITY }])
+        await refundStore(store, [{ ...taken, resetAtMs: Number.POSITIVE_INFINITY }])
         expect(await remainingOf(store, counted, ['key'])).toEqual([2])
         await client.sendCommand(['SCRIPT', 'FLUSH'])
         expect(await takeOne(store, 'key', counted)).toMatchObject({ allowed: true, remaining: 1 })
-        await store.forget(keyedPolicies(policy, 'key'))
+        await forgetStore(store, keyedPolicies(policy, 'key'))
         expect(await remainingOf(store, counted, ['key'])).toEqual([5])
       })
 
@@ -70,13 +71,13 @@ export function describeNodeRedisClient(...versions: string[]): void {
       ])("whatever the user's own commands have, charges are decided: %s", async (_options, options) => {
         const { client, store } = await connected(options)
         const calls = Array.from({ length: 20 }, (_each, i) =>
-          store.charge([[part('key', policy, 1 + (i % 2))]]),
+          chargeStore(store, [[part('key', policy, 1 + (i % 2))]]),
         )
         const verdicts = (await Promise.all(calls)).flat()
         expect(verdicts.map(({ allowed }) => allowed)).toEqual(
           [true, true, true, ...Array(17).fill(false)].map((allowed, i) => allowed || i === 4),
         )
-        await store.charge([[part('a', policy)], [part('b', policy), part('a', policy)]])
+        await chargeStore(store, [[part('a', policy)], [part('b', policy), part('a', policy)]])
         expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
         await client.sendCommand(['SET', 'foreign', 'text'])
         await expect(chargeOne(store, part('foreign', policy))).rejects.toThrow('foreign')
@@ -87,7 +88,7 @@ export function describeNodeRedisClient(...versions: string[]): void {
       test('a full queue rejects charges, and they take nothing', async () => {
         const { store } = await connected({ commandsQueueMaxLength: 10 })
         const policies = Array.from({ length: 20 }, (_each, i) => fixedWindow({ limit: i + 1, window: LONG }))
-        const calls = policies.map((one, i) => store.charge([[part(`key-${i}`, one)]])) // a script each
+        const calls = policies.map((one, i) => chargeStore(store, [[part(`key-${i}`, one)]])) // a script each
         const failed = (await Promise.allSettled(calls)).flatMap(({ status }, i) =>
           status === 'rejected' ? [i] : [],
         )
@@ -141,11 +142,11 @@ export function describeNodeRedisClient(...versions: string[]): void {
     const { store } = await connected({ keyPrefix: 'app:' })
     const plain = (await connected()).store
     const { atMs } = await chargeOne(store, part('a', policy, 3), part('b', policy, 1))
-    await plain.charge([[part('a', policy, 5)]])
+    await chargeStore(plain, [[part('a', policy, 5)]])
     expect((await server.cli('KEYS', '*')).split('\n').sort()).toEqual(['a', 'app:a', 'app:b'])
-    await store.refund([{ ...part('a', policy, 1), takenAtMs: atMs }])
+    await refundStore(store, [{ ...part('a', policy, 1), takenAtMs: atMs }])
     expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
-    await store.forget(keyedPolicies(policy, 'a', 'b'))
+    await forgetStore(store, keyedPolicies(policy, 'a', 'b'))
     expect(await server.cli('KEYS', '*')).toBe('a')
     expect(await remainingOf(plain, policy, ['a'])).toEqual([0])
     endAll()

@@ -13,6 +13,7 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { stopAll, until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { ownerOfKey } from './connect-cluster.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 
@@ -84,11 +85,11 @@ export function describeNodeRedisCluster(...versions: string[]): void {
         return client.connect()
       }
 
-      const charge = () => store.charge([[part('key', policy)]])
+      const charge = () => chargeStore(store, [[part('key', policy)]])
 
       async function takenOnceBack(node: ClusterNode): Promise<number> {
         await proxyOf(node).heal()
-        const peek = () => outcomeOf(store.charge([[part('key', policy, 0)]]))
+        const peek = () => outcomeOf(chargeStore(store, [[part('key', policy, 0)]]))
         await until('charges work again', async () => (await peek()).verdict !== undefined)
         return policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
       }
@@ -114,7 +115,7 @@ export function describeNodeRedisCluster(...versions: string[]): void {
         await takeAway(owner)
         open().catch(() => undefined) // the test ends it before
         const key = await keyOf(other)
-        const { verdict, error } = await outcomeOf(store.charge([[part(key, policy)]]))
+        const { verdict, error } = await outcomeOf(chargeStore(store, [[part(key, policy)]]))
         expect({ error, allowed: verdict?.allowed }).toEqual({ error: undefined, allowed: true })
         await failureOf(charge())
         expect(await takenOnceBack(owner)).toBe(0)

@@ -10,6 +10,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { NODE_REDIS, type NodeRedis, nodeRedisConnections } from './node-redis.js'
 import { causeOf, failureOf, outcomeOf } from './outcomes.js'
 
@@ -30,7 +31,7 @@ export function describeNodeRedisConnecting(...versions: string[]): void {
     await server.cli('FLUSHALL')
   })
 
-  const charge = (store: Store) => store.charge([[part('key', policy)]])
+  const charge = (store: Store) => chargeStore(store, [[part('key', policy)]])
   const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
   const isReady = (client: NodeRedis) => until('the client is ready', () => client.isReady)
   const CLOSED = 'the client is not connected (closed). Call client.connect() first.'
@@ -44,7 +45,7 @@ export function describeNodeRedisConnecting(...versions: string[]): void {
       describe('an application that starts first', () => {
         test('has charges fail with a hint until it calls connect(), and none of them was taken', async () => {
           const { client, store } = create()
-          for (const call of [charge(store), store.forget(keyedPolicies(policy, 'key'))])
+          for (const call of [charge(store), forgetStore(store, keyedPolicies(policy, 'key'))])
             expect((await failureOf(call)).message).toContain(CLOSED)
           await client.connect()
           expect(await takenOf(store)).toBe(0)
@@ -123,7 +124,7 @@ export function describeNodeRedisConnecting(...versions: string[]): void {
           const { client, store } = await connected()
           await takeOne(store, 'key', policy)
           await end(client)
-          for (const call of [charge(store), store.forget(keyedPolicies(policy, 'key'))])
+          for (const call of [charge(store), forgetStore(store, keyedPolicies(policy, 'key'))])
             expect((await failureOf(call)).message).toContain(CLOSED)
           await client.connect()
           expect(await takenOf(store)).toBe(1)

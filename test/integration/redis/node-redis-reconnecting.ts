@@ -5,6 +5,7 @@ import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { breakWhileWaiting } from './break-while-waiting.js'
 import { NODE_REDIS, type NodeRedis, nodeRedisConnections } from './node-redis.js'
 import { failureOf, outcomeOf } from './outcomes.js'
@@ -23,7 +24,7 @@ export function describeNodeRedisReconnecting(...versions: string[]): void {
 
   beforeEach(() => server.cli('FLUSHALL'))
 
-  const charge = (store: Store) => store.charge([[part('key', policy)]])
+  const charge = (store: Store) => chargeStore(store, [[part('key', policy)]])
   const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
   const isReady = (client: NodeRedis) => until('the client is ready', () => client.isReady, { everyMs: 1 })
 
@@ -53,13 +54,13 @@ export function describeNodeRedisReconnecting(...versions: string[]): void {
         await takeOne(store, 'key', policy, 2)
         const lost: ReturnType<typeof failureOf>[] = []
         await breakWhileWaiting(server, String(await client.sendCommand(['CLIENT', 'ID'])), () => {
-          lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }])))
-          lost.push(failureOf(store.forget(keyedPolicies(policy, 'key'))))
+          lost.push(failureOf(refundStore(store, [{ ...part('key', policy), takenAtMs: Date.now() }])))
+          lost.push(failureOf(forgetStore(store, keyedPolicies(policy, 'key'))))
         })
         await Promise.all(lost)
         await isReady(client)
         expect(await takenOf(store)).toBe(2)
-        await store.forget(keyedPolicies(policy, 'key'))
+        await forgetStore(store, keyedPolicies(policy, 'key'))
         expect(await takenOf(store)).toBe(0)
       })
 

@@ -8,6 +8,7 @@ import { allowedCount, part, remainingOf } from '../../../src/testing/conformanc
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisSentinel, startRedisSentinel } from '../../support/servers/redis-sentinel.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 
 type Client = ReturnType<typeof createSentinel>
@@ -47,37 +48,20 @@ export function describeNodeRedisSentinel(...versions: string[]): void {
 
       afterEach(() => client?.destroy())
 
-      const charge = () => store.charge([[part('key', policy)]])
+      const charge = () => chargeStore(store, [[part('key', policy)]])
 
       test('concurrent charges leave all leases of its pool to the application', async () => {
         await open(2)
         for (let i = 0; i < 5; i++) {
-          const calls = Array.from({ length: 300 }, (_each, j) => store.charge([[part(`key-${j}`, policy)]]))
+          const calls = Array.from({ length: 300 }, (_each, j) =>
+            chargeStore(store, [[part(`key-${j}`, policy)]]),
+          )
           expect(allowedCount((await Promise.all(calls)).flat())).toBe(300)
         }
         const leases = Promise.all([client.acquire(), client.acquire()])
         expect(await Promise.race([leases, pause(2000, 'no lease')])).toHaveLength(2)
         await charge() // needs no lease
         for (const lease of await leases) lease.release()
-      })
-
-      test('forgetting nothing leaves no rejection behind', async () => {
-        await open(1)
-        const unhandled = jest.fn()
-        process.on('unhandledRejection', unhandled)
-        try {
-          await store.forget([])
-          const lease = await client.acquire() // the only one
-          await store.forget([])
-          await pause(150)
-          lease.release()
-          await client.destroy()
-          await failureOf(store.forget([]))
-          await pause(20)
-        } finally {
-          process.off('unhandledRejection', unhandled)
-        }
-        expect(unhandled).not.toHaveBeenCalled()
       })
 
       test('after READONLY, charges fail while the master is looked for, and work once it is found', async () => {

@@ -58,7 +58,7 @@ test('names the operations', async () => {
   await limiter.refund(decision)
   await limiter.penalize(1, 1)
   await limiter.forget(1)
-  expect(calls().map(({ operation }) => operation)).toEqual(['charge', 'charge', 'refund', 'apply', 'forget'])
+  expect(calls().map(({ operation }) => operation)).toEqual(['charge', 'charge', 'refund', 'take', 'forget'])
 })
 
 test('the charge of a candidate goes into the batch of the limits in force', async () => {

@@ -13,6 +13,7 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { listenForWarnings } from '../../support/warnings.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
@@ -51,11 +52,11 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
       )
       expect(allowedCount(verdicts)).toBe(5)
       const taken = { ...part('key', counted, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }
-      await store.refund([{ ...taken, resetAtMs: Number.POSITIVE_INFINITY }])
+      await refundStore(store, [{ ...taken, resetAtMs: Number.POSITIVE_INFINITY }])
       expect(await remainingOf(store, counted, ['key'])).toEqual([2])
       await client.script('FLUSH')
       expect(await takeOne(store, 'key', counted)).toMatchObject({ allowed: true, remaining: 1 })
-      await store.forget(keyedPolicies(policy, 'key'))
+      await forgetStore(store, keyedPolicies(policy, 'key'))
       expect(await remainingOf(store, counted, ['key'])).toEqual([5])
     } finally {
       client.disconnect()
@@ -66,7 +67,7 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     const client = make(QUIET)
     try {
       const store = redisStore(client)
-      const calls = Array.from({ length: 1000 }, () => store.charge([[part('key', policy)]]))
+      const calls = Array.from({ length: 1000 }, () => chargeStore(store, [[part('key', policy)]]))
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
     } finally {
       client.disconnect()
@@ -78,11 +79,11 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     try {
       const store = redisStore(prefixed)
       const { atMs } = await chargeOne(store, part('a', policy, 3), part('b', policy, 1))
-      await redisStore(plain).charge([[part('a', policy, 5)]])
+      await chargeStore(redisStore(plain), [[part('a', policy, 5)]])
       expect((await plain.keys('*')).sort()).toEqual(['a', 'app:a', 'app:b'])
-      await store.refund([{ ...part('a', policy, 1), takenAtMs: atMs }])
+      await refundStore(store, [{ ...part('a', policy, 1), takenAtMs: atMs }])
       expect(await remainingOf(store, policy, ['a', 'b'])).toEqual([3, 4])
-      await store.forget(keyedPolicies(policy, 'a', 'b'))
+      await forgetStore(store, keyedPolicies(policy, 'a', 'b'))
       expect(await plain.keys('*')).toEqual(['a'])
       expect(await remainingOf(redisStore(plain), policy, ['a'])).toEqual([0])
     } finally {
@@ -95,11 +96,11 @@ describe.each(MAKERS)('with a client of %s', (_, make) => {
     try {
       await client.connect()
       const store = redisStore(client)
-      const calls = Array.from({ length: 1000 }, () => store.charge([[part('key', policy)]]))
+      const calls = Array.from({ length: 1000 }, () => chargeStore(store, [[part('key', policy)]]))
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
       await client.script('FLUSH')
       expect(await remainingOf(store, policy, ['key', 'other'])).toEqual([0, 5])
-      await store.forget(keyedPolicies(policy, 'key'))
+      await forgetStore(store, keyedPolicies(policy, 'key'))
       expect(await remainingOf(store, policy, ['key'])).toEqual([5])
     } finally {
       client.disconnect()

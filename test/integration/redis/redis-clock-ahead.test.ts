@@ -3,6 +3,7 @@ import { ban, fixedWindow, type Policy, type State, slidingWindow, tokenBucket }
 import { redisStore } from 'headgate/redis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { chargeOne, figures, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { serverTimeMs } from './connect.js'
 import { atRest, bytesOf, expectAtRest, putAtRest } from './rest.js'
 import { useRedis } from './use-redis.js'
@@ -90,7 +91,7 @@ test('charges of states from a clock ahead are decided as in TypeScript', async 
     }
     const wanted = order.map((places) => places.map((at) => parts[at % parts.length] as (typeof parts)[0]))
     const written = new Set<string>()
-    for (const [i, { allowed, atMs, parts: got }] of (await store.charge(wanted)).entries()) {
+    for (const [i, { allowed, atMs, parts: got }] of (await chargeStore(store, wanted)).entries()) {
       const { verdict, writes } = evaluateCharge(wanted[i] ?? [], (key) => model.get(key), atMs)
       expect({ allowed, parts: got.map(figures) }).toEqual({
         allowed: verdict.allowed,
@@ -151,7 +152,7 @@ test('refunds to states from a clock ahead come out as in TypeScript', async () 
       const refunded = async () =>
         policy.refund(state, await serverTimeMs(redis.client), cost, takenAtMs, receipt.resetAtMs)
       const early = await refunded()
-      await store.refund([receipt])
+      await refundStore(store, [receipt])
       const late = await refunded()
       const held = await atRest(redis.client, 'key')
       if (String(early) !== String(state)) changed++

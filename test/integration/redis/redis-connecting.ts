@@ -12,6 +12,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { type Client, connections, VERSIONS } from './clients.js'
 import { causeOf, failureOf, outcomeOf } from './outcomes.js'
 
@@ -32,7 +33,7 @@ export function describeConnecting(...versions: string[]): void {
     await server.cli('FLUSHALL')
   })
 
-  const charge = (store: Store) => store.charge([[part('key', policy)]])
+  const charge = (store: Store) => chargeStore(store, [[part('key', policy)]])
   const takenOf = async (store: Store) => policy.limit - ((await remainingOf(store, policy, ['key']))[0] ?? 0)
 
   describe.each(VERSIONS.filter(([version]) => versions.includes(version)))(
@@ -121,7 +122,7 @@ export function describeConnecting(...versions: string[]): void {
           const atOnce = outcomeOf(charge(store))
           await until('the client has ended', () => client.status === 'end', { everyMs: 1 })
           expect((await failureOf(charge(store))).message).toContain('not connected (end)')
-          expect((await failureOf(store.forget(keyedPolicies(policy, 'key')))).message).toContain(
+          expect((await failureOf(forgetStore(store, keyedPolicies(policy, 'key')))).message).toContain(
             'not connected (end)',
           )
           await client.connect()

@@ -1,5 +1,4 @@
 import {
-  type Charge,
   consecutive,
   fixedWindow,
   type Part,
@@ -12,9 +11,11 @@ import {
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Extent } from '../../support/store-conformance.js'
 import { connect, dumpAll } from './connect.js'
 import { modelStore } from './model.js'
@@ -80,7 +81,7 @@ export function describeCosts(extent: Extent): void {
   }
 
   /** Charges each of these in one call, and then one after the other, and compares what lies at rest. */
-  async function expectAsTyped(charges: readonly Charge[]): Promise<Verdict[]> {
+  async function expectAsTyped(charges: readonly Parts[]): Promise<Verdict[]> {
     const model = modelStore(store)
     const verdicts = [...(await model.charge(charges))]
     for (const charge of charges) verdicts.push(...(await model.charge([charge])))
@@ -103,7 +104,7 @@ export function describeCosts(extent: Extent): void {
 
     test.each(NAMED)('among charges of other policies and of many parts: %s', async (_, policy) => {
       const other = fixedWindow({ limit: 1000, window: LONG })
-      const charges = costsFor(policy).flatMap((cost): Charge[] => [
+      const charges = costsFor(policy).flatMap((cost): Parts[] => [
         [part('hot', policy, cost)],
         [part('hot', policy, cost), part('other', other)],
         [part('other', other, 2), part('hot', policy, cost), part('hot', policy)],
@@ -124,7 +125,7 @@ export function describeCosts(extent: Extent): void {
       return part(`${owner}:${policy.name}:${policy.kind}`, policy, cost)
     }
 
-    test.each<[string, (i: number) => Charge]>([
+    test.each<[string, (i: number) => Parts]>([
       ['several policies, each on a key of its own', (i) => [of(`owner-${i % 11}`, i, i % 4)]],
       ['several policies of one identity, one by one', (i) => [of('one', i, i % 4)]],
       [
@@ -147,7 +148,7 @@ export function describeCosts(extent: Extent): void {
     })
 
     test('including an empty call and an empty charge, which take nothing and are allowed', async () => {
-      expect(await store.charge([])).toEqual([])
+      expect(await chargeStore(store, [])).toEqual([])
       const [verdict] = await modelStore(store).charge([[]])
       expect(verdict).toMatchObject({ allowed: true, parts: [] })
       expect(verdict?.atMs).toBeGreaterThan(0)
@@ -157,12 +158,13 @@ export function describeCosts(extent: Extent): void {
   test('a bucket of 10,000 a second admits exactly its content and its refill in 100 ms of overload', async () => {
     const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }) // not full again before a whole second
     const [, intervalMs = 0] = policy.params
-    const mixed = Array.from({ length: 200 }, (_, i): Charge => [part('key', policy, 1 + (i % 3))])
-    const single = mixed.map((): Charge => [part('key', policy)])
-    const batches: { charges: Charge[]; verdicts: readonly Verdict[] }[] = []
+    const mixed = Array.from({ length: 200 }, (_, i): Parts => [part('key', policy, 1 + (i % 3))])
+    const single = mixed.map((): Parts => [part('key', policy)])
+    const batches: { charges: Parts[]; verdicts: readonly Verdict[] }[] = []
     const timeOf = (at: number) => batches.at(at)?.verdicts[0]?.atMs ?? 0
     while (batches.length === 0 || timeOf(-1) - timeOf(0) < 100) {
-      for (const charges of [mixed, single]) batches.push({ charges, verdicts: await store.charge(charges) })
+      for (const charges of [mixed, single])
+        batches.push({ charges, verdicts: await chargeStore(store, charges) })
     }
     const model = modelStore(store)
     let taken = 0
@@ -195,9 +197,9 @@ export function describeCosts(extent: Extent): void {
       ['a list', [2]],
       ['a bigint', 2n],
     ])('is an error, and no charge is half taken: %s', async (_, cost) => {
-      await store.charge([[part('held', policy, 2)]])
+      await chargeStore(store, [[part('held', policy, 2)]])
       const before = await dumpAll(client)
-      const batches: Charge[][] = [
+      const batches: Parts[][] = [
         [[wrong('held', cost)]],
         [[part('held', policy)], [wrong('new', cost)], [part('late', policy)]],
         [[part('held', policy)], [wrong('held', cost)]],
@@ -205,20 +207,20 @@ export function describeCosts(extent: Extent): void {
         [[part('c', bucket), part('held', policy)], [wrong('d', cost)], [part('e', bucket)]],
       ]
       for (const charges of batches) {
-        await expect(Promise.resolve(store.charge(charges))).rejects.toThrow(Error)
+        await expect(Promise.resolve(chargeStore(store, charges))).rejects.toThrow(Error)
         expect(await dumpAll(client)).toEqual(before)
       }
       expect(await remainingOf(store, policy, ['held'])).toEqual([3])
     })
 
-    test.each<[string, (at: number) => Charge]>([
+    test.each<[string, (at: number) => Parts]>([
       ['of one policy', (at) => [part(`key-${at}`, policy)]],
       ['of several', (at) => [part(`key-${at}`, policy), part(`bucket-${at}`, bucket)]],
     ])(
       'by one caller leaves others of the same turn alone, or takes nothing of theirs: charges %s',
       async (_, chargeOf) => {
         const calls = Array.from({ length: 40 }, (_each, at) => {
-          return store.charge([at === 20 ? [wrong('spoilt', Number.NaN)] : chargeOf(at)])
+          return chargeStore(store, [at === 20 ? [wrong('spoilt', Number.NaN)] : chargeOf(at)])
         })
         const outcomes = await Promise.allSettled(calls)
         expect(outcomes[20]?.status).toBe('rejected')

@@ -5,14 +5,14 @@ import {
   fixedWindow,
   type Part,
   type Policy,
-  type Refund,
   type State,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { figures, part } from '../../../src/testing/conformance/store-calls.js'
+import { figures, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { serverTimeMs } from './connect.js'
 import { atRest, expectAtRest } from './rest.js'
 import { useRedis } from './use-redis.js'
@@ -108,7 +108,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
   const store = redisStore(redis.client)
   const model = new Map<string, State | undefined>()
   const policies = new Map<string, Policy>()
-  const taken: Refund[] = []
+  const taken: Receipt[] = []
   for (const step of steps) {
     if ('refund' in step) {
       const receipt = taken[step.refund % Math.max(1, taken.length)]
@@ -120,13 +120,14 @@ async function compare(steps: readonly Step[]): Promise<void> {
       continue
     }
     const charges = step.charges.map((takings) => takings.map(partOf))
-    const verdicts = await store.charge(charges)
+    const verdicts = await chargeStore(store, charges)
     expect(verdicts).toHaveLength(charges.length)
     for (const [i, { atMs, ...verdict }] of verdicts.entries()) {
       const wanted = charges[i] as readonly Part[]
       const { verdict: expected, writes } = evaluateCharge(wanted, (key) => model.get(key), atMs)
       const parts = expected.parts.map(figures)
-      expect({ ...verdict, parts: verdict.parts.map(figures) }).toEqual({ allowed: expected.allowed, parts })
+      const { type, allowed } = expected
+      expect({ ...verdict, parts: verdict.parts.map(figures) }).toEqual({ type, allowed, parts })
       for (const [key, { state }] of writes) model.set(key, state)
       for (const { key, policy } of wanted) policies.set(key, policy)
       if (!expected.allowed) continue
@@ -141,12 +142,12 @@ async function compare(steps: readonly Step[]): Promise<void> {
    * A refund does not return its time, on which a bucket's depends: the state must lie between those of
    * before and after.
    */
-  async function giveBack(refund: Refund): Promise<void> {
+  async function giveBack(refund: Receipt): Promise<void> {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
     const state = model.get(key)
     const at = (nowMs: number) => state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)
     const early = at(await serverTimeMs(redis.client))
-    await store.refund([refund])
+    await refundStore(store, [refund])
     const held = await atRest(redis.client, key)
     const nowMs = await serverTimeMs(redis.client)
     const late = at(nowMs)

@@ -12,6 +12,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connect, dumpAll } from './connect.js'
 import { ALL_DRIVERS, openedStore } from './drivers.js'
 import { rejection } from './outcomes.js'
@@ -44,7 +45,9 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       await client.script('FLUSH')
       expect(await takeOne(store, 'key', lasting)).toMatchObject({ allowed: true, remaining: 2 })
       await client.script('FLUSH')
-      await store.refund([{ ...part('key', lasting), takenAtMs: atMs, resetAtMs: Number.POSITIVE_INFINITY }])
+      await refundStore(store, [
+        { ...part('key', lasting), takenAtMs: atMs, resetAtMs: Number.POSITIVE_INFINITY },
+      ])
       expect(await remainingOf(store, lasting, ['key'])).toEqual([3])
     })
 
@@ -86,12 +89,12 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       await takeOne(store, 'ours', policy, 1)
       const before = await dumpAll(client)
       const batch = await Promise.allSettled([
-        store.charge([[part('ours', policy, 1)]]),
-        store.charge([[part('theirs', policy)]]),
-        store.charge([[part('ours', policy), part('new', policy), part('theirs', policy)]]),
-        store.charge([[part('theirs', policy, 0)]]),
-        store.charge([[part('ours', policy, 4)]]),
-        store.charge([[part('ours', policy, 3)]]),
+        chargeStore(store, [[part('ours', policy, 1)]]),
+        chargeStore(store, [[part('theirs', policy)]]),
+        chargeStore(store, [[part('ours', policy), part('new', policy), part('theirs', policy)]]),
+        chargeStore(store, [[part('theirs', policy, 0)]]),
+        chargeStore(store, [[part('ours', policy, 4)]]),
+        chargeStore(store, [[part('ours', policy, 3)]]),
       ])
       const allowed = batch.map((one) => (one.status === 'fulfilled' ? one.value[0]?.allowed : 'rejected'))
       expect(allowed).toEqual([true, 'rejected', 'rejected', 'rejected', false, true])
@@ -100,7 +103,8 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
         expect(message).toContain('theirs')
         expect(String(cause)).toContain('WRONGTYPE')
       }
-      await store.refund(
+      await refundStore(
+        store,
         [part('theirs', policy), part('ours', policy)].map((one) => ({ ...one, takenAtMs: Date.now() })),
       )
       expect(await remainingOf(store, policy, ['ours', 'new'])).toEqual([1, 5])
@@ -129,10 +133,10 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
         await begin()
         try {
           const batch = [
-            store.charge([[part('held', policy)]]),
-            store.charge([[part('a', policy), part('held', policy), part('b', policy)]]),
-            store.charge([[part('a', policy)], [part('c', policy)]]),
-            store.refund([{ ...part('held', policy, 1), takenAtMs: Date.now() }]),
+            chargeStore(store, [[part('held', policy)]]),
+            chargeStore(store, [[part('a', policy), part('held', policy), part('b', policy)]]),
+            chargeStore(store, [[part('a', policy)], [part('c', policy)]]),
+            refundStore(store, [{ ...part('held', policy, 1), takenAtMs: Date.now() }]),
           ]
           for (const call of await Promise.allSettled(batch)) {
             expect(call.status).toBe('rejected')
@@ -155,8 +159,8 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       await takeOne(store, 'key', policy, 5)
       await server.kill('SIGSTOP')
       const onTheirWay = Promise.allSettled([
-        store.charge([[part('key', policy, 0)]]),
-        store.charge([[part('other', policy)]]),
+        chargeStore(store, [[part('key', policy, 0)]]),
+        chargeStore(store, [[part('other', policy)]]),
       ])
       await new Promise(setImmediate)
       await server.kill('SIGKILL')
@@ -168,9 +172,9 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       await until('the client knows', () => !opened.isReady())
       const refund = { ...part('key', policy), takenAtMs: Date.now() }
       for (const call of [
-        store.charge([[part('key', policy)]]),
-        store.refund([refund]),
-        store.forget(keyedPolicies(policy, 'key')),
+        chargeStore(store, [[part('key', policy)]]),
+        refundStore(store, [refund]),
+        forgetStore(store, keyedPolicies(policy, 'key')),
       ]) {
         expect((await rejection(call)).message).toContain('not connected')
       }

@@ -7,6 +7,7 @@ import { part, remainingOf, takeOne } from '../../../src/testing/conformance/sto
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { connections, VERSIONS } from './clients.js'
 import { dumpAll } from './connect.js'
 import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'
@@ -43,10 +44,10 @@ export function describeLoading(...versions: string[]): void {
   async function expectFailures(store: Store, code: string): Promise<void> {
     const parts = LONG_POLICIES.map(([name, policyOf]) => part(name, policyOf(5)))
     for (const charge of [...parts.map((one) => [one]), parts, [part('held', policy), ...parts]]) {
-      expect(causeOf(await failureOf(store.charge([charge])))).toContain(code)
+      expect(causeOf(await failureOf(chargeStore(store, [charge])))).toContain(code)
     }
     const refund = { ...part('held', policy), takenAtMs: Date.now() }
-    expect(causeOf(await failureOf(store.refund([refund])))).toContain(code)
+    expect(causeOf(await failureOf(refundStore(store, [refund])))).toContain(code)
   }
 
   const isLoading = async () => (await server.cli('INFO', 'persistence')).includes('loading:1')
@@ -90,7 +91,7 @@ export function describeLoading(...versions: string[]): void {
           await startLoading(store)
           await until('the client is connected, not ready', () => client.status === 'connect')
           for (let i = 0; i < 3; i++) {
-            expect((await failureOf(store.charge([[part('held', policy)]]))).message).toContain(
+            expect((await failureOf(chargeStore(store, [[part('held', policy)]]))).message).toContain(
               'not connected',
             )
           }
@@ -104,7 +105,7 @@ export function describeLoading(...versions: string[]): void {
           const { client, store } = open(HASTE)
           await until('the client is connected, not ready', () => client.status === 'connect')
           const waiting = Array.from({ length: 5 }, () =>
-            outcomeOf(store.charge([[part('held', policy)]]), 20_000),
+            outcomeOf(chargeStore(store, [[part('held', policy)]]), 20_000),
           )
           await endLoading()
           const outcomes = await Promise.all(waiting)

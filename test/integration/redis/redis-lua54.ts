@@ -1,16 +1,18 @@
 import * as fc from 'fast-check'
 import {
+  type Block,
   ban,
   concurrency,
   consecutive,
   fixedWindow,
-  type Operation,
+  type KeyedPolicy,
   type Part,
   type Policy,
-  type Refund,
+  type Reward,
   type State,
   type Store,
   slidingWindow,
+  type Take,
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
@@ -18,11 +20,11 @@ import { isBan, longestBanMs } from '../../../src/policies/ban.js'
 import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
 import { applyOperation } from '../../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { renewUnits } from '../../../src/stores/shared/renew-units.js'
 import { decodeState } from '../../../src/stores/shared/state-codec.js'
-import { figures, part } from '../../../src/testing/conformance/store-calls.js'
+import { figures, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
 import { type LuaServer, startLuaServer } from '../../support/lua/lua-server.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { chargeStore, forgetStore, refundStore, renewStore } from '../../support/store-calls.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 const BUCKET = tokenBucket({ capacity: 5, refill: 7, every: '1s' })
@@ -52,15 +54,17 @@ interface Taking {
   readonly cost: number
 }
 
-/** An operation, whose cost is its units, or for how many milliseconds it blocks. */
-interface OperationOf extends Taking {
-  readonly type: Operation['type']
+type Change = Take | Reward | Block
+
+/** A change by hand, whose cost is its units, or for how many milliseconds it blocks. */
+interface ChangeOf extends Taking {
+  readonly type: Change['type']
 }
 
 type Step =
   | { readonly charges: readonly (readonly Taking[])[] }
   | { readonly [change in 'refund' | 'renew']: number }
-  | { readonly operations: readonly OperationOf[] }
+  | { readonly changes: readonly ChangeOf[] }
   | { readonly forget: Taking }
   | { readonly advanceUs: number }
 
@@ -75,9 +79,9 @@ const charge = fc.oneof(
 )
 /** A time up to the longest ban of a policy. */
 const blockMs = ({ cost }: Taking, policy: Policy) => cost % (longestBanMs(policy) + 1)
-const operation: fc.Arbitrary<OperationOf> = fc
-  .tuple(fc.constantFrom<Operation['type']>('take', 'take', 'reward', 'reward', 'block'), taking)
-  .map(([wanted, of]): OperationOf => {
+const change: fc.Arbitrary<ChangeOf> = fc
+  .tuple(fc.constantFrom<Change['type']>('take', 'take', 'reward', 'reward', 'block'), taking)
+  .map(([wanted, of]): ChangeOf => {
     const policy = POLICIES[of.policy] as Policy
     if (policy.kind === 'concurrency') return { ...of, type: 'take', cost: 0 }
     if (wanted !== 'block') return { ...of, type: wanted }
@@ -90,7 +94,7 @@ const steps = fc.array(
     { weight: 2, arbitrary: fc.record({ renew: fc.nat(99) }) as fc.Arbitrary<Step> },
     {
       weight: 3,
-      arbitrary: fc.record({ operations: fc.array(operation, { minLength: 1, maxLength: 4 }) }),
+      arbitrary: fc.record({ changes: fc.array(change, { minLength: 1, maxLength: 4 }) }),
     },
     { weight: 1, arbitrary: fc.record({ forget: taking }) },
     { weight: 4, arbitrary: fc.record({ advanceUs: fc.oneof(fc.nat(400_000), fc.nat(3_000_000)) }) },
@@ -127,15 +131,15 @@ export function describeLua54(traces: number): void {
       const store = redisStore(server.client)
       const costly = part('wrapping', WRAPPING, WRAPPING_COST)
       for (const charge of [[costly], [costly, part('other', FIXED)]]) {
-        expect(await store.charge([charge])).toMatchObject([{ allowed: false }])
+        expect(await chargeStore(store, [charge])).toMatchObject([{ allowed: false }])
         expect(await server.read('wrapping')).toBeUndefined()
       }
     })
 
     test('a key that holds a state of another policy fails, and is left alone', async () => {
       const store = redisStore(server.client)
-      await store.charge([[part('key', CONSECUTIVE, 3)]])
-      await expect(store.charge([[part('key', FIXED)]])).rejects.toThrow('something other than a state')
+      await chargeStore(store, [[part('key', CONSECUTIVE, 3)]])
+      await expect(chargeStore(store, [[part('key', FIXED)]])).rejects.toThrow('something other than a state')
       expect(decodeState(await server.read('key'))).toEqual([3])
     })
   })
@@ -158,10 +162,10 @@ async function follow(
   prefix: string,
 ): Promise<void> {
   const states = new Map<string, { readonly policy: Policy; state: State | undefined }>()
-  const taken: Required<Refund>[] = []
+  const taken: Required<Receipt>[] = []
   const stateOf = (key: string) => states.get(key)?.state
   const withPrefix = (one: Taking): Part => ({ ...partOf(one), key: prefix + partOf(one).key })
-  const put = ({ key, policy }: Part, state: State | undefined) => states.set(key, { policy, state })
+  const put = ({ key, policy }: KeyedPolicy, state: State | undefined) => states.set(key, { policy, state })
   server.nowUs = Math.max(server.nowUs, START_US)
 
   for (const step of trace) {
@@ -169,7 +173,7 @@ async function follow(
     if ('advanceUs' in step) server.nowUs += step.advanceUs
     else if ('charges' in step) {
       const charges = step.charges.map((takings) => takings.map(withPrefix))
-      const verdicts = await store.charge(charges)
+      const verdicts = await chargeStore(store, charges)
       for (const [i, wanted] of charges.entries()) {
         const { verdict, writes } = evaluateCharge(wanted, stateOf, nowMs)
         expect(verdicts[i]).toMatchObject({ allowed: verdict.allowed, parts: verdict.parts.map(figures) })
@@ -178,20 +182,20 @@ async function follow(
         for (const [j, one] of wanted.entries())
           taken.push({ ...one, takenAtMs: nowMs, resetAtMs: nowMs + (verdict.parts[j]?.resetAfterMs ?? 0) })
       }
-    } else if ('operations' in step) {
-      const operations = step.operations.map((one) => {
+    } else if ('changes' in step) {
+      const changes = step.changes.map((one) => {
         const { key, policy, cost } = withPrefix(one)
-        return { type: one.type, key, policy, units: cost, forMs: cost } as Operation
+        return { type: one.type, key, policy, units: cost, forMs: cost } as Change
       })
-      const results = await store.apply?.(operations)
-      for (const [i, each] of operations.entries()) {
+      const outcomes = await store.apply(changes)
+      for (const [i, each] of changes.entries()) {
         const { state, result } = applyOperation(each, stateOf(each.key), nowMs)
-        expect(results?.[i]).toEqual(result)
-        put({ ...each, cost: 0 }, state)
+        expect(outcomes[i]).toEqual(result)
+        put(each, state)
       }
     } else if ('forget' in step) {
       const one = withPrefix(step.forget)
-      await store.forget([one])
+      await forgetStore(store, [one])
       put(one, undefined)
     } else {
       const units = taken[(step.refund ?? step.renew) % Math.max(1, taken.length)]
@@ -199,11 +203,11 @@ async function follow(
       const { key, policy, cost, takenAtMs, resetAtMs } = units
       const state = stateOf(key)
       if (step.refund !== undefined) {
-        await store.refund([units])
+        await refundStore(store, [units])
         put(units, state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs))
       } else if (policy.renew !== undefined && cost > 0) {
-        const renewed = renewUnits(units, state, nowMs)
-        expect(await store.renew?.(units)).toBe(renewed.resetAtMs)
+        const renewed = applyOperation({ ...units, type: 'renew' }, state, nowMs)
+        expect({ type: 'renew', resetAtMs: await renewStore(store, units) }).toEqual(renewed.result)
         put(units, renewed.state)
       }
     }

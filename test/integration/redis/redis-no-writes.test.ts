@@ -4,6 +4,7 @@ import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { connect, dumpAll } from './connect.js'
 import { ALL_DRIVERS, openedStore } from './drivers.js'
 import { failureOf } from './outcomes.js'
@@ -45,15 +46,15 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       async (_, policyOf) => {
         const policy: Policy = policyOf(5)
         const store = opened.makeStore()
-        await store.charge([[part('limited', policy, 5)], [part('held', policy, 2)]])
+        await chargeStore(store, [[part('limited', policy, 5)], [part('held', policy, 2)]])
         const before = await dumpAll(client)
         await begin()
-        const newcomers = ['a', 'b'].map((key) => store.charge([[part(key, policy)]]))
-        const limited = store.charge([[part('limited', policy)]])
-        const both = store.charge([[part('new', policy), part('limited', policy)]])
-        const peek = store.charge([[part('held', policy, 0)]])
-        const held = ['held', 'held'].map((key) => store.charge([[part(key, policy, 2)]]))
-        const tooMuch = store.charge([[part('held', policy, 4)]])
+        const newcomers = ['a', 'b'].map((key) => chargeStore(store, [[part(key, policy)]]))
+        const limited = chargeStore(store, [[part('limited', policy)]])
+        const both = chargeStore(store, [[part('new', policy), part('limited', policy)]])
+        const peek = chargeStore(store, [[part('held', policy, 0)]])
+        const held = ['held', 'held'].map((key) => chargeStore(store, [[part(key, policy, 2)]]))
+        const tooMuch = chargeStore(store, [[part('held', policy, 4)]])
         for (const call of [...newcomers, ...held]) {
           expect(await failureOf(call)).toMatchObject({ cause: { message: expect.stringContaining(code) } })
         }
@@ -61,7 +62,7 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
         expect(await both).toMatchObject([{ allowed: false, parts: [{ remaining: 5 }, { remaining: 0 }] }])
         expect(await peek).toMatchObject([{ allowed: true, parts: [{ remaining: 3 }] }])
         expect(await tooMuch).toMatchObject([{ allowed: false, parts: [{ remaining: 3 }] }])
-        await failureOf(store.refund([{ ...part('held', policy), takenAtMs: Date.now() }]))
+        await failureOf(refundStore(store, [{ ...part('held', policy), takenAtMs: Date.now() }]))
         expect(await dumpAll(client)).toEqual(before)
         await end()
         expect(await remainingOf(store, policy, ['held', 'a', 'new'])).toEqual([3, 5, 5])

@@ -5,6 +5,7 @@ import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { breakWhileWaiting } from './break-while-waiting.js'
 import { type Client, connections, VERSIONS } from './clients.js'
 import { failureOf, outcomeOf } from './outcomes.js'
@@ -39,7 +40,7 @@ export function describeReconnecting(...versions: string[]): void {
         for (let round = 0; round < 3; round++) {
           const lost: ReturnType<typeof failureOf>[] = []
           await breakWhileWaiting(server, String(await client.client('ID')), () => {
-            for (let i = 0; i < 5; i++) lost.push(failureOf(store.charge([[part('key', policy)]])))
+            for (let i = 0; i < 5; i++) lost.push(failureOf(chargeStore(store, [[part('key', policy)]])))
           })
           await Promise.all(lost)
           await isReady(client)
@@ -52,13 +53,13 @@ export function describeReconnecting(...versions: string[]): void {
         await takeOne(store, 'key', policy, 2)
         const lost: ReturnType<typeof failureOf>[] = []
         await breakWhileWaiting(server, String(await client.client('ID')), () => {
-          lost.push(failureOf(store.refund([{ ...part('key', policy), takenAtMs: Date.now() }])))
-          lost.push(failureOf(store.forget(keyedPolicies(policy, 'key'))))
+          lost.push(failureOf(refundStore(store, [{ ...part('key', policy), takenAtMs: Date.now() }])))
+          lost.push(failureOf(forgetStore(store, keyedPolicies(policy, 'key'))))
         })
         await Promise.all(lost)
         await isReady(client)
         expect(await takenOf(store)).toBe(2)
-        await store.forget(keyedPolicies(policy, 'key'))
+        await forgetStore(store, keyedPolicies(policy, 'key'))
         expect(await takenOf(store)).toBe(0)
       })
 
@@ -68,7 +69,7 @@ export function describeReconnecting(...versions: string[]): void {
         let isOver = false
         const callers = Array.from({ length: 20 }, async () => {
           while (!isOver) {
-            const { verdict, error } = await outcomeOf(store.charge([[part('key', policy)]]), 2000)
+            const { verdict, error } = await outcomeOf(chargeStore(store, [[part('key', policy)]]), 2000)
             if (verdict === undefined) expect({ error }).toMatchObject({ error: { name: 'StoreError' } })
             const isRefused = String(error).includes('not connected')
             ends[verdict ? 'allowed' : isRefused ? 'refused' : 'unknown']++

@@ -7,6 +7,7 @@ import {
   part,
   remainingOf,
 } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { describeConformance } from './conformance.js'
 import { DRIVERS } from './drivers.js'
 import { useRedis } from './use-redis.js'
@@ -34,7 +35,7 @@ describe('redisStore', () => {
     async (_, policyOf) => {
       const store = redisStore(redis.client)
       const policy = policyOf(3000)
-      const calls = Array.from({ length: 5000 }, () => store.charge([[part('hot', policy)]]))
+      const calls = Array.from({ length: 5000 }, () => chargeStore(store, [[part('hot', policy)]]))
       expect(allowedCount((await Promise.all(calls)).flat())).toBe(3000)
       expect(await remainingOf(store, policy, ['hot'])).toEqual([0])
     },
@@ -44,11 +45,17 @@ describe('redisStore', () => {
     const store = redisStore(redis.client)
     const policy = fixedWindow({ limit: 5, window: LONG })
     const keys = Array.from({ length: 10_000 }, (_, i) => `key-${i}`)
-    const verdicts = await store.charge(keys.map((key) => [part(key, policy, 3)]))
+    const verdicts = await chargeStore(
+      store,
+      keys.map((key) => [part(key, policy, 3)]),
+    )
     expect(verdicts.filter(({ parts }) => parts[0]?.remaining !== 2)).toEqual([])
-    await store.refund(keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })))
+    await refundStore(
+      store,
+      keys.map((key, i) => ({ ...part(key, policy), takenAtMs: verdicts[i]?.atMs ?? 0 })),
+    )
     expect(new Set(await remainingOf(store, policy, keys))).toEqual(new Set([3]))
-    await store.forget(keyedPolicies(policy, ...keys))
+    await forgetStore(store, keyedPolicies(policy, ...keys))
     expect(await redis.client.dbsize()).toBe(0)
   })
 
@@ -58,14 +65,14 @@ describe('redisStore', () => {
     const charges = Array.from({ length: 300 }, (_, i) =>
       Array.from({ length: 40 }, (_each, j) => part(`key-${i}-${j}`, policy)),
     )
-    expect(allowedCount(await store.charge(charges))).toBe(300)
+    expect(allowedCount(await chargeStore(store, charges))).toBe(300)
     expect(await redis.client.dbsize()).toBe(12_000)
   })
 
   test('writes nothing for denials and peeks', async () => {
     const store = redisStore(redis.client)
     const policy = tokenBucket({ capacity: 3, refill: 3, every: LONG })
-    await store.charge([
+    await chargeStore(store, [
       [part('new', policy, 0)],
       [part('new', policy, 4)],
       [part('a', policy), part('b', policy, 4)],

@@ -16,6 +16,7 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { findOrInstall, INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { connect } from './connect.js'
 import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'
 import { failureOf } from './outcomes.js'
@@ -94,14 +95,14 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     const store = redisStore(encrypted)
     const plain = redisStore(open(await connect(server.url)))
     const calls = Array.from({ length: 100 }, (_each, i) => {
-      return (i % 2 === 0 ? store : plain).charge([[part('key', policy)]])
+      return chargeStore(i % 2 === 0 ? store : plain, [[part('key', policy)]])
     })
     const verdicts = (await Promise.all(calls)).flat()
     expect(allowedCount(verdicts)).toBe(5)
     expect(encrypted.stream).toMatchObject({ encrypted: true, authorized: true })
-    await store.refund([{ ...part('key', policy, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }])
+    await refundStore(store, [{ ...part('key', policy, 2), takenAtMs: verdicts[0]?.atMs ?? 0 }])
     expect(await remainingOf(plain, policy, ['key'])).toEqual([2])
-    await store.forget(keyedPolicies(policy, 'key'))
+    await forgetStore(store, keyedPolicies(policy, 'key'))
     expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
   })
 
@@ -112,8 +113,8 @@ describe.each(MAKERS)('over TLS with a client of %s', (_, make) => {
     const tls = tlsOf(await trustedTls())
     const client = open(make({ tls, retryStrategy: () => null }))
     const store = redisStore(client)
-    await failureOf(store.charge([[part('key', policy)]]))
-    expect((await failureOf(store.charge([[part('key', policy)]]))).message).toContain('not connected')
+    await failureOf(chargeStore(store, [[part('key', policy)]]))
+    expect((await failureOf(chargeStore(store, [[part('key', policy)]]))).message).toContain('not connected')
     expect(await server.cli('DBSIZE')).toBe('0')
   })
 })
@@ -127,10 +128,10 @@ describe.each(NODE_REDIS)('over TLS with a client of %s', (_, make) => {
     await client.connect()
     const plain = redisStore(open(await connect(server.url)))
     const calls = Array.from({ length: 100 }, (_each, i) =>
-      (i % 2 === 0 ? store : plain).charge([[part('key', policy)]]),
+      chargeStore(i % 2 === 0 ? store : plain, [[part('key', policy)]]),
     )
     expect(allowedCount((await Promise.all(calls)).flat())).toBe(5)
-    await store.forget(keyedPolicies(policy, 'key'))
+    await forgetStore(store, keyedPolicies(policy, 'key'))
     expect(await remainingOf(plain, policy, ['key'])).toEqual([5])
   })
 
@@ -138,9 +139,9 @@ describe.each(NODE_REDIS)('over TLS with a client of %s', (_, make) => {
     const { cert, key } = await trustedTls()
     const { client, store } = create({ socket: { tls: true, cert, key, reconnectStrategy: false } })
     const connecting = client.connect().catch((error: Error) => error.message)
-    await failureOf(store.charge([[part('key', policy)]]))
+    await failureOf(chargeStore(store, [[part('key', policy)]]))
     expect(await connecting).toContain('self-signed certificate')
-    expect((await failureOf(store.charge([[part('key', policy)]]))).message).toContain('not connected')
+    expect((await failureOf(chargeStore(store, [[part('key', policy)]]))).message).toContain('not connected')
     expect(await server.cli('DBSIZE')).toBe('0')
   })
 })

@@ -12,6 +12,7 @@ import {
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { connect, serverTimeMs } from './connect.js'
 import { atRest, stateOf } from './rest.js'
 
@@ -91,7 +92,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
     for (const cost of costs) receipts.push(await receiptOf(store, 'key', policy, cost))
     for (const receipt of receipts.toReversed()) {
       expect(await client.exists('key')).toBe(1)
-      await store.refund([receipt])
+      await refundStore(store, [receipt])
     }
     expect(await client.exists('key')).toBe(0)
   })
@@ -99,7 +100,7 @@ describe.each(NAMED)('a key of %s', (_, policy) => {
   test('expires no later than before, and no earlier than it must, when a part is refunded', async () => {
     const receipt = await receiptOf(store, 'key', policy, policy.limit)
     const before = await client.pexpiretime('key')
-    await store.refund([{ ...receipt, cost: 1 }])
+    await refundStore(store, [{ ...receipt, cost: 1 }])
     const after = await client.pexpiretime('key')
     const { atMs, parts } = await chargeOne(store, part('key', policy, 0))
     expect(after).toBeLessThanOrEqual(before)
@@ -111,10 +112,10 @@ test('a key of a consecutive policy never expires, and is gone when all is refun
   const policy = consecutive({ limit: 3 })
   const receipt = await receiptOf(store, 'key', policy, 2)
   expect(await client.pexpiretime('key')).toBe(-1)
-  await store.refund([{ ...receipt, cost: 1 }])
+  await refundStore(store, [{ ...receipt, cost: 1 }])
   expect(await client.pexpiretime('key')).toBe(-1)
   await takeOne(store, 'key', policy)
-  await store.refund([receipt])
+  await refundStore(store, [receipt])
   expect(await client.exists('key')).toBe(0)
 })
 
@@ -201,7 +202,10 @@ describe('short-lived keys', () => {
   test('are removed from memory without being read', async () => {
     const policy = tokenBucket({ capacity: 5, refill: 5, every: 200 })
     const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
-    await store.charge(keys.map((key) => [part(key, policy, 5)]))
+    await chargeStore(
+      store,
+      keys.map((key) => [part(key, policy, 5)]),
+    )
     await until('Redis has removed them', async () => (await client.dbsize()) === 0)
   })
 })

@@ -6,6 +6,7 @@ import { part, takeOne } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisSentinel, startRedisSentinel } from '../../support/servers/redis-sentinel.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { connect } from './connect.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 import { atRest } from './rest.js'
@@ -64,7 +65,7 @@ export function describeFailover(driver: keyof typeof SENTINEL_DRIVERS): void {
       })
 
       async function charge(tally: Tally, key: string, policy: typeof LIMITED): Promise<void> {
-        const { verdict, error, tookMs } = await outcomeOf(store.charge([[part(key, policy)]]), 3000)
+        const { verdict, error, tookMs } = await outcomeOf(chargeStore(store, [[part(key, policy)]]), 3000)
         load.longestMs = Math.max(load.longestMs, tookMs)
         if (verdict === undefined) load.failedLast = performance.now()
         if (verdict?.allowed) tally[isLost ? 'after' : 'before']++
@@ -93,20 +94,23 @@ export function describeFailover(driver: keyof typeof SENTINEL_DRIVERS): void {
       const { master } = group
       await takeOne(store, 'broken', USED_UP)
       await master.cli('CLIENT', 'PAUSE', 10_000, 'WRITE')
-      const lost = failureOf(store.charge([[part('broken', USED_UP)]]))
+      const lost = failureOf(chargeStore(store, [[part('broken', USED_UP)]]))
       await until('the master holds it back', async () =>
         /blocked_clients:[1-9]/.test(await master.cli('INFO', 'clients')),
       )
       await master.cli('CLIENT', 'KILL', 'TYPE', 'normal')
       expect((await lost).message).toContain('the connection was lost')
       await master.cli('CLIENT', 'UNPAUSE')
-      const peek = () => outcomeOf(store.charge([[part('broken', USED_UP, 0)]]))
+      const peek = () => outcomeOf(chargeStore(store, [[part('broken', USED_UP, 0)]]))
       await until('charges work again', async () => (await peek()).verdict !== undefined)
       expect((await peek()).verdict?.parts).toMatchObject([{ remaining: USED_UP.limit - 1 }])
     })
 
     test('when the master is killed under load, charges fail soon, work again by themselves, and none counts twice', async () => {
-      const used = await store.charge(Array.from({ length: 101 }, () => [part('used-up', USED_UP)]))
+      const used = await chargeStore(
+        store,
+        Array.from({ length: 101 }, () => [part('used-up', USED_UP)]),
+      )
       expect(used.filter(({ allowed }) => allowed)).toHaveLength(100)
       await until('the replica knows', async () => (await heldBy(replica, 'used-up')) === 100)
 
@@ -159,7 +163,10 @@ export function describeFailover(driver: keyof typeof SENTINEL_DRIVERS): void {
       'after a failover, the new master decides as the old one did: %s',
       async (name, policyOf) => {
         const policy = policyOf(3)
-        const verdicts = await store.charge(Array.from({ length: 5 }, () => [part(name, policy)]))
+        const verdicts = await chargeStore(
+          store,
+          Array.from({ length: 5 }, () => [part(name, policy)]),
+        )
         expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false])
       },
     )

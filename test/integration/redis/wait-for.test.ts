@@ -10,9 +10,9 @@ function limiterOf(name: string, policy: Policy) {
   const store = redisStore(redis.client)
   const counting: Store = {
     ...store,
-    charge(batch) {
-      charges += batch.length
-      return store.charge(batch)
+    apply(operations, settle) {
+      charges += operations.filter(({ type }) => type === 'charge').length
+      return store.apply(operations, settle)
     },
   }
   const limiter = createLimiter({ name, policy, key: (id: string) => id, store: counting, timeoutMs: 5000 })

@@ -1,6 +1,7 @@
 import { consecutive, type MaybePromise, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import type { Kind } from './database-kind.js'
 
@@ -8,12 +9,12 @@ const policy = consecutive({ limit: 5 })
 
 /** Each kind of call of a store. */
 export const CALLS: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
-  ['a single charge', (store) => store.charge([[part('a', policy)]])],
-  ['charges in one batch', (store) => store.charge([[part('a', policy)], [part('b', policy)]])],
-  ['a charge of two parts', (store) => store.charge([[part('a', policy), part('b', policy)]])],
-  ['a peek', (store) => store.charge([[part('a', policy, 0)]])],
-  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['forgetting', (store) => store.forget(keyedPolicies(policy, 'a'))],
+  ['a single charge', (store) => chargeStore(store, [[part('a', policy)]])],
+  ['charges in one batch', (store) => chargeStore(store, [[part('a', policy)], [part('b', policy)]])],
+  ['a charge of two parts', (store) => chargeStore(store, [[part('a', policy), part('b', policy)]])],
+  ['a peek', (store) => chargeStore(store, [[part('a', policy, 0)]])],
+  ['a refund', (store) => refundStore(store, [{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['forgetting', (store) => forgetStore(store, keyedPolicies(policy, 'a'))],
 ]
 
 /** Those that write to the table whatever it holds. */

@@ -1,6 +1,7 @@
 import type { Policy, Store, Verdict } from 'headgate'
 import { LONG_POLICIES, SHORT_KINDS } from '../../../src/testing/conformance/sample-policies.js'
 import { expectFigures, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { AWKWARD_KEYS } from './awkward-keys.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(1000))
@@ -20,18 +21,22 @@ export async function expectKeptApart(
   const parts = keys.map((key, i) => part(key, policyOf(i), costOf(i)))
   const left = async () => {
     const looks = parts.map((each) => [{ ...each, cost: 0 }])
-    const [own, foreign] = await Promise.all([store.charge(looks), others.charge(looks)])
+    const [own, foreign] = await Promise.all([chargeStore(store, looks), chargeStore(others, looks)])
     const remaining = (verdicts: readonly Verdict[]) => verdicts.map((verdict) => verdict.parts[0]?.remaining)
     expect(remaining(own)).toEqual(remaining(foreign))
     return remaining(own)
   }
-  const verdicts = await store.charge(parts.map((each) => [each]))
+  const verdicts = await chargeStore(
+    store,
+    parts.map((each) => [each]),
+  )
   expect(verdicts.every(({ allowed }) => allowed)).toBe(true)
   expect(await left()).toEqual(keys.map((_key, i) => 1000 - costOf(i)))
   // One by one, so that each is a single charge.
-  for (const each of parts) await store.charge([[{ ...each, cost: 1 }]])
+  for (const each of parts) await chargeStore(store, [[{ ...each, cost: 1 }]])
   expect(await left()).toEqual(keys.map((_key, i) => 999 - costOf(i)))
-  await store.refund(
+  await refundStore(
+    store,
     parts.flatMap((each, i) => {
       const takenAtMs = verdicts[i]?.atMs ?? Number.NaN
       const resetAtMs = takenAtMs + (verdicts[i]?.parts[0]?.resetAfterMs ?? Number.NaN)
@@ -39,7 +44,10 @@ export async function expectKeptApart(
     }),
   )
   expect(await left()).toEqual(keys.map((_key, i) => 999 - (i % 2 === 0 ? 0 : costOf(i))))
-  await store.forget(keys.flatMap((key, i) => (i % 3 === 0 ? keyedPolicies(policyOf(i), key) : [])))
+  await forgetStore(
+    store,
+    keys.flatMap((key, i) => (i % 3 === 0 ? keyedPolicies(policyOf(i), key) : [])),
+  )
   expect(await left()).toEqual(
     keys.map((_key, i) => (i % 3 === 0 ? 1000 : 999 - (i % 2 === 0 ? 0 : costOf(i)))),
   )
@@ -54,16 +62,17 @@ export const SAMPLES = [...LONG_POLICIES, ...SHORT_KINDS]
 export async function expectWholeFigures(store: Store, samples = SAMPLES): Promise<void> {
   const inBatches: Store = {
     ...store,
-    async charge(charges) {
+    async apply(operations) {
       const [policy] = POLICIES as [Policy]
-      const verdicts = await store.charge([...charges, [part('another', policy, 0)]])
-      return verdicts.slice(0, -1)
+      const peek = { type: 'charge', parts: [part('another', policy, 0)] } as const
+      const outcomes = await store.apply([...operations, peek])
+      return outcomes.slice(0, -1)
     },
   }
   for (const one of [store, inBatches]) {
     for (const [, policyOf] of samples) {
       const policy = policyOf(7)
-      await store.forget(keyedPolicies(policy, 'key'))
+      await forgetStore(store, keyedPolicies(policy, 'key'))
       await expectFigures(one, policy, [0, 2, 1, 8, 0, 4, 1, 0])
     }
   }

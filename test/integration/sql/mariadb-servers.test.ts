@@ -1,5 +1,6 @@
 import { consecutive } from 'headgate'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { CALLS, failureOf } from './failures.js'
 import { mariadb } from './mariadb-kind.js'
 import { setUpDatabase } from './set-up-database.js'
@@ -54,8 +55,12 @@ describe('where the server rejects writes behind an old snapshot', () => {
         pools.map(async (pool) => {
           const store = pool.makeStore({ table })
           for (let i = 0; i < ROUNDS; i++) {
-            for (const key of KEYS) expect(allowedCount(await store.charge([[part(key, policy)]]))).toBe(1)
-            const together = await store.charge(KEYS.map((key) => [part(key, policy)]))
+            for (const key of KEYS)
+              expect(allowedCount(await chargeStore(store, [[part(key, policy)]]))).toBe(1)
+            const together = await chargeStore(
+              store,
+              KEYS.map((key) => [part(key, policy)]),
+            )
             expect(allowedCount(together)).toBe(KEYS.length)
           }
         }),
@@ -78,7 +83,10 @@ describe('where autocommit is off, and a transaction was left open', () => {
     }
     for (const session of sessions) session.release()
     const others = database.open()
-    await others.makeStore({ table }).charge(KEYS.map((key) => [part(key, policy)]))
+    await chargeStore(
+      others.makeStore({ table }),
+      KEYS.map((key) => [part(key, policy)]),
+    )
     await call(pool.makeStore({ table }))
     const seen = `SELECT * FROM ${table} ORDER BY \`key\``
     const rows = await others.run(`${seen} FOR UPDATE`) // nobody holds one
@@ -91,7 +99,7 @@ describe('where autocommit is off, and a transaction was left open', () => {
     const { store, pool, table } = await database.makeStore({ size: 1, settings: ['autocommit=0'] })
     for (let i = 1; i <= 5; i++) {
       await pool.run(`SELECT count(*) FROM ${table}`)
-      expect(allowedCount(await store.charge([[part('a', policy)], [part('b', policy)]]))).toBe(2)
+      expect(allowedCount(await chargeStore(store, [[part('a', policy)], [part('b', policy)]]))).toBe(2)
       const left = await remainingOf(database.open({ size: 1 }).makeStore({ table }), policy, ['a', 'b'])
       expect(left).toEqual([policy.limit - i, policy.limit - i])
     }

@@ -1,5 +1,6 @@
 import { consecutive } from 'headgate'
 import { allowedCount, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { mariadb } from './mariadb-kind.js'
 import { insertRows, setUpDatabase } from './set-up-database.js'
 
@@ -69,8 +70,8 @@ describe('in a small table, which MariaDB prefers to scan', () => {
     const keys = [...LIVING, ...EXPIRED].flatMap((name) => [10, 11, 12, 13, 14].map((i) => `${name}:${i}`))
     const charges = keys.map((key) => [part(key, policy)])
     const verdicts = await whileHeld(table, ALL_HELD, async () => {
-      await store.forget(keyedPolicies(policy, ...keys))
-      return store.charge(charges)
+      await forgetStore(store, keyedPolicies(policy, ...keys))
+      return chargeStore(store, charges)
     })
     expect(allowedCount(verdicts)).toBe(keys.length)
   })

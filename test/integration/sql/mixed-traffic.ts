@@ -1,6 +1,7 @@
-import type { Charge, Policy, Refund, Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import { part } from '../../../src/testing/conformance/store-calls.js'
+import { type Parts, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 
 /** What one process is to do. */
 export interface MixedOrder {
@@ -51,7 +52,7 @@ export async function runMixed(
   const counts = { allowed: 0, denied: 0, refunds: 0, forgets: 0 }
   const errors: Record<string, number> = {}
   const taken: Taken = {}
-  const receipts: Refund[] = []
+  const receipts: Receipt[] = []
   const random = numbers(process + 1)
   const below = (n: number) => Math.floor(random() * n)
   let begun = 0
@@ -66,7 +67,7 @@ export async function runMixed(
     return `${policy}:new:${process}:${begun}`
   }
 
-  function anyCharge(): Charge {
+  function anyCharge(): Parts {
     const parts = random() < 0.6 ? 1 : 2 + below(MOST_PARTS - 1)
     return Array.from({ length: parts }, () => {
       const key = anyKey()
@@ -76,7 +77,7 @@ export async function runMixed(
 
   async function charge(): Promise<void> {
     const wanted = anyCharge()
-    const [verdict] = await store.charge([wanted])
+    const [verdict] = await chargeStore(store, [wanted])
     counts[verdict?.allowed ? 'allowed' : 'denied']++
     if (!verdict?.allowed) return
     wanted.forEach((one, i) => {
@@ -86,8 +87,8 @@ export async function runMixed(
     })
   }
 
-  async function giveBack(receipt: Refund): Promise<void> {
-    await store.refund([receipt])
+  async function giveBack(receipt: Receipt): Promise<void> {
+    await refundStore(store, [receipt])
     counts.refunds++
     taken[receipt.key] = (taken[receipt.key] ?? 0) - receipt.cost
   }
@@ -98,7 +99,7 @@ export async function runMixed(
     if (receipt !== undefined) await giveBack(receipt)
     if (dice > 0.98) {
       const key = `${below(LONG_POLICIES.length)}:forgotten:${below(HOT)}`
-      await store.forget([{ key, policy: policyOf(key) }])
+      await forgetStore(store, [{ key, policy: policyOf(key) }])
       counts.forgets++
     }
     await charge()

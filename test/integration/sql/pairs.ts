@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, StoreError } from 'headgate'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Opened } from './open-in-child.js'
 
 /** A message to a process: charge pairs of keys for so long, or show that the pool is whole. */
@@ -36,7 +37,7 @@ export async function chargePairs(
   async function charge(pair: number): Promise<void> {
     const charge = keysOfPair(pair).map((key) => ({ key, policy: PAIR_POLICY, cost: 1 }))
     try {
-      await store.charge([charge])
+      await chargeStore(store, [charge])
       allowed[pair] = (allowed[pair] ?? 0) + 1
     } catch (error) {
       if (!(error instanceof StoreError)) throw error

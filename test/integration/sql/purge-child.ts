@@ -1,4 +1,5 @@
 import { consecutive } from 'headgate'
+import { chargeStore } from '../../support/store-calls.js'
 import { openInChild } from './open-in-child.js'
 
 /**
@@ -8,7 +9,7 @@ import { openInChild } from './open-in-child.js'
 async function main(): Promise<void> {
   Math.random = () => 0 // a purge begins at once
   const { pool, store } = openInChild()
-  const [verdict] = await store.charge([[{ key: 'a', policy: consecutive({ limit: 5 }), cost: 1 }]])
+  const [verdict] = await chargeStore(store, [[{ key: 'a', policy: consecutive({ limit: 5 }), cost: 1 }]])
   await pool.end({ closing: [] })
   process.stdout.write(`${verdict?.allowed}\n`)
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Charge, tokenBucket, type Verdict } from 'headgate'
+import { tokenBucket, type Verdict } from 'headgate'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { UserPool } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
@@ -12,7 +14,7 @@ const policy = tokenBucket({ capacity: 100, refill: 100, every: FULL_MS })
 /** The state of a bucket that is empty at a time. */
 const emptyAt = (atMs: number) => [Math.ceil(atMs) + FULL_MS]
 
-const CHARGES: readonly (readonly [string, readonly Charge[]])[] = [
+const CHARGES: readonly (readonly [string, readonly Parts[]])[] = [
   ['a single charge', [[part('key', policy)]]],
   ['a charge of two parts', [[part('key', policy), part('other', policy)]]],
   ['charges in one batch', [[part('key', policy)], [part('other', policy)]]],
@@ -22,11 +24,11 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   const database = setUpDatabase(kind)
 
   /** Has charges wait for a row from which another process takes a whole bucket; returns when that was. */
-  async function chargeWhileAnotherTakesAll(pool: UserPool, table: string, charges: readonly Charge[]) {
+  async function chargeWhileAnotherTakesAll(pool: UserPool, table: string, charges: readonly Parts[]) {
     const session = await pool.take()
     await session.run('START TRANSACTION')
     await session.run(`SELECT 1 FROM ${table} WHERE ${kind.quote('key')} = 'key' FOR UPDATE`)
-    const waiting = Promise.resolve(pool.makeStore({ table }).charge(charges))
+    const waiting = Promise.resolve(chargeStore(pool.makeStore({ table }), charges))
     await pause(HELD_MS)
     const { atMs } = await chargeOne(pool.makeStore({ table }), part('clock', policy, 0))
     const empty = kind.literal(emptyAt(atMs))
@@ -37,9 +39,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   }
 
   /** What came of charges that waited, of the other's, and of a look afterwards. */
-  async function wait(charges: readonly Charge[]) {
+  async function wait(charges: readonly Parts[]) {
     const { store, pool, table } = await database.makeStore()
-    await store.charge([[part('key', policy)], [part('other', policy)]])
+    await chargeStore(store, [[part('key', policy)], [part('other', policy)]])
     const waited = await chargeWhileAnotherTakesAll(pool, table, charges)
     return { ...waited, after: await chargeOne(store, part('key', policy, 0)) }
   }

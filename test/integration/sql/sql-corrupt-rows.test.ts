@@ -5,9 +5,11 @@ import {
   allowedCount,
   chargeOne,
   keyedPolicies,
+  type Parts,
   part,
   remainingOf,
 } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { failureOf } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
@@ -28,8 +30,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await pool.run(`INSERT INTO ${table} VALUES ('${key}', ${state}, 4000000000)`)
   }
 
-  async function expectCorruptRow(store: SqlStore, ...call: Parameters<SqlStore['charge']>): Promise<void> {
-    const { message } = await failureOf(kind, store.charge(...call))
+  async function expectCorruptRow(store: SqlStore, charges: readonly Parts[]): Promise<void> {
+    const { message } = await failureOf(kind, chargeStore(store, charges))
     expect(message).toContain('a row holds something other than a state. Give the store a table that')
   }
 
@@ -78,8 +80,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     })
 
     test('is gone when its key is forgotten', async () => {
-      await store.forget(keyedPolicies(anyPolicy, 'bad'))
-      expect(allowedCount(await store.charge([[part('bad', anyPolicy)]]))).toBe(1)
+      await forgetStore(store, keyedPolicies(anyPolicy, 'bad'))
+      expect(allowedCount(await chargeStore(store, [[part('bad', anyPolicy)]]))).toBe(1)
       expect(await remainingOf(store, anyPolicy, ['bad'])).toEqual([LIMIT - 1])
     })
   })

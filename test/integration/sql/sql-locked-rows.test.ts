@@ -3,6 +3,7 @@ import { consecutive, type MaybePromise, type Verdict } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { failureOf } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
@@ -19,9 +20,9 @@ const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
 type Charging = (store: SqlStore, key: string) => MaybePromise<readonly Verdict[]>
 
 const CHARGINGS: readonly (readonly [string, Charging])[] = [
-  ['a single charge', (store, key) => store.charge([[part(key, policy)]])],
-  ['a charge of two parts', (store, key) => store.charge([[part(key, policy), part('free', policy)]])],
-  ['charges in one batch', (store, key) => store.charge([[part(key, policy)], [part('free', policy)]])],
+  ['a single charge', (store, key) => chargeStore(store, [[part(key, policy)]])],
+  ['a charge of two parts', (store, key) => chargeStore(store, [[part(key, policy), part('free', policy)]])],
+  ['charges in one batch', (store, key) => chargeStore(store, [[part(key, policy)], [part('free', policy)]])],
 ]
 
 /** Each has a table of its own, and most of them only wait: so they do it all together. */
@@ -44,7 +45,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   async function waits(charge: Charging): Promise<void> {
     const { store, table } = await database.makeStore()
-    await store.charge([[part('locked', policy)]])
+    await chargeStore(store, [[part('locked', policy)]])
     let isDecided = false
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
@@ -61,7 +62,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   async function waitsLonger(charge: Charging): Promise<void> {
     const { store, table } = await database.makeStore({ settings: [IMPATIENT[kind.name]] })
-    await store.charge([[part('locked', policy)]])
+    await chargeStore(store, [[part('locked', policy)]])
     let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
       waiting = Promise.resolve(charge(store, 'locked'))
@@ -76,21 +77,21 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   async function failsAsAWhole(): Promise<void> {
     const { store, pool, table } = await database.makeStore()
     const others = database.open({ size: 1 }).makeStore({ table })
-    await store.charge([[part('a free one', policy), part('locked', policy)]])
+    await chargeStore(store, [[part('a free one', policy), part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       const charge = [part('a free one', policy), part('locked', policy)]
-      expect((await failureOf(kind, store.charge([charge]))).message).toMatch(/lock/i)
+      expect((await failureOf(kind, chargeStore(store, [charge]))).message).toMatch(/lock/i)
       expect(await remainingOf(others, policy, ['a free one'])).toEqual([99])
-      expect(allowedCount(await others.charge([[part('a free one', policy)]]))).toBe(1)
+      expect(allowedCount(await chargeStore(others, [[part('a free one', policy)]]))).toBe(1)
     })
     expect(await remainingOf(pool.makeStore({ table }), policy, ['a free one', 'locked'])).toEqual([98, 99])
   }
 
   async function failsAlone(): Promise<void> {
     const { store, table } = await database.makeStore()
-    await store.charge([[part('locked', policy)]])
+    await chargeStore(store, [[part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
-      await failureOf(kind, store.charge([[part('locked', policy)]]))
+      await failureOf(kind, chargeStore(store, [[part('locked', policy)]]))
     })
     await pause(200)
     const [left] = await remainingOf(store, policy, ['locked'])
@@ -99,11 +100,11 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   async function leavesConnections(): Promise<void> {
     const { store, pool, table } = await database.makeStore({ size: 5 })
-    await store.charge([[part('locked', policy)]])
+    await chargeStore(store, [[part('locked', policy)]])
     const waiting: Promise<unknown>[] = []
     await whileLocked(table, 'locked', async () => {
       for (let i = 0; i < 50; i++) {
-        waiting.push(Promise.resolve(store.charge([[part('locked', policy)]])))
+        waiting.push(Promise.resolve(chargeStore(store, [[part('locked', policy)]])))
         await pause(10)
       }
       await expect(pool.run('SELECT 1')).resolves.toHaveLength(1)
@@ -134,7 +135,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 async function chargeOthers(store: SqlStore): Promise<void> {
   await pause(60)
   for (let i = 0; i < 5; i++) {
-    const verdicts = await store.charge([[part(`other:${i}`, policy)]])
+    const verdicts = await chargeStore(store, [[part(`other:${i}`, policy)]])
     expect(allowedCount(verdicts)).toBe(1)
   }
 }

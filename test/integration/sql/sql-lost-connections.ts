@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
+import { forgetStore } from '../../support/store-calls.js'
 import { type Children, childrenOf } from './children.js'
 import type { Kind } from './database-kind.js'
 import { keysOfPair, PAIR_POLICY, type PairCounts } from './pairs.js'
@@ -106,7 +107,8 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
         expect(taken).toBeLessThanOrEqual(sum('allowed') + sum('failed'))
         expect(sum('allowed')).toBeGreaterThan(0)
       }
-      await store.forget(
+      await forgetStore(
+        store,
         Array.from({ length: PAIRS }, (_, pair) => keysOfPair(pair))
           .flat()
           .map((key) => ({ key, policy: PAIR_POLICY })),

@@ -1,6 +1,7 @@
 import { consecutive, type MaybePromise, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
 const LIMIT = 100
@@ -9,11 +10,11 @@ const pair = [part('a', policy), part('b', policy)]
 
 /** Each way in which a store writes. */
 const WRITES: readonly (readonly [string, (store: SqlStore) => MaybePromise<unknown>])[] = [
-  ['a single charge', (store) => store.charge([[part('a', policy)]])],
-  ['a single charge of a new key', (store) => store.charge([[part('new', policy)]])],
-  ['a charge of two parts', (store) => store.charge([pair])],
-  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['a forget', (store) => store.forget(keyedPolicies(policy, 'a', 'b'))],
+  ['a single charge', (store) => chargeStore(store, [[part('a', policy)]])],
+  ['a single charge of a new key', (store) => chargeStore(store, [[part('new', policy)]])],
+  ['a charge of two parts', (store) => chargeStore(store, [pair])],
+  ['a refund', (store) => refundStore(store, [{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['a forget', (store) => forgetStore(store, keyedPolicies(policy, 'a', 'b'))],
 ]
 
 beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.99)) // no purge takes the connection
@@ -25,7 +26,7 @@ describe.each(DATABASES)('on %s, a connection released in the middle of a transa
   test.each(WRITES)('fails %s, and neither is committed', async (_title, write) => {
     const { store, pool, table } = await database.makeStore({ size: 1 })
     const others = database.open()
-    await store.charge([pair])
+    await chargeStore(store, [pair])
     await others.run('CREATE TABLE IF NOT EXISTS orders (id int)')
     const session = await pool.take()
     await session.run('START TRANSACTION')

@@ -1,5 +1,6 @@
 import { consecutive } from 'headgate'
 import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { failureOf } from './failures.js'
 import { mariadb } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
@@ -50,6 +51,13 @@ describe('on MariaDB', () => {
     await pool.run(`CREATE TABLE ours (${COLUMNS}, UNIQUE KEY a (\`key\`), KEY b (expires_at, \`key\`))`)
     const store = pool.makeStore({ table: 'ours' })
     await store.prepare()
-    expect(allowedCount(await store.charge([1, 1, 1].map(() => [part('a', policy)])))).toBe(2)
+    expect(
+      allowedCount(
+        await chargeStore(
+          store,
+          [1, 1, 1].map(() => [part('a', policy)]),
+        ),
+      ),
+    ).toBe(2)
   })
 })

@@ -2,6 +2,7 @@ import { consecutive } from 'headgate'
 import { mysqlSchema } from 'headgate/mysql'
 import { postgresSchema, type SqlStore } from 'headgate/postgres'
 import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
@@ -18,12 +19,15 @@ const SQL_OF = { mysql: mysqlSchema, postgres: postgresSchema }
 const NAMES = ['h', 'order', 'key', 'Select', 'LIMITS', 'limits', '_', '$'.padStart(2, 'a'), 'x'.repeat(51)]
 
 async function expectWorks(store: SqlStore): Promise<void> {
-  await store.forget([part('a', policy)])
-  const verdicts = await store.charge([1, 1, 1].map(() => [part('a', policy)]))
+  await forgetStore(store, [part('a', policy)])
+  const verdicts = await chargeStore(
+    store,
+    [1, 1, 1].map(() => [part('a', policy)]),
+  )
   expect(allowedCount(verdicts)).toBe(2)
-  await store.forget([part('a', policy)])
+  await forgetStore(store, [part('a', policy)])
   for (const allowed of [1, 1, 0])
-    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(allowed)
+    expect(allowedCount(await chargeStore(store, [[part('a', policy)]]))).toBe(allowed)
 }
 
 describe.each(DATABASES)('on %s', (_name, kind) => {
@@ -33,9 +37,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   test('prepare() may be called again, and keeps existing rows', async () => {
     const store = database.open().makeStore()
     await store.prepare()
-    await store.charge([[part('a', policy, 2)]])
+    await chargeStore(store, [[part('a', policy, 2)]])
     await store.prepare()
-    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(0)
+    expect(allowedCount(await chargeStore(store, [[part('a', policy)]]))).toBe(0)
   })
 
   test('prepare() may be called by four processes at once', async () => {

@@ -6,6 +6,7 @@ import { allowedCount, part } from '../../../src/testing/conformance/store-calls
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { UserPool } from './database-kind.js'
 import { childArgs } from './open-in-child.js'
 import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
@@ -42,7 +43,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await insertRows(kind, pool, table, { name: 'old', count: 1700, expiresAtS: 1 })
     await insertRows(kind, pool, table, { name: 'living', count: 100, expiresAtS: 4_000_000_000 })
     const store = pool.makeStore({ table })
-    expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
+    expect(allowedCount(await chargeStore(store, [[part('a', policy)]]))).toBe(1)
     await until('only those that live are left', async () => (await countIn(pool, table)) === 101)
     expect(process.emitWarning).not.toHaveBeenCalled()
   })
@@ -53,7 +54,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const store = pool.makeStore({ table })
     await store.prepare()
     await store.close()
-    await store.charge([[part('a', policy)]]) // a closed store decides, and purges no more
+    await chargeStore(store, [[part('a', policy)]]) // a closed store decides, and purges no more
     expect(await countIn(pool, table)).toBe(11)
   })
 

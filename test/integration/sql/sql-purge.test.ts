@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive } from 'headgate'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 
@@ -113,7 +114,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       return removed
     })()
     for (let round = 0; round < 3; round++) {
-      const charges = keys.map((_key, i) => store.charge([[part(keys.at(-i) ?? '', policy)]]))
+      const charges = keys.map((_key, i) => chargeStore(store, [[part(keys.at(-i) ?? '', policy)]]))
       await Promise.all(charges)
     }
     isOver = true

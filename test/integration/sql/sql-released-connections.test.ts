@@ -2,6 +2,7 @@ import { consecutive, type MaybePromise, type Policy, StoreError } from 'headgat
 import type { SqlStore } from 'headgate/postgres'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 import { testTogether } from '../../support/servers/together.js'
+import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import type { Kind, UserPool } from './database-kind.js'
 import { DATABASES, insertRows, setUpDatabase } from './set-up-database.js'
 
@@ -45,20 +46,27 @@ const broken: Policy = {
 
 /** All that a store does with a connection, whether it succeeds or not. */
 const USES: readonly (readonly [string, Use])[] = [
-  ['a single charge', (store) => store.charge([[part('a', policy)]])],
-  ['a single charge that is denied', (store) => store.charge([[part('full', policy)]])],
-  ['charges in one batch', (store) => store.charge(pair.map((each) => [each]))],
-  ['a charge of two parts', (store) => store.charge([pair])],
-  ['a refund', (store) => store.refund([{ ...part('a', policy), takenAtMs: Date.now() }])],
-  ['a refund of an unknown key', (store) => store.refund([{ ...part('no', policy), takenAtMs: 0 }])],
-  ['forgetting', (store) => store.forget(pair)],
-  ['a charge of a policy that breaks', (store) => fails(store.charge([[part('a', broken)]]))],
-  ['charges of a policy that breaks', (store) => fails(store.charge([pair, [part('a', broken)]]))],
-  ['a charge without a table', (_, __, missing) => fails(missing.charge([[part('a', policy)]]))],
-  ['charges without a table', (_, __, missing) => fails(missing.charge([pair]))],
+  ['a single charge', (store) => chargeStore(store, [[part('a', policy)]])],
+  ['a single charge that is denied', (store) => chargeStore(store, [[part('full', policy)]])],
+  [
+    'charges in one batch',
+    (store) =>
+      chargeStore(
+        store,
+        pair.map((each) => [each]),
+      ),
+  ],
+  ['a charge of two parts', (store) => chargeStore(store, [pair])],
+  ['a refund', (store) => refundStore(store, [{ ...part('a', policy), takenAtMs: Date.now() }])],
+  ['a refund of an unknown key', (store) => refundStore(store, [{ ...part('no', policy), takenAtMs: 0 }])],
+  ['forgetting', (store) => forgetStore(store, pair)],
+  ['a charge of a policy that breaks', (store) => fails(chargeStore(store, [[part('a', broken)]]))],
+  ['charges of a policy that breaks', (store) => fails(chargeStore(store, [pair, [part('a', broken)]]))],
+  ['a charge without a table', (_, __, missing) => fails(chargeStore(missing, [[part('a', policy)]]))],
+  ['charges without a table', (_, __, missing) => fails(chargeStore(missing, [pair]))],
   [
     'a refund without a table',
-    (_, __, missing) => fails(missing.refund([{ ...part('a', policy), takenAtMs: 0 }])),
+    (_, __, missing) => fails(refundStore(missing, [{ ...part('a', policy), takenAtMs: 0 }])),
   ],
   ['a purge', (_, purge) => purge(10)],
   [
@@ -109,7 +117,7 @@ describe.each(DATABASES)('on %s, connections return to the pool as they were', (
 
   async function expectUsed(use: Use): Promise<void> {
     const { store, pool, table } = await database.makeStore({ size: POOL, settings })
-    await store.charge([[part('full', policy, policy.limit)], [part('a', policy, 3)]])
+    await chargeStore(store, [[part('full', policy, policy.limit)], [part('a', policy, 3)]])
     const stores = Array.from({ length: POOL }, () => pool.makeStore({ table }))
     const missing = pool.makeStore({ table: 'missing' })
     for (let round = 0; round < 2; round++) {

@@ -3,6 +3,7 @@ import type { Policy } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Kind } from './database-kind.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
@@ -29,7 +30,8 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   async function chargeAlone(stores: readonly SqlStore[], key: string, policy: Policy): Promise<number> {
     const counts = stores.map(async (store) => {
       let allowed = 0
-      for (let i = 0; i < ROUNDS; i++) allowed += allowedCount(await store.charge([[part(key, policy)]]))
+      for (let i = 0; i < ROUNDS; i++)
+        allowed += allowedCount(await chargeStore(store, [[part(key, policy)]]))
       return allowed
     })
     return (await Promise.all(counts)).reduce((sum, count) => sum + count)
@@ -56,7 +58,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       const other = await pool.take()
       await other.run('START TRANSACTION')
       await other.run(`INSERT INTO ${table} VALUES ('fought for', ${kind.literal([0])}, 1)`)
-      const waiting = Promise.all(stores.map((store) => store.charge([[part('fought for', bucketOf(100))]])))
+      const waiting = Promise.all(
+        stores.map((store) => chargeStore(store, [[part('fought for', bucketOf(100))]])),
+      )
       waiting.catch(() => undefined) // it is awaited later
       await pause(100)
       await other.run('ROLLBACK')

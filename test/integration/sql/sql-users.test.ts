@@ -2,6 +2,7 @@ import { consecutive } from 'headgate'
 import { allowedCount, part } from '../../../src/testing/conformance/store-calls.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 import type { Kind, PoolOptions, UserPool } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
 import { mariadb } from './mariadb-kind.js'
@@ -139,7 +140,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const keepers = database.openAs((url) => Object.assign(url, { username: 'keeper', password: PASSWORD }))
     for (let i = 0; i < 3; i++) {
       const store = keepers.makeStore({ table })
-      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(1)
+      expect(allowedCount(await chargeStore(store, [[part('a', policy)]]))).toBe(1)
       await until(
         'the failed purge is reported',
         () => jest.mocked(process.emitWarning).mock.calls.length > 0,
@@ -169,7 +170,7 @@ describe('on PostgreSQL, of a table that migrations created', () => {
     const store = pool.makeStore({ table })
     for (let i = 0; i < 2; i++) await store.prepare()
     for (const allowed of [1, 1, 0])
-      expect(allowedCount(await store.charge([[part('a', policy)]]))).toBe(allowed)
+      expect(allowedCount(await chargeStore(store, [[part('a', policy)]]))).toBe(allowed)
     expect(await pool.removeExpired(table, 10)).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
 import type { Store } from 'headgate'
 import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import { bucketOf, type StormCounts } from '../../bench/memcached-storm-counts.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 /**
  * Runs a storm in one process of several: each caller charges one unit after the other, until the time is
@@ -15,7 +16,7 @@ export async function runStorm(
   const endMs = performance.now() + forMs
   async function call(): Promise<void> {
     while (performance.now() < endMs) {
-      const [verdict] = await store.charge([[{ key, policy, cost: 1 }]])
+      const [verdict] = await chargeStore(store, [[{ key, policy, cost: 1 }]])
       if (verdict === undefined) throw new Error('The store returned no verdict.')
       counts[verdict.allowed ? 'allowed' : 'denied']++
       counts.firstMs = Math.min(counts.firstMs, verdict.atMs)

@@ -1,13 +1,15 @@
 /** Charges a key again and again, and tells its parent how often that was allowed. Argument: the file. */
+
 import { DatabaseSync } from 'node:sqlite'
 import { consecutive } from 'headgate'
 import { sqliteStore } from 'headgate/sqlite'
+import { chargeStore } from '../../support/store-calls.js'
 
 const [path = ''] = process.argv.slice(2)
 const store = sqliteStore(new DatabaseSync(path))
 await store.prepare()
 const charge = [{ key: 'key', policy: consecutive({ limit: 1_000_000 }), cost: 1 }]
 for (let allowed = 1; allowed <= 1_000_000; allowed++) {
-  await store.charge([charge])
+  await chargeStore(store, [charge])
   process.send?.(allowed)
 }

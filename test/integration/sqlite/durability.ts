@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { consecutive, fixedWindow } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import { sqliteDialect } from '../../../src/stores/sql/sqlite/dialect.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { newFile, openStore } from './open.js'
 
 const policy = consecutive({ limit: 1_000_000 })
@@ -15,11 +16,11 @@ const peek = [[{ key: 'key', policy, cost: 0 }]]
 test('states are there when the file is opened again', async (t) => {
   const path = newFile(t)
   const first = await openStore(t, path)
-  await first.store.charge([[{ key: 'key', policy, cost: 7 }]])
+  await chargeStore(first.store, [[{ key: 'key', policy, cost: 7 }]])
   await first.store.close()
   first.database.close()
   const { store } = await openStore(t, path)
-  const [verdict] = await store.charge(peek)
+  const [verdict] = await chargeStore(store, peek)
   assert.equal(verdict?.parts[0]?.remaining, 1_000_000 - 7)
 })
 
@@ -34,7 +35,7 @@ test('a process that is killed loses no charge that was allowed', async (t) => {
   await once(child, 'close')
   assert.ok(allowed >= 500)
   const { database, store } = await openStore(t, path)
-  const [verdict] = await store.charge(peek)
+  const [verdict] = await chargeStore(store, peek)
   const taken = 1_000_000 - (verdict?.parts[0]?.remaining ?? 0)
   assert.ok(taken >= allowed, `${taken} of at least ${allowed}`)
   assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
@@ -45,8 +46,11 @@ test('expired rows are removed, and others stay', async (t) => {
   const { database, store } = await openStore(t, newFile(t), { clock })
   const minute = fixedWindow({ limit: 5, window: '1m' })
   const keys = Array.from({ length: 5 }, (_, i) => `minute-${i}`)
-  await store.charge(keys.map((key) => [{ key, policy: minute, cost: 1 }]))
-  await store.charge([
+  await chargeStore(
+    store,
+    keys.map((key) => [{ key, policy: minute, cost: 1 }]),
+  )
+  await chargeStore(store, [
     [{ key: 'day', policy: fixedWindow({ limit: 5, window: '1d' }), cost: 1 }],
     [{ key: 'ever', policy, cost: 1 }],
   ])
@@ -67,8 +71,8 @@ test('the store empties the write-ahead log now and then', async (t) => {
   const stores = [await openStore(t, path), await openStore(t, path)]
   for (const { database } of stores) database.exec('PRAGMA wal_autocheckpoint = 0') // as if it came to nothing
   for (let i = 0; i < 3000; i++) {
-    const charge = [{ key: `key-${i}`, policy, cost: 1 }]
-    await stores[i % 2]?.store.charge([charge])
+    const { store } = stores[i % 2] as (typeof stores)[number]
+    await chargeStore(store, [[{ key: `key-${i}`, policy, cost: 1 }]])
   }
   assert.ok(statSync(`${path}-wal`).size < 12_000_000, `${statSync(`${path}-wal`).size} bytes`)
 })

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Charge, fixedWindow, StoreError } from 'headgate'
+import { fixedWindow, StoreError } from 'headgate'
 import { type SqliteDatabase, sqliteSchema, sqliteStore } from 'headgate/sqlite'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { newFile, openStore } from './open.js'
 
 const policy = fixedWindow({ limit: 5, window: '1d' })
-const chargeOf = (key: string): Charge => [{ key, policy, cost: 1 }]
+const chargeOf = (key: string): Parts => [{ key, policy, cost: 1 }]
 
 function rejection(message: RegExp, answered = false) {
   return (error: unknown) => {
@@ -47,7 +49,7 @@ test('wrong arguments throw with the fix', () => {
 test('without its table, the error names prepare()', async () => {
   const store = sqliteStore(new DatabaseSync(':memory:'))
   await assert.rejects(
-    async () => store.charge([chargeOf('key')]),
+    async () => chargeStore(store, [chargeOf('key')]),
     rejection(
       /^sqlite: no such table: headgate\. Await prepare\(\) .* or run the SQL that sqliteSchema\(\) returns\.$/,
     ),
@@ -58,7 +60,7 @@ test('the SQL of sqliteSchema() makes the table', async () => {
   const database = new DatabaseSync(':memory:')
   database.exec(sqliteSchema('limits'))
   database.exec(sqliteSchema('limits')) // changes nothing
-  const [verdict] = await sqliteStore(database, { table: 'limits' }).charge([chargeOf('key')])
+  const [verdict] = await chargeStore(sqliteStore(database, { table: 'limits' }), [chargeOf('key')])
   assert.equal(verdict?.allowed, true)
 })
 
@@ -68,7 +70,7 @@ test('a table of an attached database', async (t) => {
   database.exec(`ATTACH '${newFile(t)}' AS limits`)
   const store = sqliteStore(database, { table: 'limits.clients' })
   await store.prepare()
-  await store.charge([chargeOf('key')])
+  await chargeStore(store, [chargeOf('key')])
   assert.equal(database.prepare('SELECT count(*) AS rows FROM limits.clients').get()?.rows, 1)
 })
 
@@ -79,7 +81,7 @@ test('a charge waits for the lock of another connection, without blocking the ev
   t.after(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   let isDecided = false
-  const charging = Promise.resolve(store.charge([chargeOf('key')])).finally(() => {
+  const charging = Promise.resolve(chargeStore(store, [chargeOf('key')])).finally(() => {
     isDecided = true
   })
   for (let turn = 0; turn < 5; turn++) await pause(5)
@@ -94,9 +96,12 @@ test('a lock that is held for long fails the charge, and the next one passes', a
   const other = new DatabaseSync(path)
   t.after(() => other.close())
   other.exec('BEGIN IMMEDIATE')
-  await assert.rejects(async () => store.charge([chargeOf('key')]), rejection(/^sqlite: database is locked/))
+  await assert.rejects(
+    async () => chargeStore(store, [chargeOf('key')]),
+    rejection(/^sqlite: database is locked/),
+  )
   other.exec('COMMIT')
-  const [verdict] = await store.charge([chargeOf('key')])
+  const [verdict] = await chargeStore(store, [chargeOf('key')])
   assert.equal(verdict?.parts[0]?.remaining, 4)
 })
 
@@ -106,12 +111,12 @@ test('a transaction of the application on the same connection fails charges, and
   database.exec('BEGIN')
   database.exec('INSERT INTO orders VALUES (1)')
   await assert.rejects(
-    async () => store.charge([chargeOf('key')]),
+    async () => chargeStore(store, [chargeOf('key')]),
     rejection(/within a transaction\. Open a database for the store alone\.$/),
   )
   database.exec('COMMIT')
   assert.equal(database.prepare('SELECT count(*) AS rows FROM orders').get()?.rows, 1)
-  assert.equal((await store.charge([chargeOf('key')]))[0]?.allowed, true)
+  assert.equal((await chargeStore(store, [chargeOf('key')]))[0]?.allowed, true)
 })
 
 test('a corrupt row fails the charges of its key alone, until the key is forgotten', async (t) => {
@@ -121,16 +126,16 @@ test('a corrupt row fails the charges of its key alone, until the key is forgott
     database.exec(`INSERT INTO headgate VALUES ('corrupt-${i}', ${state}, 9999999999)`)
   rows.forEach(insert)
   const outcomes = await Promise.allSettled([
-    ...rows.map((_, i) => store.charge([chargeOf(`corrupt-${i}`)])),
-    store.charge([chargeOf('key')]),
+    ...rows.map((_, i) => chargeStore(store, [chargeOf(`corrupt-${i}`)])),
+    chargeStore(store, [chargeOf('key')]),
   ])
   for (const outcome of outcomes.slice(0, -1)) {
     assert.equal(outcome.status, 'rejected')
     rejection(/^sqlite: a row holds something other than a state/, true)(outcome.reason)
   }
   assert.equal(outcomes.at(-1)?.status, 'fulfilled')
-  await store.forget([{ key: 'corrupt-0', policy }])
-  assert.equal((await store.charge([chargeOf('corrupt-0')]))[0]?.allowed, true)
+  await forgetStore(store, [{ key: 'corrupt-0', policy }])
+  assert.equal((await chargeStore(store, [chargeOf('corrupt-0')]))[0]?.allowed, true)
 })
 
 test('a file that cannot be written is reported by prepare()', async (t) => {
@@ -157,40 +162,40 @@ test('a table with other columns is reported by prepare()', async (t) => {
 
 test('a full disk fails the charge, which takes nothing', async (t) => {
   const { database, store } = await openStore(t, newFile(t))
-  await store.charge([chargeOf('key')])
+  await chargeStore(store, [chargeOf('key')])
   const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count)
   database.exec(`PRAGMA max_page_count = ${pages}`)
-  const many = Array.from({ length: 400 }, (_, i) => store.charge([chargeOf(`new-${i}`)]))
+  const many = Array.from({ length: 400 }, (_, i) => chargeStore(store, [chargeOf(`new-${i}`)]))
   const outcomes = await Promise.allSettled(many)
   const failed = outcomes.filter(({ status }) => status === 'rejected')
   assert.ok(failed.length > 0)
   for (const outcome of failed)
     rejection(/^sqlite: database or disk is full/)((outcome as PromiseRejectedResult).reason)
   database.exec('PRAGMA max_page_count = 100000')
-  const [verdict] = await store.charge([chargeOf('key')])
+  const [verdict] = await chargeStore(store, [chargeOf('key')])
   assert.equal(verdict?.parts[0]?.remaining, 3)
 })
 
 test('a database that is closed and opened again', async (t) => {
   const { database, store } = await openStore(t, newFile(t))
-  await store.charge([chargeOf('key')])
+  await chargeStore(store, [chargeOf('key')])
   database.close()
   await assert.rejects(
-    async () => store.charge([chargeOf('key')]),
+    async () => chargeStore(store, [chargeOf('key')]),
     rejection(/^sqlite: database is not open/),
   )
   database.open()
-  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
+  assert.equal((await chargeStore(store, [chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
   database.close()
   database.open()
-  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 2)
+  assert.equal((await chargeStore(store, [chargeOf('key')]))[0]?.parts[0]?.remaining, 2)
 })
 
 test('prepare() leaves the rows and the other databases of a connection as they are', async (t) => {
   const { store } = await openStore(t, newFile(t))
-  await store.charge([chargeOf('')])
+  await chargeStore(store, [chargeOf('')])
   await store.prepare()
-  assert.equal((await store.charge([chargeOf('')]))[0]?.parts[0]?.remaining, 3)
+  assert.equal((await chargeStore(store, [chargeOf('')]))[0]?.parts[0]?.remaining, 3)
   const other = new DatabaseSync(newFile(t))
   t.after(() => other.close())
   other.exec(`ATTACH '${newFile(t)}' AS limits`)
@@ -205,6 +210,6 @@ test('rows are read alike, however the database returns them', async (t) => {
   const database = new DatabaseSync(path, { readBigInts: true, returnArrays: true } as object)
   t.after(() => database.close())
   const store = sqliteStore(database)
-  await store.charge([chargeOf('key')])
-  assert.equal((await store.charge([chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
+  await chargeStore(store, [chargeOf('key')])
+  assert.equal((await chargeStore(store, [chargeOf('key')]))[0]?.parts[0]?.remaining, 3)
 })

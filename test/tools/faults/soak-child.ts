@@ -86,9 +86,11 @@ process.send?.('ready')
 function countCharged(store: Store): Store {
   return {
     ...store,
-    charge(charges) {
-      for (const { cost } of charges.flat()) counts.outcomesUnknown += cost
-      return store.charge(charges)
+    apply(operations, settle) {
+      for (const operation of operations)
+        if (operation.type === 'charge')
+          for (const { cost } of operation.parts) counts.outcomesUnknown += cost
+      return store.apply(operations, settle)
     },
   }
 }

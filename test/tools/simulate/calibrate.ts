@@ -1,10 +1,11 @@
-import { type Charge, fixedWindow, type Policy, type Store } from 'headgate'
+import { fixedWindow, type Policy, type Store } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { postgresStore } from 'headgate/postgres'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { Pool } from 'pg'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { readMemcachedUsage } from '../../bench/harness/memcached-usage.js'
 import { readRedisUsage } from '../../bench/harness/redis-usage.js'
 import { takeTurns } from '../../bench/harness/rounds.js'
@@ -13,6 +14,7 @@ import { watchPostgres } from '../../bench/harness/sql-usage.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startPostgres } from '../../support/servers/postgres.js'
 import { startRedis } from '../../support/servers/redis.js'
+import { chargeStore } from '../../support/store-calls.js'
 import { type Costs, costsFrom, type Measured, type StoreKind } from './costs.js'
 
 /** A real server, with stores that have a connection each. */
@@ -23,7 +25,7 @@ interface Target {
 }
 
 /** Returns charges that make one request. */
-type Pattern = () => readonly Charge[]
+type Pattern = () => readonly Parts[]
 
 /** CPU of the server for a request, in microseconds. */
 interface RoundUsage {
@@ -97,13 +99,13 @@ function perStore<T>(make: () => T): T[] {
 export async function calibrate(kind: StoreKind): Promise<Costs> {
   const target = await TARGETS[kind]()
   let drawn = 0
-  const charge = (policy: Policy = WINDOW): Charge => {
+  const charge = (policy: Policy = WINDOW): Parts => {
     drawn = (drawn + 1) % KEYS
     return [{ key: `{client-${drawn}}:${policy.limit}`, policy, cost: 1 }]
   }
   const patterns: Record<keyof Measured, Pattern> = {
     lone: () => [charge()],
-    hot: () => new Array<Charge>(SIZE).fill(charge()),
+    hot: () => new Array<Parts>(SIZE).fill(charge()),
     wide: () => Array.from({ length: SIZE }, () => charge()),
     split: () => POLICIES.map((policy) => charge(policy)),
   }
@@ -125,7 +127,7 @@ async function runRound({ stores, usage }: Target, charges: Pattern): Promise<Ro
   const endMs = performance.now() + ROUND_MS
   const sent = stores.map(async (store) => {
     let count = 0
-    for (; performance.now() < endMs; count++) await store.charge(charges())
+    for (; performance.now() < endMs; count++) await chargeStore(store, charges())
     return count
   })
   const count = (await Promise.all(sent)).reduce((a, b) => a + b)

@@ -1,13 +1,15 @@
 import slotOf from 'cluster-key-slot'
-import type { Policy, State, Store, Verdict } from 'headgate'
 import {
-  type AnyOperation,
-  type AnyResult,
-  applyInOrder,
+  type Batching,
   keysOf,
-} from '../../../src/stores/shared/apply-in-order.js'
-import { type BatcherOptions, batcher } from '../../../src/stores/shared/batcher.js'
-import { withSubmit } from '../../../src/stores/shared/submit.js'
+  type Operation,
+  type Outcome,
+  type Policy,
+  type State,
+  type Store,
+} from 'headgate'
+import { applyInOrder } from '../../../src/stores/shared/apply-in-order.js'
+import { applyBy } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'
 import type { StoreKind, Work } from './costs.js'
 import type { Node } from './node.js'
@@ -16,10 +18,10 @@ import type { VirtualTime } from './virtual-time.js'
 const SLOTS = 16_384
 
 /** How the stores of `src/stores` batch. */
-const BATCHES: Readonly<Record<StoreKind, BatcherOptions<AnyOperation>>> = {
-  redis: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 10 },
-  memcached: { maxWeight: 256, maxInFlight: 2, stallTimeoutMs: 3 },
-  postgres: { maxWeight: 256, maxInFlight: 2, maxUnanswered: 3, lockKeys: (operation) => [keyOf(operation)] },
+const BATCHING: Readonly<Record<StoreKind, Batching>> = {
+  redis: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 },
+  memcached: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 },
+  postgres: { maxKeys: 256, maxInFlight: 2, maxUnanswered: 3, locksKeys: true },
 }
 
 /** The servers that all processes share. */
@@ -54,14 +56,14 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
   const itemOf = (key: string, { windowMs }: Policy, nowMs: number) =>
     hasOwnClock ? `${key}@${Math.floor(nowMs / windowMs)}` : key
 
-  function decide(operations: readonly AnyOperation[], nowMs: number): readonly AnyResult[] {
+  function decide(operations: readonly Operation[], nowMs: number): readonly Outcome[] {
     const read = (key: string, policy: Policy) => states.get(itemOf(key, policy, nowMs))
     const { results, writes } = applyInOrder(operations, read, nowMs)
     for (const [key, { policy, state }] of writes) states.set(itemOf(key, policy, nowMs), state)
-    return results
+    return results as readonly Outcome[]
   }
 
-  function workOf(operations: readonly AnyOperation[]): Work {
+  function workOf(operations: readonly Operation[]): Work {
     const keys = new Set(operations.map(keyOf))
     const charges = operations.length
     if (kind === 'postgres') return { calls: charges > 1 ? 1 : 0, keys: keys.size, charges }
@@ -69,7 +71,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
   }
 
   /** Sends one node its operations. Never resolves if the node is lost. */
-  function request(at: number, operations: readonly AnyOperation[]): Promise<readonly AnyResult[]> {
+  function request(at: number, operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const [node, connection] = [nodes[at] as Node, connections[at] as Connection]
     const sentAtMs = time.now()
     connection.requestsAtMs = Math.max(connection.requestsAtMs, sentAtMs + latency())
@@ -85,30 +87,22 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
     })
   }
 
-  const operations = batcher<AnyOperation, AnyResult>(async (batch, answer) => {
-    const byNode = groupBy(batch.keys(), (i) => nodeOf(keyOf(batch[i] as AnyOperation)))
+  const apply = applyBy(async (operations, answer) => {
+    const byNode = groupBy(operations.keys(), (i) => nodeOf(keyOf(operations[i] as Operation)))
     const requests = Array.from(byNode, async ([at, indexes]) => {
       const results = await request(
         at,
-        indexes.map((i) => batch[i] as AnyOperation),
+        indexes.map((i) => operations[i] as Operation),
       )
       for (const [i, result] of results.entries()) answer(indexes[i] as number, result)
     })
     await Promise.all(requests)
-  }, BATCHES[kind])
-
-  const store: Store = {
-    name: kind,
-    charge: (charges) => operations.submitAll(charges) as Promise<Verdict[]>,
-    refund: async (refunds) => void (await operations.submitAll(refunds.map((refund) => ({ refund })))),
-    forget: async (keys) => void (await operations.submitAll(keys.map((forget) => ({ forget })))),
-  }
-  return withSubmit(store, (charge, settle) => {
-    operations.submit(charge, settle as (outcome: AnyResult | Error) => void)
   })
+
+  return { name: kind, batching: BATCHING[kind], apply }
 }
 
 /** Returns the key of an operation: a simulated charge has one part. */
-function keyOf(operation: AnyOperation): string {
+function keyOf(operation: Operation): string {
   return keysOf(operation)[0]?.key ?? ''
 }

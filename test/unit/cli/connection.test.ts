@@ -9,7 +9,7 @@ import { readStoreUrl } from '../../../src/cli/keys/store-url.js'
 const POLICY = fixedWindow({ limit: 2, window: '1h' })
 
 /** What the store for Redis does on the client of a connection. */
-const mockStore = { forget: jest.fn(), apply: jest.fn() }
+const mockStore = { name: 'redis', apply: jest.fn() }
 jest.mock('../../../src/redis.js', () => ({ redisStore: () => mockStore }))
 
 /** What the client of a test does. */
@@ -180,17 +180,20 @@ describe('a store', () => {
     expect(asked.slice(2)).toEqual(['connect', 'info cluster', 'select 5'])
   })
 
-  test('forgets keys, and changes one', async () => {
+  test('applies operations, and returns the result of one', async () => {
     const key = { key: 'hg:1:api:{ada}', policy: POLICY }
-    const operation = { type: 'take', units: 0, ...key } as const
-    const result = { type: 'take', taken: 0 }
-    mockStore.apply.mockResolvedValueOnce([result])
+    const forget = { type: 'forget', ...key } as const
+    const take = { type: 'take', units: 0, ...key } as const
+    const standing = { atMs: 1, remaining: 2, moreAfterMs: 0, resetAfterMs: 0, bannedForMs: 0 }
+    const taken = { type: 'take', taken: 0, ...standing }
+    mockStore.apply.mockImplementation(async ([{ type }]) => [type === 'take' ? taken : { type }])
     const connection = await connectTo()
-    await connection.forget([key])
-    expect(await connection.change(operation)).toBe(result)
-    expect([mockStore.forget.mock.calls, mockStore.apply.mock.calls]).toEqual([[[[key]]], [[[operation]]]])
-    mockStore.forget.mockRejectedValueOnce(new Error('READONLY'))
-    await expect(connection.forget([key])).rejects.toThrow('the store at 127.0.0.1:7000 failed: READONLY')
+    await connection.apply([forget, forget])
+    expect(await connection.applyOne(take)).toBe(taken)
+    expect(mockStore.apply.mock.calls).toEqual([[[forget]], [[forget]], [[take]]])
+    mockStore.apply.mockRejectedValue(new Error('READONLY'))
+    for (const failing of [() => connection.apply([forget]), () => connection.applyOne(take)])
+      await expect(failing()).rejects.toThrow('the store at 127.0.0.1:7000 failed: redis: READONLY')
   })
 
   const cannot = 'cannot use the store at 127.0.0.1:7000: '

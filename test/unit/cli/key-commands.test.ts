@@ -136,8 +136,8 @@ describe('inspect', () => {
 
   test('leaves out a key that expires while it is read', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
-    const { change } = stored
-    stored.change = async (operation) => ({ ...(await change(operation)), resetAfterMs: 0 })
+    const { applyOne } = stored
+    stored.applyOne = async (operation) => ({ ...(await applyOne(operation)), resetAfterMs: 0 })
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toBe(
       'nothing is stored for "203.0.113.7" by api (limiters with a secret need it in HEADGATE_SECRET)\n',
     )

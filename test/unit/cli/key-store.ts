@@ -1,8 +1,7 @@
 import {
   applyOperations,
-  applyRefunds,
-  decideCharges,
-  type Result,
+  type Operation,
+  type ResultOf,
   type State,
   type StateWrite,
   type Store,
@@ -33,23 +32,10 @@ export function keyStore(): KeyStore {
       else states.set(key, state)
     }
   }
-  const store: Store & Required<Pick<Store, 'apply'>> = {
-    name: 'keys',
-    async charge(charges) {
-      const { verdicts, writes } = decideCharges(charges, read, Date.now())
-      write(writes)
-      return verdicts
-    },
-    refund: async (refunds) => write(applyRefunds(refunds, read, Date.now())),
-    forget: async (keys) => {
-      for (const { key } of keys) states.delete(key)
-    },
-    renew: async () => Date.now(),
-    async apply(operations) {
-      const { results, writes } = applyOperations(operations, read, Date.now())
-      write(writes)
-      return results
-    },
+  async function apply(operations: readonly Operation[]) {
+    const { outcomes, writes } = applyOperations(operations, read, Date.now())
+    write(writes)
+    return outcomes
   }
   const patterns: string[] = []
   const forgotten: number[] = []
@@ -63,7 +49,7 @@ export function keyStore(): KeyStore {
   }
 
   return {
-    store,
+    store: { name: 'keys', apply },
     states,
     patterns,
     forgotten,
@@ -74,13 +60,13 @@ export function keyStore(): KeyStore {
       if (command !== 'scan') throw new Error(`unknown command ${command}`)
       return scan(cursor, pattern)
     },
-    async forget(keys) {
-      forgotten.push(keys.length)
-      await store.forget(keys)
+    async apply(operations) {
+      if (operations.every(({ type }) => type === 'forget')) forgotten.push(operations.length)
+      await apply(operations)
     },
-    async change(operation) {
-      const [result] = await store.apply([operation])
-      return result as Result
+    async applyOne<O extends Operation>(operation: O) {
+      const [result] = await apply([operation])
+      return result as ResultOf<O>
     },
     close() {
       this.isClosed = true

@@ -1,21 +1,20 @@
 import { byIp, createLimiter, identitiesOf, memoryStore } from 'headgate'
 import { escapePattern, searchText } from '../../../src/cli/keys/search.js'
 import { fullName, keyOf, keyStart, limitOf, shapeOf, splitKey } from '../../../src/cli/keys/stored-limit.js'
-import type { Charge, Store } from '../../../src/stores/store.js'
+import { keysOf } from '../../../src/stores/operation.js'
+import type { Store } from '../../../src/stores/store.js'
 
 const START = keyStart('hg')
 
-/** A store that keeps the keys of all charges. */
+/** A store that keeps the keys of all operations. */
 function storeOfKeys(keys: string[]): Store {
   const memory = memoryStore()
   return {
     name: 'keys',
-    async charge(charges: readonly Charge[]) {
-      keys.push(...charges.flat().map(({ key }) => key))
-      return memory.charge(charges)
+    async apply(operations) {
+      keys.push(...operations.flatMap(keysOf).map(({ key }) => key))
+      return memory.apply(operations)
     },
-    refund: (refunds) => memory.refund(refunds),
-    forget: (parts) => memory.forget(parts),
   }
 }
 

@@ -1,23 +1,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createLimiter, memoryStore, type Store, tokenBucket, type Verdict } from 'headgate'
-import { batcher } from '../../../src/stores/shared/batcher.js'
-import { withSubmit } from '../../../src/stores/shared/submit.js'
-import type { Charge } from '../../../src/stores/store.js'
+import {
+  createLimiter,
+  memoryStore,
+  type Operation,
+  type Outcome,
+  type Store,
+  StoreError,
+  tokenBucket,
+} from 'headgate'
 
 const context = new AsyncLocalStorage<string>()
 const policy = tokenBucket({ capacity: 1, refill: 1, every: '1d' })
 
-/** A store that batches the charges of all callers, as those on a server do. */
-function batchingStore(decide: (charges: readonly Charge[]) => readonly Verdict[]): Store {
-  const { submit, submitAll } = batcher<Charge, Verdict>(
-    async (charges, answer) => {
+type Decide = (operations: readonly Operation[]) => readonly Outcome[]
+
+/** A store that batches the operations of all callers, as those on a server do. */
+function batchingStore(decide: Decide): Store {
+  return {
+    name: 'batching',
+    batching: { maxKeys: 100, maxInFlight: 1 },
+    async apply(operations) {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      for (const [i, verdict] of decide(charges).entries()) answer(i, verdict)
+      return decide(operations)
     },
-    { maxWeight: 100, maxInFlight: 1 },
-  )
-  const store = { name: 'batching', charge: submitAll, refund: async () => {}, forget: async () => {} }
-  return withSubmit(store, submit)
+  }
 }
 
 /** Charges clients in one batch, each in a context of its own, which is its name. */
@@ -30,7 +36,7 @@ test('listeners are called in the async context of the request that was denied',
   const limiter = createLimiter<string>({
     policy,
     key: (id) => id,
-    store: batchingStore((charges) => memory.charge(charges)),
+    store: batchingStore(memory.apply),
   })
   const seen: unknown[] = []
   limiter.events.on('limited', (_decision, id) => seen.push([id, context.getStore()]))
@@ -44,8 +50,8 @@ test('listeners are called in the async context of the request that was denied',
   ])
 })
 
-test.each<[string, () => readonly Verdict[], number]>([
-  ['fails', () => [0, 1, 2].map(() => new Error('broken') as never), 1000],
+test.each<[string, Decide, number]>([
+  ['fails', (operations) => operations.map(() => new StoreError('batching', 'broken')), 1000],
   ['is too slow', () => [], 1],
 ])(
   'onStoreError is called in the async context of the request where the store %s',

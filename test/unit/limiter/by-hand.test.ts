@@ -22,18 +22,12 @@ const ada = { id: 'ada' }
 function remoteStore(clock: () => number) {
   const memory = memoryStore({ clock })
   let isDown = false
-  const later = <Args extends unknown[], T>(call: (...args: Args) => T) => {
-    return async (...args: Args) => {
-      if (isDown) throw new Error('connection lost')
-      return call(...args)
-    }
-  }
   const store: Store = {
     name: 'remote',
-    charge: later(memory.charge),
-    refund: later(memory.refund),
-    forget: later(memory.forget),
-    apply: later(memory.apply),
+    async apply(operations) {
+      if (isDown) throw new Error('connection lost')
+      return memory.apply(operations)
+    },
   }
   return {
     store,
@@ -227,6 +221,16 @@ test('where the store is down, a change rejects, and reaches the fallback store'
   await expect((async () => closed.penalize(ada, 1))()).rejects.toThrow('connection lost')
 })
 
+test('while the circuit breaker is open, a change still reaches the fallback store', async () => {
+  const { store, fail } = remoteStore(manualClock(1000 * HOUR_MS))
+  const limiter = createLimiter({ policy: hourly, key, store, onStoreError: 'local' })
+  limiter.events.on('storeError', () => {})
+  fail(true)
+  for (let i = 0; i < 20; i++) await limiter.charge({ id: 'eve' })
+  await expect(async () => limiter.penalize(ada, 6)).rejects.toThrow('circuit breaker is open')
+  expect(await limiter.peek(ada)).toMatchObject({ remaining: 4, source: 'local' })
+})
+
 const mistakes: readonly (readonly [string, (limiter: Limiter<Id>) => unknown, string])[] = [
   [
     'units',
@@ -313,14 +317,4 @@ test('throws a TypeError for a block longer than the longest ban', () => {
   const message =
     "createLimiter: duration must be at most the longest ban of the limit 10-in-1h, 1h, got 2h. Add '2h' to for of its ban."
   expect(() => limiter.blockFor(ada, '2h')).toThrow(message)
-})
-
-test('throws a TypeError where the store has no apply', async () => {
-  const { apply: _, ...store } = remoteStore(Date.now).store
-  const limiter = createLimiter({ policy: banned(hourly), key, store })
-  const message =
-    "the limiter's store has no apply, which changes by hand need. Write it with applyOperations"
-  expect(() => limiter.penalize(ada, 1)).toThrow(message)
-  const decision = await limiter.charge(ada)
-  expect(() => limiter.adjust(decision, 2)).toThrow(message)
 })

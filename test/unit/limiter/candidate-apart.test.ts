@@ -1,9 +1,10 @@
 import {
-  type Charge,
   createLimiter,
   fixedWindow,
+  keysOf,
   type LimiterOptions,
   memoryStore,
+  type Operation,
   type Store,
   tokenBucket,
 } from 'headgate'
@@ -15,14 +16,17 @@ const key = (id: string) => id
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' })
 const frozen = () => memoryStore({ clock: () => Date.UTC(2026, 0, 5) })
 
+const isOfCandidate = (operation: Operation) =>
+  keysOf(operation).some(({ key }) => key.includes('/_candidate'))
+
 /** A remote store that fails for the keys of candidates only, as where one shard is down. */
 function failingForCandidates(): Store {
   const store = promisingStore()
   return {
     ...store,
-    charge(charges: readonly Charge[]) {
-      if (charges.some(([part]) => part?.key.includes('/_candidate'))) throw new Error('shard is down')
-      return store.charge(charges)
+    apply(operations) {
+      if (operations.some(isOfCandidate)) throw new Error('shard is down')
+      return store.apply(operations)
     },
   }
 }
@@ -47,6 +51,34 @@ test('a candidate whose keys fail never opens the circuit breaker of the limits 
   expect(admitted).toBe(20)
   expect(states).toEqual([])
   expect(limiter.candidateReport()).toMatchObject({ requests: 0, failed: 1000 })
+})
+
+test('while the circuit breaker of the limits in force is open, changes by hand still reach the candidate', async () => {
+  const store = promisingStore()
+  const applied: string[] = []
+  const limiter = createLimiter<string>({
+    policy: hourly(5),
+    key,
+    store: {
+      ...store,
+      async apply(operations) {
+        if (!operations.every(isOfCandidate)) throw new Error('shard is down')
+        applied.push(...operations.map(({ type }) => type))
+        return store.apply(operations)
+      },
+    },
+    candidate: { policy: hourly(5) },
+  })
+  limiter.events.on('storeError', () => {})
+  for (let i = 0; i < 20; i++) await limiter.charge('b')
+  applied.length = 0
+  for (const change of [
+    () => limiter.penalize('a', 2),
+    () => limiter.reward('a', 1),
+    () => limiter.forget('a'),
+  ])
+    await expect(async () => change()).rejects.toThrow('circuit breaker is open')
+  expect(applied).toEqual(['take', 'reward', 'forget'])
 })
 
 test('in a full memory store, a candidate evicts no state of the limits in force', () => {
@@ -140,14 +172,15 @@ test('penalize and reward apply to the candidate, too', async () => {
 })
 
 test('a denial that only a failed store caused is not newly allowed', async () => {
+  const store = promisingStore()
   const limiter = createLimiter<string>({
     policy: hourly(5),
     key,
     store: {
-      ...promisingStore(),
-      charge: (charges: readonly Charge[]) => {
-        if (charges.some(([part]) => !part?.key.includes('/_candidate'))) throw new Error('shard is down')
-        return promisingStore().charge(charges)
+      ...store,
+      apply(operations) {
+        if (!operations.every(isOfCandidate)) throw new Error('shard is down')
+        return store.apply(operations)
       },
     },
     onStoreError: 'deny',

@@ -142,11 +142,11 @@ test('a remote store gets the charges of both in one tick', async () => {
   const store = promisingStore()
   const sizes: number[] = []
   let ofThisTick = 0
-  const charge = store.charge.bind(store)
-  store.charge = (charges) => {
+  const { apply } = store
+  store.apply = (operations) => {
     if (ofThisTick === 0) setImmediate(() => sizes.push(ofThisTick))
     ofThisTick += 1
-    return charge(charges)
+    return apply(operations)
   }
   const limiter = trying({ policy: hourly(1), key }, { store })
   await chargeTimes(limiter, 'a', 1)

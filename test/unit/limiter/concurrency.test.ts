@@ -5,7 +5,9 @@ import {
   type Limiter,
   type LimiterOptions,
   memoryStore,
+  type Operation,
   type Refund,
+  type Renew,
   type Store,
   StoreError,
   tokenBucket,
@@ -26,28 +28,20 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** A store of another server, which may refuse to renew or to refund. */
+/** A store of another server, which may be down. */
 function remoteStore() {
   const memory = memoryStore({ clock: Date.now })
   const store = {
     ...memory,
     name: 'remote',
     isDown: false,
-    renewals: [] as Refund[],
+    renewals: [] as Renew[],
     refunds: [] as Refund[],
-    async charge(charges: Parameters<Store['charge']>[0]) {
+    async apply(operations: readonly Operation[]) {
+      store.renewals.push(...operations.filter((each) => each.type === 'renew'))
       if (store.isDown) throw new Error('gone')
-      return memory.charge(charges)
-    },
-    async refund(refunds: readonly Refund[]) {
-      if (store.isDown) throw new Error('gone')
-      store.refunds.push(...refunds)
-      memory.refund(refunds)
-    },
-    async renew(units: Refund) {
-      store.renewals.push(units)
-      if (store.isDown) throw new Error('gone')
-      return memory.renew(units)
+      store.refunds.push(...operations.filter((each) => each.type === 'refund'))
+      return memory.apply(operations)
     },
   }
   return store
@@ -257,13 +251,14 @@ test('a release during a renewal waits for it, to release from the new place', a
   const store = remoteStore()
   const limiter = limiterOn(store)
   const decision = await limiter.charge('any')
-  const { renew } = store
+  const { apply } = store
   let goOn: () => void = () => undefined
-  store.renew = async (units) => {
-    await new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-    return renew(units)
+  store.apply = async (operations) => {
+    if (operations.some(({ type }) => type === 'renew'))
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+    return apply(operations)
   }
   await jest.advanceTimersByTimeAsync(TTL_MS / 8)
   const released = limiter.release(decision)
@@ -378,34 +373,10 @@ test('a denial is never cached', async () => {
   await limiter.close()
 })
 
-describe('a mistake', () => {
-  const own: Store = { ...memoryStore(), name: 'mysql' }
-  Reflect.deleteProperty(own, 'renew')
-
-  test.each<[string, Partial<LimiterOptions<unknown>>, string]>([
-    [
-      'a store that cannot renew',
-      { store: own, policy: three },
-      'createLimiter: concurrency is for memory and Redis: the store "mysql" cannot renew units. ' +
-        'Use redisStore(client), or a rate such as tokenBucket.',
-    ],
-    [
-      'the same, among limits',
-      { store: own, limits: [{ policy: bucket }, { policy: three }] },
-      'createLimiter: limits[1]: concurrency is for memory and Redis',
-    ],
-    [
-      'a lease',
-      { store: remoteStore(), policy: three, lease: {} },
-      'createLimiter: lease does not go with concurrency, which counts units that are in use. Leave lease out.',
-    ],
-  ])('%s is an error', (_what, options, message) => {
-    expect(() => createLimiter(options)).toThrow(TypeError)
-    expect(() => createLimiter(options)).toThrow(message)
-  })
-
-  test('in a policy function is an error of the charge', () => {
-    const limiter = createLimiter({ store: own, policy: () => three, key })
-    expect(() => limiter.charge('any')).toThrow('createLimiter: concurrency is for memory and Redis')
-  })
+test('a lease is an error', () => {
+  const options = { store: remoteStore(), policy: three, lease: {} }
+  expect(() => createLimiter(options)).toThrow(TypeError)
+  expect(() => createLimiter(options)).toThrow(
+    'createLimiter: lease does not go with concurrency, which counts units that are in use. Leave lease out.',
+  )
 })

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
-import { type PartVerdict, tokenBucket } from 'headgate'
+import { type PartVerdict, type Refund, tokenBucket, type Verdict } from 'headgate'
 import { chargeOf, decisionOf, refundDecision } from '../../../src/limiter/decision.js'
+import type { Apply } from '../../../src/limiter/ledger.js'
 import { CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/uncharged-decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
@@ -10,10 +11,18 @@ const part = (name: string, cost = 1) => {
 const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
 }
+const verdictOf = (parts: PartVerdict[]): Verdict => {
+  return { type: 'charge', allowed: parts.every((each) => each.allowed), atMs: 5, parts }
+}
+/** Notes what is refunded. */
+const refundsTo = (given: Refund[]) =>
+  ((refund: Refund) => {
+    given.push(refund)
+    return { type: 'refund' }
+  }) as Apply
 const decide = (...parts: PartVerdict[]) => {
-  const allowed = parts.every((each) => each.allowed)
   const charge = parts.map((_, i) => part(`n${i}`))
-  return decisionOf('store', { charge, verdict: { allowed, atMs: 5, parts }, refund: () => {} })
+  return decisionOf('store', { charge, verdict: verdictOf(parts), apply: refundsTo([]) })
 }
 
 test.each<[string, PartVerdict[], string]>([
@@ -67,16 +76,13 @@ test('a decision shows no keys, in JSON or among its properties', () => {
 })
 
 test('a decision refunds once, with the time of the charge, and without parts of cost 0', () => {
-  const verdict = { allowed: true, atMs: 5, parts: [figures(true, 3), figures(true, 4)] }
+  const verdict = verdictOf([figures(true, 3), figures(true, 4)])
   const charge = [part('a', 2), part('b', 0)]
-  const given: unknown[] = []
-  const refund = (refunds: unknown) => {
-    given.push(refunds)
-  }
-  const decision = decisionOf('local', { charge, verdict, refund })
+  const given: Refund[] = []
+  const decision = decisionOf('local', { charge, verdict, apply: refundsTo(given) })
   refundDecision(decision)
   refundDecision(decision)
-  expect(given).toEqual([[{ key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }]])
+  expect(given).toEqual([{ type: 'refund', key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }])
 })
 
 test.each([

@@ -4,10 +4,12 @@ import {
   type KeyedPolicy,
   type LimiterOptions,
   memoryStore,
+  type Operation,
   type Policy,
   type Store,
   tokenBucket,
 } from 'headgate'
+import { chargeStore, forgetStore } from '../../support/store-calls.js'
 
 const START_MS = 1_790_000_000_000
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -51,14 +53,14 @@ test('its keys are the keys of the store', async () => {
   const limiter = createLimiter<{ ip: string }>({ policy, name: 'api', store })
   await limiter.charge({ ip: '203.0.113.7' }, { cost: 2 })
   const stored = (identity: string, of: Policy = policy) => {
-    const [verdict] = store.charge([
+    const [verdict] = chargeStore(store, [
       [{ key: `hg:1:api:token-bucket-5-12000:{${identity}}`, policy: of, cost: 0 }],
     ])
     return verdict?.parts[0]?.remaining
   }
   expect(stored('203.0.113.7')).toBe(3)
   expect(stored('203.0.113.8')).toBe(5)
-  store.forget([{ key: 'hg:1:api:token-bucket-5-12000:{203.0.113.7}', policy }])
+  forgetStore(store, [{ key: 'hg:1:api:token-bucket-5-12000:{203.0.113.7}', policy }])
   expect((await limiter.peek({ ip: '203.0.113.7' })).remaining).toBe(5)
 })
 
@@ -69,7 +71,7 @@ test('so are those of several limits, which are hashed in pieces', async () => {
   await limiter.charge({ ip: '203.0.113.7' })
   for (const { name } of limits) {
     const key = `hg:1:api/${name}:token-bucket-5-12000:{203.0.113.7}`
-    expect(store.charge([[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining).toBe(4)
+    expect(chargeStore(store, [[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining).toBe(4)
   }
   await limiter.forget({ ip: '203.0.113.7' })
   expect(store.size).toBe(0)
@@ -77,13 +79,12 @@ test('so are those of several limits, which are hashed in pieces', async () => {
 
 test('a store around memory that changes the keys keeps them apart', async () => {
   const inner = memoryStore()
-  const rename = <P extends KeyedPolicy>(parts: readonly P[]) =>
-    parts.map((part) => ({ ...part, key: `mine:${part.key}` }))
+  const rename = <K extends KeyedPolicy>(keyed: K): K => ({ ...keyed, key: `mine:${keyed.key}` })
+  const renamed = (operation: Operation): Operation =>
+    operation.type === 'charge' ? { ...operation, parts: operation.parts.map(rename) } : rename(operation)
   const store: Store = {
     name: 'renaming',
-    charge: (charges) => inner.charge(charges.map(rename)),
-    refund: (refunds) => inner.refund(rename(refunds)),
-    forget: (keys) => inner.forget(rename(keys)),
+    apply: (operations) => inner.apply(operations.map(renamed)),
   }
   const limits = ['first', 'second'].map((name) => ({ name, policy }))
   const limiter = createLimiter<{ ip: string }>({ limits, name: 'api', store, denyCache: false })

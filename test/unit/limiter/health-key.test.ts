@@ -1,20 +1,18 @@
-import { createLimiter, memoryStore, type Part, type Store } from 'headgate'
+import { createLimiter, memoryStore, type Operation, type Store } from 'headgate'
 
 test('health peeks at a key of its prefix that no limit has, and takes nothing', async () => {
-  const parts: Part[] = []
+  const applied: Operation[] = []
   const inner = memoryStore()
   const store: Store = {
     name: 'recording',
-    charge(charges) {
-      parts.push(...charges.flat())
-      return inner.charge(charges)
+    apply(operations) {
+      applied.push(...operations)
+      return inner.apply(operations)
     },
-    refund: inner.refund,
-    forget: inner.forget,
   }
   const limiter = createLimiter({ limit: 5, window: '1m', store, prefix: 'shop', name: 'api' })
   expect(await limiter.health()).toMatchObject({ isHealthy: true, store: 'recording' })
-  expect(parts).toMatchObject([{ key: 'shop:1:health', cost: 0 }])
+  expect(applied).toMatchObject([{ type: 'charge', parts: [{ key: 'shop:1:health', cost: 0 }] }])
 })
 
 test('a second limiter without a name on a store is rejected, unless its prefix differs', () => {

@@ -17,11 +17,11 @@ test('a store that answers is healthy, and health takes nothing', async () => {
 function brokenStore() {
   const works = memoryStore()
   const made = { isBroken: true }
-  const charge: Store['charge'] = (charges) => {
+  const apply: Store['apply'] = (operations) => {
     if (made.isBroken) throw new Error('connection refused')
-    return works.charge(charges)
+    return works.apply(operations)
   }
-  return Object.assign(made, { store: { ...works, name: 'fake', charge } satisfies Store })
+  return Object.assign(made, { store: { ...works, name: 'fake', apply } satisfies Store })
 }
 
 test('a store that fails is not healthy, with the cause; health probes it when it works again', async () => {

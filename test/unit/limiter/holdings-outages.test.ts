@@ -1,17 +1,20 @@
 import {
-  type Charge,
   concurrency,
   createLimiter,
   type Decision,
   fixedWindow,
+  keysOf,
   type LimiterOptions,
   memoryStore,
-  type Part,
+  type Operation,
+  type Policy,
   type Refund,
   type Store,
   StoreError,
 } from 'headgate'
 import { outlastOutages } from '../../../src/limiter/unsent-refunds.js'
+import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
+import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'
 
 const LIMIT = 3
 const TTL_MS = 60_000
@@ -49,14 +52,11 @@ function remoteStore() {
   }
   const store: Store = {
     name: 'remote',
-    charge: (charges) => call(() => memory.charge(charges)),
-    refund: (batch) =>
+    apply: (operations) =>
       call(() => {
-        refunds.push(...batch)
-        memory.refund(batch)
+        refunds.push(...operations.filter((each) => each.type === 'refund'))
+        return memory.apply(operations)
       }),
-    renew: (units) => call(() => memory.renew(units)),
-    forget: (keys) => call(() => memory.forget(keys)),
   }
   return {
     store,
@@ -293,17 +293,17 @@ describe('of refunds that were not sent', () => {
   const storeWith = (check: (key: string) => void) => ({
     name: 'remote',
     state: () => 'closed' as const,
-    charge([part]: Charge) {
+    send: ((operation: Operation) => {
       try {
-        check((part as Part).key)
-        return { allowed: true, atMs: 0, parts: [] }
+        for (const { key } of keysOf(operation)) check(key)
+        return { type: 'charge', allowed: true, atMs: 0, parts: [] }
       } catch (error) {
-        return error as StoreError
+        return error
       }
-    },
+    }) as GuardedStore['send'],
   })
-  const refundOf = (name: string, policy = slots): Refund => {
-    return { key: name, policy, cost: 1, takenAtMs: 0, resetAtMs: TTL_MS }
+  const refundOf = (name: string, policy: Policy = slots): Refund => {
+    return { type: 'refund', key: name, policy, cost: 1, takenAtMs: 0, resetAtMs: TTL_MS }
   }
 
   test('10,000 wait; one more loses the oldest', async () => {
@@ -314,14 +314,15 @@ describe('of refunds that were not sent', () => {
       if (!isUp) throw unsent
     }
     const { refund } = outlastOutages(
-      async ([one]) => {
+      async ({ key }) => {
         check()
-        sent.push((one as Refund).key)
+        sent.push(key)
+        return REFUNDED
       },
       storeWith(check),
       (error) => lost.push(error),
     )
-    for (let i = 0; i < 10_001; i++) await refund([refundOf(String(i))])
+    for (let i = 0; i < 10_001; i++) await refund(refundOf(String(i)))
     expect(lost).toMatchObject([{ cause: unsent }])
     isUp = true
     await advance(250)
@@ -340,34 +341,39 @@ describe('of refunds that were not sent', () => {
         down.has(keys?.[0]?.key.charAt(0) ?? '') ? 'open' : 'closed',
     } as const
     const { refund } = outlastOutages(
-      async ([one]) => void sent.push((one as Refund).key),
+      async ({ key }) => {
+        sent.push(key)
+        return REFUNDED
+      },
       store,
       () => {},
     )
-    for (let i = 0; i < 1000; i++) await refund([refundOf(`a${i}`)])
-    await refund([refundOf('b')])
+    for (let i = 0; i < 1000; i++) await refund(refundOf(`a${i}`))
+    await refund(refundOf('b'))
     expect(sent).toEqual([])
     down.delete('b')
     await advance(250)
     expect(sent).toEqual(['b'])
   })
 
-  test('none waits for longer than it matters, and several of one call fail each for itself', async () => {
+  test('none waits for longer than it matters, and one that can be sent is not kept', async () => {
     const sent: string[] = []
     let isUp = false
     const check = (name: string) => {
       if (!isUp && name !== 'reachable') throw unsent
     }
     const { refund } = outlastOutages(
-      async ([one]) => {
-        check((one as Refund).key)
-        sent.push((one as Refund).key)
+      async ({ key }) => {
+        check(key)
+        sent.push(key)
+        return REFUNDED
       },
       storeWith(check),
       () => undefined,
     )
-    await refund([refundOf('reachable'), refundOf('brief', fixedWindow({ limit: 1, window: '1m' }))])
-    await refund([refundOf('slots')])
+    await refund(refundOf('reachable'))
+    await refund(refundOf('brief', fixedWindow({ limit: 1, window: '1m' })))
+    await refund(refundOf('slots'))
     await advance(TTL_MS + 500)
     isUp = true
     await advance(500)

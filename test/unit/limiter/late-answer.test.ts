@@ -62,7 +62,7 @@ test.each(SOURCES)('a late failure takes nothing, and is no unhandled rejection 
   const store: Store = {
     ...memoryStore(),
     name: 'late',
-    charge: () => new Promise((_, reject) => (fail = reject)),
+    apply: () => new Promise((_, reject) => (fail = reject)),
   }
   const unhandled = jest.fn()
   process.on('unhandledRejection', unhandled)

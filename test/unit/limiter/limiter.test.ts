@@ -11,6 +11,7 @@ import {
 } from 'headgate'
 import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
+import { storeOf } from '../../support/store-of.js'
 
 const five = fixedWindow({ limit: 5, window: '1h' })
 const store = () => memoryStore({ clock: () => 0 })
@@ -120,14 +121,14 @@ describe('peek', () => {
 describe('refund', () => {
   test('does not call the store for limits that were not charged', async () => {
     const store = promisingStore()
-    const refund = jest.spyOn(store, 'refund')
+    const apply = jest.spyOn(store, 'apply')
     const limits = [
       { name: 'all', policy: five, key: () => 'a' },
       { name: 'named', policy: five, key: () => undefined },
     ]
     const limiter = createLimiter({ limits, store })
     await limiter.refund(await limiter.charge('a'), { limits: ['named'] })
-    expect(refund).not.toHaveBeenCalled()
+    expect(apply).toHaveBeenCalledTimes(1) // by the charge
   })
 
   test('returns what a decision took, once', async () => {
@@ -162,10 +163,8 @@ describe('refund', () => {
       },
     ],
   ])('rejects with StoreError when the store %s', async (_how, refund) => {
-    const limiter = createLimiter({
-      policy: five,
-      store: { ...promisingStore(), refund: refund as () => void },
-    })
+    const store = storeOf({ ...promisingStore(), refund: refund as () => void })
+    const limiter = createLimiter({ policy: five, store })
     const decision = await limiter.charge({})
     await expect((async () => limiter.refund(decision))()).rejects.toThrow(StoreError)
   })
@@ -255,7 +254,7 @@ test('a charge waits for the store for timeoutMs, after the functions among its 
     limit: 1,
     window: '1m',
     key: () => new Promise((resolve) => setTimeout(() => resolve('ada'), 60)),
-    store: { name: 'hanging', charge: () => new Promise(() => undefined), refund() {}, forget() {} },
+    store: { name: 'hanging', apply: () => new Promise(() => undefined) },
   })
   limiter.events.on('storeError', () => undefined)
   const decided = jest.fn()

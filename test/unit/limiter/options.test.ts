@@ -52,7 +52,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ store: { increment() {} } }, 'store must be a store, got an object. Use memoryStore(), '],
   [{ store: 'redis' }, 'store must be a store, got a string.'],
   [{ store: memoryStore }, 'store must be a store, got a function.'],
-  [{ store: { ...memoryStore(), refund: undefined } }, 'store must be a store'],
+  [{ store: { ...memoryStore(), apply: undefined } }, 'store must be a store'],
   [{ name: '' }, 'name must be 1 to 64 letters, digits, dots, dashes or underscores'],
   [{ name: 'log in' }, "Did you mean name: 'log-in'?"],
   [{ name: 'a:b' }, "Did you mean name: 'a-b'?"],

@@ -14,6 +14,7 @@ import {
 import { failingStore } from '../../support/failing-store.js'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
+import { storeOf } from '../../support/store-of.js'
 
 const key = (id: string) => id
 /** A limit that is exhausted for an hour after so many units. */
@@ -61,14 +62,14 @@ test('of those who wait, as many charge at the same time as units remain', async
   const store = promisingStore()
   let pending = 0
   const pendings: number[] = []
-  const charge: Store['charge'] = async (batch) => {
-    pending += batch.length
+  const apply: Store['apply'] = async (operations) => {
+    pending += operations.length
     pendings.push(pending)
     await nextTurn()
-    pending -= batch.length
-    return store.charge(batch)
+    pending -= operations.length
+    return store.apply(operations)
   }
-  const limiter = createLimiter({ policy: hourly(20), key, store: { ...store, charge } })
+  const limiter = createLimiter({ policy: hourly(20), key, store: { ...store, apply } })
   const { all, order } = waitAll(limiter, 21, { maxWaitMs: 60_000 })
   expect((await all).filter(({ allowed }) => allowed)).toHaveLength(20)
   expect(order).toEqual(upTo(21))
@@ -145,16 +146,16 @@ test('a refund and forget let the first of a queue try again', async () => {
 })
 
 describe('while the charge of the first is under way', () => {
-  /** A limiter of one unit whose store decides at once, and answers when the test says so. */
+  /** A limiter of one unit whose store decides charges at once, and answers when the test says so. */
   function decidedEarly() {
     const memory = memoryStore()
     const answers: (() => void)[] = []
-    const charge: Store['charge'] = async (batch) => {
-      const verdicts = await memory.charge(batch)
-      await new Promise<void>((resolve) => answers.push(resolve))
-      return verdicts
+    const apply: Store['apply'] = (operations) => {
+      const outcomes = memory.apply(operations)
+      if (operations.every(({ type }) => type !== 'charge')) return outcomes
+      return new Promise((resolve) => answers.push(() => resolve(outcomes)))
     }
-    const store = { ...memory, name: 'late', charge }
+    const store: Store = { ...memory, name: 'late', apply }
     const limiter = createLimiter({ policy: hourly(1), key, store, timeoutMs: 5000, denyCache: false })
     const answer = async () => {
       await nextTurn()
@@ -351,7 +352,8 @@ describe('an abort', () => {
     const refund = async () => {
       throw new Error('connection lost')
     }
-    const limiter = createLimiter({ policy: hourly(1), key, store: { ...promisingStore(), refund } })
+    const store = storeOf({ ...promisingStore(), refund })
+    const limiter = createLimiter({ policy: hourly(1), key, store })
     const failures: unknown[] = []
     limiter.events.on('refundFailed', (_error, decision) => failures.push(decision.allowed))
     const controller = new AbortController()

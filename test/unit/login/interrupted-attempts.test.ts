@@ -23,12 +23,10 @@ async function answer(guard: LoginGuard, status: number): Promise<void> {
 }
 
 /** A correct store that lets each charge or refund wait until it is released. */
-function pausedStore(): Store & { readonly isPaused: Record<'charge' | 'refund', boolean>; release(): void } {
+function pausedStore(): Store & { readonly isPaused: { charge: boolean; refund: boolean }; release(): void } {
   const memory = memoryStore()
   const isPaused = { charge: false, refund: false }
   let waiting: (() => void)[] = []
-  const turn = (operation: keyof typeof isPaused) =>
-    isPaused[operation] ? new Promise<void>((resolve) => waiting.push(resolve)) : Promise.resolve()
   return {
     name: 'paused',
     isPaused,
@@ -36,9 +34,12 @@ function pausedStore(): Store & { readonly isPaused: Record<'charge' | 'refund',
       for (const resolve of waiting) resolve()
       waiting = []
     },
-    charge: (batch) => turn('charge').then(() => memory.charge(batch)),
-    refund: (batch) => turn('refund').then(() => memory.refund(batch)),
-    forget: async (held) => memory.forget(held),
+    async apply(operations) {
+      for (const { type } of operations)
+        if ((type === 'charge' || type === 'refund') && isPaused[type])
+          await new Promise<void>((resolve) => waiting.push(resolve))
+      return memory.apply(operations)
+    },
   }
 }
 

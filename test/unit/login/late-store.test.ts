@@ -8,16 +8,14 @@ const TIMEOUT_MS = 50
 /** A correct store that answers charges after `delayMs`. */
 function slowStore(): Store & { delayMs: number } {
   const memory = memoryStore()
-  const store = {
+  const store: Store & { delayMs: number } = {
     name: 'slow',
     delayMs: 0,
-    async charge(batch: Parameters<Store['charge']>[0]) {
-      const verdicts = await memory.charge(batch)
-      await pause(store.delayMs)
-      return verdicts
+    async apply(operations) {
+      const outcomes = memory.apply(operations)
+      if (operations.some(({ type }) => type === 'charge')) await pause(store.delayMs)
+      return outcomes
     },
-    refund: memory.refund.bind(memory),
-    forget: memory.forget.bind(memory),
   }
   return store
 }

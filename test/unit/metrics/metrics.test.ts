@@ -9,6 +9,7 @@ import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
 import client from 'prom-client'
 import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
 import { until } from '../../support/servers/wait.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 const policy = fixedWindow({ limit: 5, window: '1h' })
 const key = (id: string) => id
@@ -35,7 +36,7 @@ describe('prometheusMetrics', () => {
   beforeEach(() => {
     register = new client.Registry()
     const store = memoryStore()
-    store.charge([[{ key: 'a', policy, cost: 1 }]])
+    chargeStore(store, [[{ key: 'a', policy, cost: 1 }]])
     stop = prometheusMetrics(client, { register, stores: { sessions: store } })
   })
   afterEach(() => stop())
@@ -136,7 +137,7 @@ describe('prometheusMetrics', () => {
     let isDown = true
     const memory = memoryStore()
     const recovering = storeThat((charges) => {
-      return isDown ? Promise.reject(new Error('refused')) : Promise.resolve(memory.charge(charges))
+      return isDown ? Promise.reject(new Error('refused')) : Promise.resolve(chargeStore(memory, charges))
     })
     const create = (store: Store) => {
       const limiter = createLimiter({ policy, key, store })

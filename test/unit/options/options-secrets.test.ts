@@ -152,12 +152,11 @@ test.each(
 
 /** Factories that are given nothing by which a credential could come. */
 const WITHOUT = [
-  'applyRefunds',
   'applyOperations',
   'byRoute',
-  'decideCharges',
   'foldName',
   'identitiesOf',
+  'keysOf',
   'logEvents',
   'StoreError',
 ]

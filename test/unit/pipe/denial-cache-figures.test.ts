@@ -5,6 +5,7 @@ import {
   fixedWindow,
   type LimiterOptions,
   memoryStore,
+  type Outcome,
   type Store,
   slidingWindow,
   tokenBucket,
@@ -13,13 +14,11 @@ import {
 /** A store that answers with promises, as a remote one does. Its clock is that of the fake timers. */
 function remoteStore(): Store {
   const memory = memoryStore({ clock: () => Date.now() })
-  return {
-    name: 'remote',
-    charge: async (charges) => memory.charge(charges),
-    refund: async (refunds) => memory.refund(refunds),
-    forget: async (held) => memory.forget(held),
-  }
+  return { name: 'remote', apply: async (operations) => memory.apply(operations) }
 }
+
+const isDenial = (outcome: Outcome | undefined) =>
+  !(outcome instanceof Error) && outcome?.type === 'charge' && !outcome.allowed
 
 const byUser = { key: (user: string) => user }
 
@@ -98,10 +97,10 @@ test('a denial that was decided just before a forget, in the same millisecond, i
   let release = () => {}
   const store: Store = {
     ...remote,
-    async charge(charges) {
-      const verdicts = await remote.charge(charges)
-      if (!verdicts[0]?.allowed) await new Promise<void>((resolve) => (release = resolve))
-      return verdicts
+    async apply(operations) {
+      const outcomes = await remote.apply(operations)
+      if (isDenial(outcomes[0])) await new Promise<void>((resolve) => (release = resolve))
+      return outcomes
     },
   }
   const limiter = limiterOf({ store, policy: fixedWindow({ limit: 1, window: '1h' }), ...byUser })
@@ -118,10 +117,12 @@ test('a denial that was decided before a forget whose answer is lost is dropped:
   let fail = () => {}
   const store: Store = {
     ...remote,
-    async forget(held) {
-      await new Promise<void>((resolve) => (fail = resolve))
-      await remote.forget(held)
-      throw new Error('connection lost')
+    async apply(operations) {
+      const isForget = operations[0]?.type === 'forget'
+      if (isForget) await new Promise<void>((resolve) => (fail = resolve))
+      const outcomes = await remote.apply(operations)
+      if (isForget) throw new Error('connection lost')
+      return outcomes
     },
   }
   const limiter = limiterOf({ store, policy: fixedWindow({ limit: 1, window: '1h' }), ...byUser })

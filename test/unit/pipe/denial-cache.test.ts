@@ -2,13 +2,14 @@ import type { Request } from 'express'
 import fc from 'fast-check'
 import {
   ban,
-  type Charge,
   consecutive,
   createLimiter,
   type Decision,
   fixedWindow,
   type LimiterOptions,
   memoryStore,
+  type Operation,
+  type Outcome,
   type Policy,
   type RateLimitMiddleware,
   rateLimit,
@@ -17,7 +18,11 @@ import {
   tokenBucket,
   type Verdict,
 } from 'headgate'
-import { DenialCache } from '../../../src/pipe/denial-cache.js'
+import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
+import { request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-pipe.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 interface Subject {
   readonly user: string
@@ -34,20 +39,19 @@ function remoteStore(): Store & { charges: number; isDown: boolean } {
     name: 'remote',
     charges: 0,
     isDown: false,
-    async charge(batch: readonly Charge[]) {
-      store.charges += batch.length
-      if (store.isDown) throw new Error('connection lost')
-      return memory.charge(batch)
-    },
-    async refund(refunds: Parameters<Store['refund']>[0]) {
-      memory.refund(refunds)
-    },
-    async forget(held: Parameters<Store['forget']>[0]) {
-      memory.forget(held)
+    async apply(operations: readonly Operation[]) {
+      const charges = operations.filter(({ type }) => type === 'charge').length
+      store.charges += charges
+      if (store.isDown && charges > 0) throw new Error('connection lost')
+      return memory.apply(operations)
     },
   }
   return store
 }
+
+/** Whether a charge was denied. */
+const isDenial = (outcome: Outcome | undefined) =>
+  !(outcome instanceof Error) && outcome?.type === 'charge' && !outcome.allowed
 
 type Options = Partial<LimiterOptions<Subject>>
 
@@ -228,10 +232,10 @@ describe('a cached denial ends at once', () => {
     const late: (() => void)[] = []
     const slow: Store = {
       ...store,
-      charge: async (charges) => {
-        const verdicts = await store.charge(charges)
-        if (verdicts[0]?.allowed === false) await new Promise<void>((resolve) => late.push(resolve))
-        return verdicts
+      apply: async (operations) => {
+        const outcomes = await store.apply(operations)
+        if (isDenial(outcomes[0])) await new Promise<void>((resolve) => late.push(resolve))
+        return outcomes
       },
     }
     const limiter = limiterOn(slow, { policy: one, timeoutMs: 60_000 })
@@ -256,6 +260,44 @@ describe('a cached denial ends at once', () => {
     expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
     policy = fixedWindow({ limit: 2, window: '1h' })
     expect(await limiter.charge(bob)).toMatchObject({ allowed: true, source: 'store' })
+  })
+})
+
+describe('a cached denial is repeated', () => {
+  const policy = ban(one, { after: 10, within: '1m', for: '1h' })
+  const key = { key: 'k', policy }
+
+  /** Sends an operation through a cache that has a denial. Returns the denial that it still has, if any. */
+  async function denialAfter(operation: Operation) {
+    const cache = new DenialCache()
+    const pipe = repeatDenials(pipeTo(remoteStore()), cache, { maxMs: 1000, minMs: 0 })
+    const parts = [{ ...key, cost: 1 }]
+    const figures = {
+      allowed: false,
+      remaining: 0,
+      resetAfterMs: 9000,
+      retryAfterMs: 9000,
+      moreAfterMs: 9000,
+    }
+    const verdict = { type: 'charge', allowed: false, atMs: 1, parts: [figures] } as const
+    cache.record(parts, verdict, performance.now())
+    await request(pipe, operation)
+    return cache.find(parts, 1000)
+  }
+
+  test.each<Operation>([
+    { type: 'take', ...key, units: 1 },
+    { type: 'block', ...key, forMs: 60_000 },
+  ])('after a $type, which gives nothing back', async (operation) => {
+    expect(await denialAfter(operation)).toMatchObject({ allowed: false, source: 'deny-cache' })
+  })
+
+  test.each<Operation>([
+    { type: 'reward', ...key, units: 1 },
+    { type: 'refund', ...key, cost: 1, takenAtMs: 1 },
+    { type: 'forget', ...key },
+  ])('no more after a $type', async (operation) => {
+    expect(await denialAfter(operation)).toBeUndefined()
   })
 })
 
@@ -327,7 +369,7 @@ describe('charges of several limits', () => {
     const denials = new DenialCache()
     const policy = fixedWindow({ limit: 3, window: '1h' })
     const part = { key: 'k', policy, cost: 2 }
-    const [verdict] = memoryStore().charge([[part, part]])
+    const [verdict] = chargeStore(memoryStore(), [[part, part]])
     expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual([true, false])
     denials.record([part, part], verdict as Verdict, performance.now())
     expect(denials.find([part], 1000)).toBeUndefined()
@@ -397,7 +439,7 @@ test('a cached denial of a cost above the limit is never over', async () => {
 test('a denial does not hold for a policy with other numbers under the same key', () => {
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
-  const verdict = { allowed: false, atMs: 1, parts: [figures] }
+  const verdict = { type: 'charge', allowed: false, atMs: 1, parts: [figures] } as const
   denials.record([{ key: 'k', policy: one, cost: 1 }], verdict, performance.now())
   expect(denials.find([{ key: 'k', policy: one, cost: 1 }], 1000)).toBeDefined()
   expect(denials.find([{ key: 'k', policy: one.scale(0.5), cost: 1 }], 1000)).toBeUndefined()
@@ -408,11 +450,13 @@ test('a denial that was decided during a forget is dropped when the forget ends'
   let arrive = () => {}
   const slow: Store = {
     ...store,
-    forget: async (held) => {
-      await new Promise<void>((resolve) => {
-        arrive = resolve
-      })
-      return store.forget(held)
+    apply: async (operations) => {
+      if (operations[0]?.type === 'forget') {
+        await new Promise<void>((resolve) => {
+          arrive = resolve
+        })
+      }
+      return store.apply(operations)
     },
   }
   const limiter = limiterOn(slow, { policy: one })
@@ -429,8 +473,9 @@ test('a denial that was decided during a forget is dropped when the forget ends'
 test('the cache holds at most 32,768 denials, the latest among them', () => {
   const denials = new DenialCache()
   const figures = { allowed: false, remaining: 0, resetAfterMs: 9000, retryAfterMs: 9000, moreAfterMs: 9000 }
-  const charges = Array.from({ length: 50_000 }, (_, i): Charge => [{ key: `u${i}`, policy: one, cost: 1 }])
-  for (const charge of charges) denials.record(charge, { allowed: false, atMs: 1, parts: [figures] }, 0)
+  const charges = Array.from({ length: 50_000 }, (_, i): Parts => [{ key: `u${i}`, policy: one, cost: 1 }])
+  const verdict = { type: 'charge', allowed: false, atMs: 1, parts: [figures] } as const
+  for (const charge of charges) denials.record(charge, verdict, 0)
   const known = charges.filter((charge) => denials.find(charge, 10_000) !== undefined)
   expect(known.length).toBeLessThanOrEqual(32_768)
   expect(known.length).toBeGreaterThanOrEqual(16_384)
@@ -458,8 +503,8 @@ test('a tentative denial is not cached', async () => {
   const store = remoteStore()
   const tentative: Store = {
     ...store,
-    charge: async (charges) =>
-      (await store.charge(charges)).map((verdict) => ({ ...verdict, isTentative: true })),
+    apply: async (operations) =>
+      (await store.apply(operations)).map((outcome) => ({ ...outcome, isTentative: true })),
   }
   const limiter = limiterOn(tentative, { policy: one })
   for (let i = 0; i < 3; i++) await limiter.charge(bob)
@@ -468,7 +513,11 @@ test('a tentative denial is not cached', async () => {
 
 test('a pending forget ends a cached denial', async () => {
   const store = remoteStore()
-  const slow: Store = { ...store, forget: () => new Promise(() => {}) }
+  const slow: Store = {
+    ...store,
+    apply: (operations) =>
+      operations[0]?.type === 'forget' ? new Promise(() => {}) : store.apply(operations),
+  }
   const limiter = limiterOn(slow, { policy: one })
   for (let i = 0; i < 2; i++) await limiter.charge(bob)
   limiter.forget(bob)

@@ -1,18 +1,19 @@
-import { type Charge, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { type Operation, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
-const charge: Charge = [{ key: 'key', policy, cost: 1 }]
+const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
 /** A guarded store whose answers a test gives, with a mock of its calls. */
 function guardedStoreOf(answer: () => unknown) {
   const calls = jest.fn(answer)
   const states: BreakerState[] = []
-  const store = { name: 'fake', charge: calls, refund: calls, forget: calls } as unknown as Store
+  const store: Store = { name: 'fake', apply: calls as Store['apply'] }
   return {
     store: guardStore(store, { timeoutMs: 100, onChange: (state) => states.push(state) }),
     calls,
@@ -46,15 +47,18 @@ test('a store all of whose calls fail gets no more after twenty, and the error h
   expect(error.cause).toMatchObject({ message: 'fake: connection refused' })
 })
 
-test.each<[string, (store: ReturnType<typeof guardStore>) => unknown]>([
-  ['charges', (store) => chargeGuarded(store, charge)],
-  ['refunds', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }])],
-  ['forgets', (store) => store.forget(charge)],
-])('%s fail at once while the breaker is open', async (_what, call) => {
+test.each<Operation>([
+  { type: 'charge', parts: charge },
+  { type: 'take', key: 'key', policy, units: 0 },
+  { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 },
+  { type: 'forget', key: 'key', policy },
+])('a $type fails at once while the breaker is open', async (operation) => {
   const { store, calls } = guardedStoreOf(fails)
   for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
   calls.mockClear()
-  expect(await outcomeOf(() => call(store))).toBeInstanceOf(StoreError)
+  const settle = jest.fn()
+  expect(store.send(operation, settle)).toBeInstanceOf(StoreError)
+  expect(settle).not.toHaveBeenCalled()
   expect(calls).not.toHaveBeenCalled()
 })
 

@@ -1,21 +1,34 @@
-import { type Charge, createLimiter, type Store, type StoreError, tokenBucket, type Verdict } from 'headgate'
-import { CircuitOpenError, type GuardedStore, guardStore } from '../../../src/pipe/guarded-store.js'
+import {
+  type Charge,
+  createLimiter,
+  type Operation,
+  type Outcome,
+  type StoreError,
+  tokenBucket,
+  type Verdict,
+} from 'headgate'
+import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
+import { request } from '../../../src/pipe/pipe.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
-const charge: Charge = [{ key: 'key', policy, cost: 1 }]
-const peek: Charge = [{ key: 'key', policy, cost: 0 }]
+const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+/** What the store answers to an operation. */
+const resultOf = (operation: Operation | undefined): Outcome =>
+  operation?.type === 'charge' ? verdict : ({ type: operation?.type } as Outcome)
+
 const TIMEOUT_MS = 100
 const TIMED_OUT = { name: 'StoreError', message: expect.stringContaining('no answer within') }
 
-type Request = (store: GuardedStore) => unknown
-const chargeIt: Request = (store) => chargeGuarded(store, charge)
+const chargeIt: Charge = { type: 'charge', parts: charge }
+const refund: Operation = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
 
-/** A request, what it ended in, and after how many milliseconds. */
-interface Outcome {
+/** What a request ended in, and after how many milliseconds. */
+interface Ended {
   value?: unknown
   afterMs?: number
 }
@@ -27,30 +40,32 @@ interface Outcome {
  */
 async function recovering(...latencies: (number | 'fails')[]) {
   let left: (number | 'fails')[] | undefined
-  const requests = jest.fn((): Promise<unknown> => {
+  const requests = jest.fn(([operation]: readonly Operation[]): Promise<readonly Outcome[]> => {
     const latency = left?.shift()
     if (left === undefined || latency === 'fails') return Promise.reject(new Error('connection refused'))
     return new Promise((resolve) => {
-      if (latency !== undefined) setTimeout(resolve, latency, [verdict])
+      if (latency !== undefined) setTimeout(resolve, latency, [resultOf(operation)])
     })
   })
   const states: string[] = []
-  const fake = { name: 'fake', charge: requests, refund: requests, forget: requests } as unknown as Store
-  const store = guardStore(fake, { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) })
+  const store = guardStore(
+    { name: 'fake', apply: requests },
+    { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) },
+  )
   for (let i = 0; i < 20; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
   await jest.advanceTimersByTimeAsync(1001)
   left = [...latencies]
   requests.mockClear()
   states.length = 0
 
-  function begin(request: Request = chargeIt): Outcome {
-    const outcome: Outcome = {}
+  function begin(operation: Operation = chargeIt): Ended {
+    const outcome: Ended = {}
     const fromMs = performance.now()
     const end = (value: unknown) => {
       outcome.value = value
       outcome.afterMs = Math.round(performance.now() - fromMs)
     }
-    new Promise((resolve) => resolve(request(store))).then(end, end)
+    new Promise((resolve) => resolve(request(store, operation))).then(end, end)
     return outcome
   }
 
@@ -76,19 +91,19 @@ test.each([40, 200])(
   },
 )
 
-test.each<[string, Request, unknown]>([
-  ['a peek', (store) => chargeGuarded(store, peek), verdict],
-  ['a refund', (store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }]), undefined],
-  ['a forget', (store) => store.forget(charge), undefined],
-])('%s waits for the probe as a charge does', async (_what, request, expected) => {
+test.each<[string, Operation]>([
+  ['peek', { type: 'charge', parts: [{ key: 'key', policy, cost: 0 }] }],
+  ['refund', refund],
+  ['forget', { type: 'forget', key: 'key', policy }],
+])('a %s waits for the probe as a charge does', async (_what, operation) => {
   const { requests, begin } = await recovering(30, 5)
   begin()
-  const outcome = begin(request)
+  const outcome = begin(operation)
   await jest.advanceTimersByTimeAsync(29)
   expect(requests).toHaveBeenCalledTimes(1)
   await jest.advanceTimersByTimeAsync(6)
   expect(requests).toHaveBeenCalledTimes(2)
-  expect(outcome).toEqual({ value: expected, afterMs: 35 })
+  expect(outcome).toEqual({ value: resultOf(operation), afterMs: 35 })
 })
 
 test('when the probe fails, none of the waiting calls is sent, and each gets its cause', async () => {
@@ -199,7 +214,7 @@ describe.each([
 test('a call whose time-out ends its wait for the probe is never sent, and says so', async () => {
   const { requests, begin } = await recovering()
   begin()
-  const waiting = begin((store) => store.refund([{ key: 'key', policy, cost: 1, takenAtMs: 0 }]))
+  const waiting = begin(refund)
   await jest.advanceTimersByTimeAsync(TIMEOUT_MS + 1)
   expect(waiting.value).toBeInstanceOf(CircuitOpenError)
   expect(waiting.value).toMatchObject({ unsent: true })

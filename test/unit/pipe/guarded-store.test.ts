@@ -1,15 +1,16 @@
-import { type Charge, memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
-const charge: Charge = [{ key: 'key', policy, cost: 1 }]
+const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
-/** A store that answers a charge with whatever a test says. */
+/** A store that answers with whatever a test says. */
 function storeThat(answer: () => unknown): Store {
-  return { name: 'fake', charge: answer as Store['charge'], refund() {}, forget() {} }
+  return { name: 'fake', apply: answer as Store['apply'] }
 }
 
 const chargeWith = (answer: () => unknown, timeoutMs = 100) =>
@@ -41,8 +42,8 @@ test('the memory store needs no promise', () => {
 
 test('the store gets the charge in a batch of one', () => {
   const calls = jest.fn(() => [verdict])
-  chargeGuarded(guardStore({ ...storeThat(calls) }, { timeoutMs: 100 }), charge)
-  expect(calls.mock.calls).toEqual([[[charge]]])
+  chargeGuarded(guardStore(storeThat(calls), { timeoutMs: 100 }), charge)
+  expect(calls.mock.calls).toEqual([[[{ type: 'charge', parts: charge }]]])
 })
 
 test('an answer in time is returned', async () => {

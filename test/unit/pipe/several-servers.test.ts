@@ -1,16 +1,18 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
-  type Charge,
   createLimiter,
   logEvents,
   memoryStore,
-  type Refund,
+  type Operation,
   type Store,
   StoreError,
   tokenBucket,
 } from 'headgate'
 import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
+import { request } from '../../../src/pipe/pipe.js'
+import { keysOf } from '../../../src/stores/operation.js'
+import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
 const policy = tokenBucket({ capacity: 1000, refill: 1000, every: '1h' })
@@ -39,17 +41,9 @@ function storeOnServers() {
   const store: Store = {
     name: 'fake',
     serverOf,
-    async charge(charges) {
-      await call(charges.flat())
-      return memory.charge(charges)
-    },
-    async refund(refunds) {
-      await call(refunds)
-      memory.refund(refunds)
-    },
-    async forget(keys) {
-      await call(keys)
-      memory.forget(keys)
+    async apply(operations) {
+      await call(operations.flatMap(keysOf))
+      return memory.apply(operations)
     },
   }
   const callsTo = (server: string) => calls.filter((each) => each === server).length
@@ -60,7 +54,7 @@ function guardedServers() {
   const made = storeOnServers()
   const changes: BreakerChange[] = []
   const guarded = guardStore(made.store, { timeoutMs: 100, onChange: (...change) => changes.push(change) })
-  const chargeOf = (...keys: string[]): Charge => keys.map((key) => ({ key, policy, cost: 1 }))
+  const chargeOf = (...keys: string[]): Parts => keys.map((key) => ({ key, policy, cost: 1 }))
 
   const charge = async (...keys: string[]) => chargeGuarded(guarded, chargeOf(...keys))
 
@@ -120,26 +114,20 @@ test('a charge on two servers probes the one that was lost, and its success clos
   expect(guarded.state()).toBe('closed')
 })
 
-test('a refund and a forget reach the servers that are up, and reject', async () => {
+test.each<[string, (key: string) => Operation]>([
+  ['refund', (key) => ({ type: 'refund', key, policy, cost: 1, takenAtMs: Date.now() })],
+  ['forget', (key) => ({ type: 'forget', key, policy })],
+])('a %s reaches a server that is up, and is unsent where its server is not called', async (type, of) => {
   const { lose, calls, guarded, memory, isDecided } = guardedServers()
   await isDecided('a:1')
   await lose('b')
-  const refunds: Refund[] = ['a:1', 'b:1'].map((key) => ({ key, policy, cost: 1, takenAtMs: Date.now() }))
-  for (const call of [() => guarded.refund(refunds), () => guarded.forget(refunds)]) {
-    const error = await (async () => call())().catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ name: 'StoreError', server: 'b' })
-    expect(error).not.toBeInstanceOf(CircuitOpenError) // which says that all of it may be sent again
-  }
-  expect(calls).toEqual(['a', 'a'])
+  const [up, down] = ['a:1', 'b:1'].map(async (key) => request(guarded, of(key)))
+  expect(await up).toEqual({ type })
+  const error = await down?.catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(CircuitOpenError)
+  expect(error).toMatchObject({ server: 'b', unsent: true })
+  expect(calls).toEqual(['a'])
   expect(memory.size).toBe(0)
-})
-
-test('a refund is unsent only if no server was called', async () => {
-  const { conditions, isDecided, guarded } = guardedServers()
-  for (const server of ['b', 'c']) conditions.set(server, 'down')
-  for (let i = 0; i < 5; i++) await Promise.all([isDecided('b:1'), isDecided('c:1')])
-  const refunds = ['b:1', 'c:1'].map((key) => ({ key, policy, cost: 1, takenAtMs: 0 }))
-  await expect((async () => guarded.refund(refunds))()).rejects.toBeInstanceOf(CircuitOpenError)
 })
 
 test('a failure counts against the server that it names', async () => {
@@ -168,8 +156,11 @@ test('a denial by another server does not prove that the probed one is up', asyn
   await lose('b')
   await jest.advanceTimersByTimeAsync(1000)
   const part = { allowed: false, remaining: 0, resetAfterMs: 9, retryAfterMs: 9, moreAfterMs: 9 }
-  store.charge = async (charges) =>
-    charges.map(({ length }) => ({ allowed: false, atMs: 0, parts: Array(length).fill(part) }))
+  store.apply = async (operations) =>
+    operations.map((operation) => {
+      const parts = keysOf(operation).map(() => part)
+      return { type: 'charge', allowed: false, atMs: 0, parts }
+    })
   expect(await isDecided('a:1', 'b:1')).toBe(true)
   expect(guarded.state()).toBe('open')
 })
@@ -199,11 +190,11 @@ test('of ever new servers, the oldest are forgotten', async () => {
 test('the health of a limiter is that of every server that is not called, and probes it', async () => {
   const { store, conditions, moved } = storeOnServers()
   store.serverOf = (key) => moved.get(key) ?? (/health(:\d*[02468])?$/.test(key) ? 'a' : 'b')
-  const { charge } = store
-  store.charge = (charges) => {
-    const isOnB = charges.flat().some(({ key }) => store.serverOf?.(key) === 'b')
+  const { apply } = store
+  store.apply = (operations) => {
+    const isOnB = operations.flatMap(keysOf).some(({ key }) => store.serverOf?.(key) === 'b')
     if (isOnB && conditions.get('b') === 'down') throw new StoreError('fake', 'refused', { server: 'b' })
-    return charge(charges)
+    return apply(operations)
   }
   conditions.set('b', 'down')
   const limiter = createLimiter({ limit: 1000, window: '1h', key: (id: string) => id, store })
@@ -219,10 +210,10 @@ test('the health of a limiter is that of every server that is not called, and pr
 test('events, logs and the channel say which server a circuit breaker stands before', async () => {
   const { store, conditions } = storeOnServers()
   store.serverOf = () => 'b'
-  const { charge } = store
-  store.charge = (charges) => {
+  const { apply } = store
+  store.apply = (operations) => {
     if (conditions.get('b') === 'down') throw new StoreError('fake', 'refused', { server: 'b' })
-    return charge(charges)
+    return apply(operations)
   }
   conditions.set('b', 'down')
   const messages: unknown[] = []

@@ -36,7 +36,12 @@ describe('an answer whose `then` throws', () => {
   })
 
   test.each(['refund', 'forget'] as const)('rejects %s with a StoreError', async (method) => {
-    const { limiter } = limiterOn({ ...promisingStore(), [method]: withThrowingThen })
+    const store = promisingStore()
+    const { limiter } = limiterOn({
+      ...store,
+      apply: (operations) =>
+        operations[0]?.type === method ? (withThrowingThen() as never) : store.apply(operations),
+    })
     const decision = await limiter.charge({})
     const run = async () => (method === 'refund' ? limiter.refund(decision) : limiter.forget({}))
     await expect(run()).rejects.toThrow(StoreError)

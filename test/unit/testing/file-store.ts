@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { applyRefunds, decideCharges, type State, type StateWrite, type Store } from 'headgate'
+import { applyOperations, type Operation, type State, type StateWrite, type Store } from 'headgate'
+import { keysOf } from '../../../src/stores/operation.js'
 
 /**
  * What a store locks between its read and its write: the keys in their order, nothing, the keys of charges
@@ -21,7 +22,7 @@ export function fileStore(folder: string, locking: Locking): Store {
     return (key) => states.get(key) || undefined
   }
 
-  async function write({ key, state }: Pick<StateWrite, 'key' | 'state'>): Promise<void> {
+  async function write({ key, state }: StateWrite): Promise<void> {
     if (state === undefined) return rm(pathOf(key), { force: true })
     const next = join(folder, `${process.pid}-${++writes}`)
     await writeFile(next, JSON.stringify(state))
@@ -41,43 +42,19 @@ export function fileStore(folder: string, locking: Locking): Store {
     }
   }
 
-  /** Reads the states of keys, and writes what `decide` makes of them. */
-  function update<T>(
-    named: readonly string[],
-    isLocked: boolean,
-    decide: (
-      read: (key: string) => State | undefined,
-    ) => readonly [T, readonly Pick<StateWrite, 'key' | 'state'>[]],
-  ): Promise<T> {
-    const keys = [...new Set(named)]
-    if (locking !== 'unsorted') keys.sort()
-    return withLocks(isLocked ? keys : [], async () => {
-      const [result, written] = decide(await read(keys))
-      await Promise.all(written.map(write))
-      return result
-    })
-  }
+  const isLocked = (type: Operation['type']) =>
+    locking !== 'none' && (locking !== 'charges' || type !== 'refund')
 
   return {
     name: 'file',
-    charge(charges) {
-      const keys = charges.flat().map(({ key }) => key)
-      return update(keys, locking !== 'none', (stateOf) => {
-        const { verdicts, writes } = decideCharges(charges, stateOf, Date.now())
-        return [verdicts, writes]
+    apply(operations) {
+      const keys = [...new Set(operations.flatMap(keysOf).map(({ key }) => key))]
+      if (locking !== 'unsorted') keys.sort()
+      return withLocks(operations.some(({ type }) => isLocked(type)) ? keys : [], async () => {
+        const { outcomes, writes } = applyOperations(operations, await read(keys), Date.now())
+        await Promise.all(writes.map(write))
+        return outcomes
       })
-    },
-    refund(refunds) {
-      const keys = refunds.map(({ key }) => key)
-      const isLocked = locking === 'sorted' || locking === 'unsorted'
-      return update(keys, isLocked, (stateOf) => [undefined, applyRefunds(refunds, stateOf, Date.now())])
-    },
-    forget(forgotten) {
-      const keys = forgotten.map(({ key }) => key)
-      return update(keys, locking !== 'none', () => [
-        undefined,
-        keys.map((key) => ({ key, state: undefined })),
-      ])
     },
   }
 }

@@ -33,7 +33,7 @@ describe('a failed case', () => {
 
   test('shows a verdict that is none', async () => {
     expect(await messageOf('returns verdicts without figures')).toMatch(
-      /^charge\(\) returns verdicts { allowed, atMs, parts }.*, got:\n{ allowed: true, atMs: \d+, parts: \[\] }$/,
+      /^apply\(\) returns results, such as { type, allowed, atMs, parts }.*, got for a charge:\n{ type: 'charge', allowed: true, atMs: \d+, parts: \[\] }$/,
     )
   })
 })
@@ -50,7 +50,7 @@ test('names are unique, and capabilities choose the cases', () => {
   expect(without({ atomicAcrossKeys: false })).toEqual([
     'charges that name the same keys in opposite order, all at once, are exact',
   ])
-  expect(without({ settableClock: false })).toHaveLength(6)
+  expect(without({ settableClock: false })).toHaveLength(7)
 })
 
 test('a sample has each sentence of the contract once, and every policy several times', () => {
@@ -96,11 +96,8 @@ test.each([
 })
 
 test.each([
-  [{}, 'makeStore: store must be an object with name, charge, refund and forget, got undefined.'],
-  [
-    { store: { name: 'half', charge() {} } },
-    'makeStore: store must be an object with name, charge, refund and forget',
-  ],
+  [{}, 'makeStore: store must be an object with name and apply, got undefined.'],
+  [{ store: { name: 'half', charge() {} } }, 'makeStore: store must be an object with name and apply'],
   [
     { store: mapStore().store },
     'makeStore: advance must be a function, got undefined. Write makeStore: () => ({',

@@ -102,11 +102,11 @@ test('a process whose stderr is not piped fails with where its error is', async 
 
 test.each([
   ['failing', /^process \d of 2 \(pid \d+\) failed:\n_?StoreError: made: connection refused\n +at /],
-  ['malformed', /^process \d of 2 \(pid \d+\) failed:\nAssertionError.*one verdict per charge/],
+  ['malformed', /^process \d of 2 \(pid \d+\) failed:\nAssertionError.*one outcome per operation/],
   ['crashing', /^process \d of 2 \(pid \d+\) failed:\nError: a crash of the driver\n +at /],
   [
     'missing',
-    /exited with code 1 before it called[\s\S]*serveStore: store must be an object with name, charge/,
+    /exited with code 1 before it called[\s\S]*serveStore: store must be an object with name and apply/,
   ],
   ['exiting', /^process \d of 2 \(pid \d+\) exited with code 3 before the test was done with it\./],
   [

@@ -11,24 +11,31 @@ const STORES: Readonly<Record<string, () => Store>> = {
   unclosable: () => fileStore(folder, 'sorted'),
   failing: () => ({
     ...memoryStore(),
-    charge: () => Promise.reject(new StoreError('made', 'connection refused')),
+    apply: () => Promise.reject(new StoreError('made', 'connection refused')),
   }),
-  hanging: () => ({ ...memoryStore(), charge: () => new Promise(() => {}) }),
+  hanging: () => ({ ...memoryStore(), apply: () => new Promise(() => {}) }),
   doubling: () => {
     const store = fileStore(folder, 'sorted')
-    return { ...store, charge: async (charges) => (await store.charge(charges)) && store.charge(charges) }
+    return {
+      ...store,
+      apply: async (operations) => {
+        const isCharged = operations.every(({ type }) => type === 'charge')
+        if (isCharged) await store.apply(operations)
+        return store.apply(operations)
+      },
+    }
   },
-  malformed: () => ({ ...memoryStore(), charge: () => [] }),
+  malformed: () => ({ ...memoryStore(), apply: () => [] }),
   crashing: () => ({
     ...memoryStore(),
-    charge: () => {
+    apply: () => {
       setImmediate(() => {
         throw new Error('a crash of the driver')
       })
       return new Promise(() => {})
     },
   }),
-  exiting: () => ({ ...memoryStore(), charge: () => process.exit(3) }),
+  exiting: () => ({ ...memoryStore(), apply: () => process.exit(3) }),
 }
 
 if (kind === 'unstartable') throw new Error('there is no database')

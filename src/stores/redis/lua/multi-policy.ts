@@ -63,11 +63,7 @@ for k in pairs(changed) do
 end
 `
 
-export const chargeScript = once(() =>
-  script(
-    `  Decides charges in order, each all or nothing.${POLICIES_HEAD}
-  ARGV[3]  JSON: for each charge a flat list of its parts, each key, cost (units).`,
-    `${POLICIES}
+const DECIDE = `
 local function decide(charge)
   local after, touched, wanted, denied = {}, {}, {}, {} -- by number of the key
   for i = 1, #charge, 2 do
@@ -81,16 +77,22 @@ local function decide(charge)
     if is_changed then touched[k] = true end
   end
   if not next(denied) then
-    for k in pairs(touched) do states[k], changed[k] = after[k], true end
+    for k in pairs(touched) do states[k], changed[k], is_fresh[k] = after[k], true, false end
   end
   -- A ban counts the denial, once per key; a state from a clock ahead is clamped.
   for k, sum in pairs(denied) do
     local p = policy_of[k]
     local _, is_changed = take[p[1]](p, states[k], sum)
-    if is_changed then changed[k] = true end
+    if is_changed then changed[k], is_fresh[k] = true, false end
   end
 end
+`
 
+export const chargeScript = once(() =>
+  script(
+    `  Decides charges in order, each all or nothing.${POLICIES_HEAD}
+  ARGV[3]  JSON: for each charge a flat list of its parts, each key, cost (units).`,
+    `${POLICIES}${DECIDE}
 for _, charge in ipairs(cjson.decode(ARGV[3])) do decide(charge) end
 ${WRITE_CHANGED}`,
   ),
@@ -154,15 +156,21 @@ end`,
 
 export const operationScript = once(() =>
   script(
-    `  Applies operations of one key each, in order. Missing keys have a fresh state.${POLICIES_HEAD}
-  ARGV[3]  JSON: a list of operations, each its name, key, and numbers. 'refund' and 'renew': cost (units), when
-           it was taken (ms), and, where it is known, when time alone would have given the units back (ms).
-           'take' and 'reward': units. 'block': for how long (ms).`,
-    `${POLICIES}${OPERATIONS}
+    `  Applies operations in order. Missing keys have a fresh state.${POLICIES_HEAD}
+  ARGV[3]  JSON: a list of operations. A charge is a flat list of its parts, each key, cost (units). The others
+           are of one key, and begin with their name and key. 'refund' and 'renew' add cost (units), when it was
+           taken (ms), and, where it is known, when time alone would have given the units back (ms); 'take' and
+           'reward' units, 'block' for how long (ms), 'forget' nothing.`,
+    `${POLICIES}${DECIDE}${OPERATIONS}
 for _, item in ipairs(cjson.decode(ARGV[3])) do
   local name, k = item[1], item[2]
-  local p, state = policy_of[k], states[k]
-  if state then
+  if type(name) ~= 'string' then
+    decide(item)
+  elseif name == 'forget' then -- also a foreign key
+    states[k], changed[k], is_fresh[k] = {}, true, true
+    for i = 1, policy_of[k][2] do states[k][i] = 0 end
+  elseif states[k] then
+    local p, state = policy_of[k], states[k]
     local is_changed, is_fresh_now = apply[name](p, state, item[3], item[4], item[5])
     if is_changed then changed[k], is_fresh[k] = true, is_fresh_now end
     if is_changed and is_fresh_now then for i = 1, p[2] do state[i] = 0 end end

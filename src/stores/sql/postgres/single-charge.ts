@@ -43,7 +43,7 @@ export function singleCharge(table: string): NonNullable<Dialect<PostgresConnect
       cost > 0 && cost <= policy.limit ? await send(connection, take(policy, key, cost)) : undefined
     if (taken !== undefined) {
       const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
-      return { allowed: true, atMs: taken.nowMs, parts: [figures] }
+      return { type: 'charge', allowed: true, atMs: taken.nowMs, parts: [figures] }
     }
     const row = await send(connection, read([key]))
     if (row === undefined) return undefined

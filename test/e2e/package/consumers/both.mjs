@@ -29,18 +29,18 @@ async function statusesOf(limiter, addresses) {
 
 /** A memory store that notes the keys it is charged with. */
 function noting(store, keys) {
-  const charge = (charges) => {
-    keys.push(...charges.flat().map(({ key }) => key))
-    return store.charge(charges)
+  const apply = (operations) => {
+    for (const { type, parts } of operations) if (type === 'charge') keys.push(...parts.map(({ key }) => key))
+    return store.apply(operations)
   }
-  return { name: 'noting', charge, refund: store.refund, forget: store.forget }
+  return { name: 'noting', apply }
 }
 
 function failing(error) {
   const fail = () => {
     throw error
   }
-  return { name: 'failing', charge: fail, refund: fail, forget: fail }
+  return { name: 'failing', apply: fail }
 }
 
 function thrownBy(run) {

@@ -5,16 +5,16 @@ import {
   byField,
   byIp,
   byUser,
-  type Charge,
   createLimiter,
   type Decision,
   memoryStore,
+  type Operation,
+  type Outcome,
   type Policy,
   rateLimit,
   type Store,
   slidingWindow,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { statusesOf } from './statuses.cjs'
 
@@ -66,12 +66,10 @@ const inner = memoryStore({ maxKeys: 1000 })
 const counting: Store & { charged: number } = {
   name: 'counting',
   charged: 0,
-  charge(charges: readonly Charge[]): readonly Verdict[] | Promise<readonly Verdict[]> {
-    counting.charged += charges.length
-    return inner.charge(charges)
+  apply(operations: readonly Operation[]): readonly Outcome[] {
+    counting.charged += operations.filter(({ type }) => type === 'charge').length
+    return inner.apply(operations)
   },
-  refund: (refunds) => inner.refund(refunds),
-  forget: (keys) => inner.forget(keys),
 }
 
 const limiter = createLimiter<{ player: string }>({

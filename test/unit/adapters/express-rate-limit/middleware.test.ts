@@ -292,8 +292,8 @@ describe('a counter', () => {
   })
 
   function remote(): HeadgateStore {
-    const { name: _, ...memory } = memoryStore()
-    return { ...memory, name: 'remote', charge: async (charges) => memory.charge(charges) }
+    const memory = memoryStore()
+    return { name: 'remote', apply: async (operations) => memory.apply(operations) }
   }
 
   test.each([

@@ -5,6 +5,7 @@ import {
   loginGuard,
   memoryStore,
   type SecurityEvent,
+  type Store,
 } from 'headgate/fetch'
 import { recordWarnings } from '../../../support/warnings.js'
 
@@ -167,12 +168,7 @@ test('a guard has what identifies an account, its events and its limits', async 
 })
 
 /** A correct store that answers with promises. */
-function lateStore() {
+function lateStore(): Store {
   const memory = memoryStore({ clock: () => 0 })
-  return {
-    name: 'late',
-    charge: async (batch: never) => memory.charge(batch),
-    refund: async (refunds: never) => memory.refund(refunds),
-    forget: async (charges: never) => memory.forget(charges),
-  } as never
+  return { name: 'late', apply: async (operations) => memory.apply(operations) }
 }

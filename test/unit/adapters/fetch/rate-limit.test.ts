@@ -11,6 +11,8 @@ import {
   type RateLimitOptions,
   rateLimit,
 } from 'headgate/fetch'
+import { refundStore } from '../../../support/store-calls.js'
+import { storeOf } from '../../../support/store-of.js'
 import { recordWarnings } from '../../../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -348,16 +350,15 @@ describe('refunds by outcome', () => {
     let isRefunded = false
     const memory = memoryStore({ clock: () => 0 })
     const waiting: Promise<unknown>[] = []
-    const slow = {
+    const slow = storeOf({
+      ...memory,
       name: 'slow',
-      charge: memory.charge,
-      forget: memory.forget,
-      async refund(refunds: Parameters<typeof memory.refund>[0]) {
+      async refund(refunds) {
         await new Promise(setImmediate)
-        memory.refund(refunds)
+        refundStore(memory, refunds)
         isRefunded = true
       },
-    }
+    })
     const waitUntil = (work: Promise<unknown>) => void waiting.push(work)
     const limit = limiterOf({ store: slow, count: 'failed' })
     await limit.handle(request(), { ...ADA, waitUntil }, hello)

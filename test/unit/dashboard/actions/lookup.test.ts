@@ -58,12 +58,6 @@ test('says which option lists an address', async () => {
 })
 
 test('says why a store cannot be read', async () => {
-  const { apply, ...memory } = memoryStore()
-  const own = watched({ store: { ...memory, name: 'own' } })
-  expect(await lookUp(own.watch, 'ada')).toMatchObject({
-    standings: [],
-    problem: 'the store own cannot look up identities: it has no apply method',
-  })
   const lost: Store = { ...memoryStore(), name: 'remote', apply: () => Promise.reject(new Error('lost')) }
   expect(await lookUp(watched({ store: lost }).watch, 'ada')).toMatchObject({
     limiter: 'api',

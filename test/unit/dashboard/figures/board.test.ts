@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
 import { type Board, boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
@@ -89,11 +89,11 @@ test('a process that stops reporting holds the chart up for two slots, and no lo
 test('a store that is unavailable is probed while a page is open, so that the end of an outage is seen', async () => {
   let isUp = false
   const memory = memoryStore()
-  const store = {
+  const store: Store = {
     ...memory,
     name: 'remote',
-    charge: async (charges: Parameters<typeof memory.charge>[0]) => {
-      if (isUp) return memory.charge(charges)
+    async apply(operations) {
+      if (isUp) return memory.apply(operations)
       throw new Error('connection lost')
     },
   }

@@ -11,6 +11,7 @@ import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { storeThat } from '../../../support/fault-stores.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const START_MS = 1_790_000_000_000
 const policy = fixedWindow({ limit: 5, window: '1h' })
@@ -161,7 +162,7 @@ test('a memory store has its keys, and a remote one how long its calls take and 
   let isDown = false
   const store = storeThat(async (charges) => {
     if (isDown) throw new Error('connection lost')
-    return memory.charge(charges)
+    return chargeStore(memory, charges)
   })
   const remote = watched({ name: 'remote', store })
   remote.limiter.events.on('storeError', () => undefined)

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { ban, createLimiter, fixedWindow, type Limiter, memoryStore } from 'headgate'
 import { type Dashboard, type DashboardOptions, dashboard } from 'headgate/dashboard'
 import { requestAndResponse } from '../../../support/request-response.js'
+import { storeOf } from '../../../support/store-of.js'
 import { recordWarnings } from '../../../support/warnings.js'
 
 const policy = ban(fixedWindow({ limit: 3, window: '1h' }), { after: 3, within: '5m', for: '1h' })
@@ -252,7 +253,8 @@ describe('an action', () => {
   })
 
   test('is a 503 while the store is away', async () => {
-    const store = { ...memoryStore(), name: 'remote', forget: () => Promise.reject(new Error('lost')) }
+    const forget = () => Promise.reject(new Error('lost'))
+    const store = storeOf({ ...memoryStore(), name: 'remote', forget })
     api = createLimiter<string>({ name: 'api', policy, key: (id) => id, store })
     page.close()
     page = dashboard({ limiters: [api], authorize: () => true })

@@ -1,5 +1,6 @@
 import { createLimiter, fixedWindow, StoreError, type Verdict } from 'headgate'
 import { NONSENSE } from '../../../support/fault-stores.js'
+import { chargeStore } from '../../../support/store-calls.js'
 import {
   allowedCount,
   chargeHundred,
@@ -24,7 +25,9 @@ test('if the store fails, all charges that wait for a block fail, and the next o
   const store = leaseOn(remote)
   await chargeTimes(store, hourly, 8)
   remote.before = () => Promise.reject(lost)
-  const answers = Array.from({ length: 5 }, () => store.charge([[{ key: 'key', policy: hourly, cost: 1 }]]))
+  const answers = Array.from({ length: 5 }, () =>
+    chargeStore(store, [[{ key: 'key', policy: hourly, cost: 1 }]]),
+  )
   const outcomes = await Promise.allSettled(answers)
   expect(outcomes.map((outcome) => 'reason' in outcome && outcome.reason)).toEqual(Array(5).fill(lost))
   remote.before = () => {}

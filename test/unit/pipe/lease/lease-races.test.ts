@@ -1,4 +1,5 @@
 import { fixedWindow, type KeyedPolicy, type Store } from 'headgate'
+import { forgetStore, refundStore } from '../../../support/store-calls.js'
 import { allowedCount, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './remote-store.js'
 
 const LIMIT = 3200
@@ -51,7 +52,7 @@ describe('while a block is on its way', () => {
     await untilDecided()
     expect(used()).toBeGreaterThan(109) // the block is taken, too
     const waiting = chargeTimes(store, hourly, 5)
-    await store.forget([keyed])
+    await forgetStore(store, [keyed])
     expect(used()).toBe(0)
     release()
     expect(allowedCount(await first)).toBe(1)
@@ -69,7 +70,7 @@ describe('while a block is on its way', () => {
     const denied = chargeTimes(store, hourly, 1)
     await untilDecided()
     const waiting = chargeTimes(store, hourly, 3)
-    await store.refund([{ ...keyed, cost: 2, takenAtMs: remote.nowMs }])
+    await refundStore(store, [{ ...keyed, cost: 2, takenAtMs: remote.nowMs }])
     release()
     expect(allowedCount(await denied)).toBe(0)
     expect(allowedCount(await waiting)).toBe(2)

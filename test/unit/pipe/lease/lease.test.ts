@@ -1,4 +1,5 @@
 import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
+import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
 import {
   allowedCount,
   chargeHundred,
@@ -29,7 +30,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly Verdict[]> =>
-  store.charge([[{ key: 'key', policy, cost }]])
+  chargeStore(store, [[{ key: 'key', policy, cost }]])
 
 /** Returns how many units the store has given out, unused ones included. */
 const taken = (policy = hourly) => 3200 - remote.remaining(policy)
@@ -190,9 +191,9 @@ test('close returns the units that are held or on their way, and closes the stor
 test('forget drops the units that are held or on their way', async () => {
   await chargeHundred(store, hourly)
   const last = chargeTimes(store, hourly, 300)
-  await store.forget([{ key: 'key', policy: hourly }])
+  await forgetStore(store, [{ key: 'key', policy: hourly }])
   expect(allowedCount(await last)).toBe(300)
-  await store.forget([{ key: 'key', policy: hourly }])
+  await forgetStore(store, [{ key: 'key', policy: hourly }])
   expect(await chargeOne()).toMatchObject([{ parts: [{ remaining: 3199 }] }])
   expect((await chargeOne())[0]?.source).toBeUndefined()
 })
@@ -205,7 +206,7 @@ test('a unit of a block is refunded like any other', async () => {
   const before = remote.remaining(hourly)
   const { resetAfterMs = 0 } = verdict.parts[0] ?? {}
   const resetAtMs = verdict.atMs + resetAfterMs
-  await store.refund([{ key: 'key', policy: hourly, cost: 1, takenAtMs: verdict.atMs, resetAtMs }])
+  await refundStore(store, [{ key: 'key', policy: hourly, cost: 1, takenAtMs: verdict.atMs, resetAtMs }])
   expect(remote.remaining(hourly)).toBe(before + 1)
 })
 
@@ -229,7 +230,7 @@ test('a charge that cannot be prepaid goes to the store', async () => {
   await chargeTimes(store, hourly, 50, 0, 'peeks')
   for (let i = 0; i < 50; i++) {
     const parts = ['a', 'b'].map((key) => ({ key, policy: hourly, cost: 1 }))
-    await store.charge([parts])
+    await chargeStore(store, [parts])
   }
   expect(remote.batches.map(({ length }) => length)).toEqual([50, 20, 50, ...Array(50).fill(1)])
 })

@@ -1,12 +1,15 @@
-import { type Charge, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
+import { type KeyedPolicy, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
 import { type LeaseSettings, leasingStore } from '../../../../src/pipe/lease/leasing-store.js'
+import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
+import { storeOf } from '../../../support/store-of.js'
 
 export const START_MS = 1_790_000_000_000
 
 /** A store with a clock that the test sets. It answers a turn later, and records its batches and refunds. */
 export class RemoteStore implements Store {
   readonly name = 'remote'
-  readonly batches: (readonly Charge[])[] = []
+  readonly batches: (readonly Parts[])[] = []
   readonly refunds: Refund[] = []
   /** Called before a batch is answered: to delay the answer, or to fail. */
   before: () => Promise<void> | void = () => {}
@@ -14,11 +17,17 @@ export class RemoteStore implements Store {
   isClosed = false
   /** From this charge on, a batch is decided a millisecond later, as by a second script. */
   splitsAt = Number.POSITIVE_INFINITY
-  #batch: { readonly charges: Charge[]; readonly ready: Promise<void> } | undefined
+  #batch: { readonly charges: Parts[]; readonly ready: Promise<void> } | undefined
   readonly #memory = memoryStore({ clock: () => this.nowMs })
 
+  readonly apply = storeOf({
+    charge: (charges) => this.charge(charges),
+    refund: (refunds) => this.refund(refunds),
+    forget: (keys) => this.forget(keys),
+  }).apply
+
   /** Charges of one turn go together, as in a batcher. */
-  async charge(charges: readonly Charge[]): Promise<readonly Verdict[]> {
+  async charge(charges: readonly Parts[]): Promise<readonly Verdict[]> {
     this.#batch ??= this.#begin()
     const { charges: batch, ready } = this.#batch
     const first = batch.length
@@ -26,12 +35,12 @@ export class RemoteStore implements Store {
     await ready
     return charges.flatMap((charge, i) => {
       if (first + i === this.splitsAt) this.nowMs++
-      return this.#memory.charge([charge])
+      return chargeStore(this.#memory, [charge])
     })
   }
 
   #begin() {
-    const charges: Charge[] = []
+    const charges: Parts[] = []
     this.batches.push(charges)
     Promise.resolve().then(() => {
       this.#batch = undefined
@@ -41,11 +50,11 @@ export class RemoteStore implements Store {
 
   async refund(refunds: readonly Refund[]): Promise<void> {
     this.refunds.push(...refunds)
-    this.#memory.refund(refunds)
+    refundStore(this.#memory, refunds)
   }
 
-  async forget(keyed: Parameters<Store['forget']>[0]): Promise<void> {
-    this.#memory.forget(keyed)
+  async forget(keyed: readonly KeyedPolicy[]): Promise<void> {
+    forgetStore(this.#memory, keyed)
   }
 
   async close(): Promise<void> {
@@ -53,7 +62,7 @@ export class RemoteStore implements Store {
   }
 
   remaining(policy: Policy, key = 'key'): number {
-    return this.#memory.charge([[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining ?? Number.NaN
+    return chargeStore(this.#memory, [[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining ?? Number.NaN
   }
 }
 
@@ -77,7 +86,7 @@ export async function chargeTimes(
   cost = 1,
   key = 'key',
 ): Promise<Verdict[]> {
-  const answers = Array.from({ length: times }, () => store.charge([[{ key, policy, cost }]]))
+  const answers = Array.from({ length: times }, () => chargeStore(store, [[{ key, policy, cost }]]))
   return (await Promise.all(answers)).map(([verdict]) => verdict as Verdict)
 }
 

@@ -1,5 +1,6 @@
 import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
 import { keyedPolicies, part, remainingOf, takeOne } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -22,7 +23,7 @@ function boundedStore(maxKeys: number): MemoryStore {
 function flood(store: MemoryStore, keys: number, keysPerCharge = 1): number {
   let largest = 0
   for (let i = 0; i < keys; i += keysPerCharge) {
-    store.charge([Array.from({ length: keysPerCharge }, (_, j) => part(`flood-${i + j}`, row))])
+    chargeStore(store, [Array.from({ length: keysPerCharge }, (_, j) => part(`flood-${i + j}`, row))])
     largest = Math.max(largest, store.size)
   }
   return largest
@@ -34,9 +35,9 @@ test.each([1, 2, 3])('20,000 keys that never repeat, %d per charge, stay within 
 
 test('charges that join a known key with new ones stay within maxKeys, and the known key keeps its count', () => {
   const store = boundedStore(5)
-  for (let i = 0; i < 5; i++) store.charge([[part(`busy-${i}`, daily, 5)]])
+  for (let i = 0; i < 5; i++) chargeStore(store, [[part(`busy-${i}`, daily, 5)]])
   for (let i = 0; i < 8; i++) {
-    const [verdict] = store.charge([[part('known', daily), part(`new-${i}`, daily)]])
+    const [verdict] = chargeStore(store, [[part('known', daily), part(`new-${i}`, daily)]])
     expect(verdict?.parts[0]?.remaining).toBe(9 - i)
     expect(store.size).toBeLessThanOrEqual(5)
   }
@@ -46,7 +47,7 @@ test('a charge does not evict a key of its own, even if that is nearest to fresh
   const store = boundedStore(2)
   await takeOne(store, 'busy', daily, 5)
   await takeOne(store, 'known', daily, 1)
-  const [verdict] = store.charge([[part('known', daily), part('new', daily)]])
+  const [verdict] = chargeStore(store, [[part('known', daily), part('new', daily)]])
   expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 9])
   expect(store.size).toBe(2)
   expect(await remainingOf(store, daily, ['known', 'new', 'busy'])).toEqual([8, 9, 10])
@@ -54,7 +55,7 @@ test('a charge does not evict a key of its own, even if that is nearest to fresh
 
 test('a key named twice in one charge needs room once', () => {
   const store = boundedStore(1)
-  const [verdict] = store.charge([[part('only', daily, 2), part('only', daily, 2)]])
+  const [verdict] = chargeStore(store, [[part('only', daily, 2), part('only', daily, 2)]])
   expect(verdict?.parts.map(({ remaining }) => remaining)).toEqual([8, 6])
   expect(store.size).toBe(1)
   expect(warnings()).toEqual([])
@@ -62,23 +63,23 @@ test('a key named twice in one charge needs room once', () => {
 
 test('keys that were only peeked at, or denied their first charge, are not stored', () => {
   const store = boundedStore(10)
-  store.charge([[part('looked', daily, 0)], [part('denied', daily, 11)]])
-  store.refund([{ ...part('refunded', daily), takenAtMs: nowMs }])
-  store.forget(keyedPolicies(daily, 'forgotten'))
+  chargeStore(store, [[part('looked', daily, 0)], [part('denied', daily, 11)]])
+  refundStore(store, [{ ...part('refunded', daily), takenAtMs: nowMs }])
+  forgetStore(store, keyedPolicies(daily, 'forgotten'))
   expect(store.size).toBe(0)
 })
 
 test('a first charge that is denied evicts nothing from a full store', async () => {
   const store = boundedStore(2)
-  store.charge([[part('a', daily)], [part('b', daily)]])
-  for (let i = 0; i < 10; i++) store.charge([[part(`denied-${i}`, daily, 11)]])
+  chargeStore(store, [[part('a', daily)], [part('b', daily)]])
+  for (let i = 0; i < 10; i++) chargeStore(store, [[part(`denied-${i}`, daily, 11)]])
   expect(await remainingOf(store, daily, ['a', 'b'])).toEqual([9, 9])
 })
 
 test('the store removes keys that are fresh again as new ones come, without a timer', () => {
   const store = memoryStore({ clock: () => nowMs })
   const quick = tokenBucket({ capacity: 1, refill: 1, every: '1s' })
-  for (let i = 0; i < 20_000; i++, nowMs++) store.charge([[part(`key-${i}`, quick)]])
+  for (let i = 0; i < 20_000; i++, nowMs++) chargeStore(store, [[part(`key-${i}`, quick)]])
   expect(store.size).toBeLessThan(3000) // 1000 of them are live
 })
 
@@ -124,8 +125,11 @@ test('a flood of new keys never evicts a client at its limit', () => {
   const store = boundedStore(100)
   const limited = Array.from({ length: 50 }, (_, i) => `limited-${i}`)
   for (const [i, key] of limited.entries())
-    store.charge([[i % 2 ? part(key, daily, 10) : part(key, row, 10)]])
+    chargeStore(store, [[i % 2 ? part(key, daily, 10) : part(key, row, 10)]])
   flood(store, 20_000)
-  const again = store.charge(limited.map((key, i) => [part(key, i % 2 ? daily : row)]))
+  const again = chargeStore(
+    store,
+    limited.map((key, i) => [part(key, i % 2 ? daily : row)]),
+  )
   expect(again.map(({ allowed }) => allowed)).toEqual(limited.map(() => false))
 })

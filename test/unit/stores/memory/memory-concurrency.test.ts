@@ -2,6 +2,7 @@ import { concurrency, memoryStore } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import { part, receiptOf, remainingOf } from '../../../../src/testing/conformance/store-calls.js'
 import { describeConcurrency } from '../../../support/concurrency-suite.js'
+import { chargeStore, refundStore, renewStore } from '../../../support/store-calls.js'
 
 describeConcurrency('memoryStore', () => {
   let nowMs = 1_790_000_000_000
@@ -21,14 +22,14 @@ test('units in an overflow bucket are renewed and released there', async () => {
   const store = memoryStore({ maxKeys: 1, clock })
   const full = await receiptOf(store, 'limit:{first}', policy, 2)
   const over = await receiptOf(store, 'limit:{second}', policy, 1)
-  expect(store.charge([[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(false)
+  expect(chargeStore(store, [[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(false)
   clock.advance('5s')
-  const resetAtMs = store.renew(over)
-  store.renew(full)
+  const resetAtMs = renewStore(store, over)
+  renewStore(store, full)
   clock.advance('5s')
-  expect(store.charge([[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(false)
-  store.refund([{ ...over, resetAtMs }])
-  expect(store.charge([[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(true)
+  expect(chargeStore(store, [[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(false)
+  refundStore(store, [{ ...over, resetAtMs }])
+  expect(chargeStore(store, [[part('limit:{third}', policy, 2)]])[0]?.allowed).toBe(true)
   expect(await remainingOf(store, policy, ['limit:{first}'])).toEqual([0])
 })
 
@@ -38,6 +39,6 @@ test('a renewal of an evicted key adds it again', async () => {
   const units = await receiptOf(store, 'limit:{first}', policy, 1)
   await receiptOf(store, 'limit:{second}', policy, 1)
   expect(store.size).toBe(1)
-  store.renew(units)
+  renewStore(store, units)
   expect(await remainingOf(store, policy, ['limit:{first}'])).toEqual([2])
 })

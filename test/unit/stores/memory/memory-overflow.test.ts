@@ -1,5 +1,6 @@
 import { consecutive, type MemoryStore, memoryStore, type Policy, tokenBucket } from 'headgate'
 import { keyedPolicies, part, receiptOf, takeOne } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000
@@ -14,12 +15,18 @@ beforeEach(() => {
   nowMs = START_MS
   warnings = listenForWarnings()
   store = memoryStore({ maxKeys: 3, clock: () => nowMs })
-  store.charge(LIMITED.map((key) => [part(key, daily, 2)]))
+  chargeStore(
+    store,
+    LIMITED.map((key) => [part(key, daily, 2)]),
+  )
 })
 afterEach(() => jest.restoreAllMocks())
 
 function answers(keys: readonly string[], policy: Policy = daily): boolean[] {
-  return store.charge(keys.map((key) => [part(key, policy)])).map(({ allowed }) => allowed)
+  return chargeStore(
+    store,
+    keys.map((key) => [part(key, policy)]),
+  ).map(({ allowed }) => allowed)
 }
 
 test('new keys share one overflow bucket when all stored clients are at their limit', () => {
@@ -28,7 +35,7 @@ test('new keys share one overflow bucket when all stored clients are at their li
 })
 
 test('charges of several parts share the overflow bucket with those of one part', () => {
-  const [first, second] = store.charge([
+  const [first, second] = chargeStore(store, [
     [part('new-1', daily), part('new-2', daily)],
     [part('new-3', daily), part('new-4', daily)],
   ])
@@ -38,7 +45,7 @@ test('charges of several parts share the overflow bucket with those of one part'
 })
 
 test('a charge of a limited client and a new key is denied, and takes nothing from the overflow bucket', () => {
-  const [verdict] = store.charge([[part('limited-1', daily), part('new-1', daily)]])
+  const [verdict] = chargeStore(store, [[part('limited-1', daily), part('new-1', daily)]])
   expect(verdict?.allowed).toBe(false)
   expect(answers(['new-2', 'new-3', 'new-4'])).toEqual([true, true, false])
 })
@@ -56,8 +63,11 @@ test('each policy has an overflow bucket of its own', () => {
 
 test('the overflow bucket refills like any other state', async () => {
   const row = consecutive({ limit: 1 })
-  store.forget(keyedPolicies(daily, ...LIMITED))
-  store.charge(LIMITED.map((key) => [part(key, row)]))
+  forgetStore(store, keyedPolicies(daily, ...LIMITED))
+  chargeStore(
+    store,
+    LIMITED.map((key) => [part(key, row)]),
+  )
   expect(answers(['new-1', 'new-2'])).toEqual([true, true])
   const { retryAfterMs } = await takeOne(store, 'new-3', daily)
   expect(retryAfterMs).toBe(12 * 3600 * 1000)
@@ -69,7 +79,7 @@ test('the overflow bucket refills like any other state', async () => {
 
 test('a new key gets a state of its own as soon as there is room', () => {
   expect(answers(['new-1', 'new-2', 'new-3'])).toEqual([true, true, false])
-  store.forget(keyedPolicies(daily, 'limited-2'))
+  forgetStore(store, keyedPolicies(daily, 'limited-2'))
   expect(answers(['new-3', 'new-3', 'new-3'])).toEqual([true, true, false])
   expect(answers(['limited-1', 'limited-3'])).toEqual([false, false])
 })
@@ -77,7 +87,7 @@ test('a new key gets a state of its own as soon as there is room', () => {
 test('a warning reports once that the store is full', () => {
   expect(warnings()).toEqual([])
   for (let i = 0; i < 10; i++) answers([`new-${i}`])
-  store.charge([[part('new-a', daily), part('new-b', daily)]])
+  chargeStore(store, [[part('new-a', daily), part('new-b', daily)]])
   expect(warnings()).toEqual(['HEADGATE_MEMORY_FULL'])
 })
 
@@ -112,15 +122,15 @@ describe('overflow buckets of policies made for each request', () => {
     numbers(0, 1000).map(isAllowed)
     const oldAndNew = [...numbers(0, 10), ...numbers(1000, 1010)]
     const charge = oldAndNew.map((i) => part(`new-${i}`, limitOf(i)))
-    const [verdict] = store.charge([charge])
+    const [verdict] = chargeStore(store, [charge])
     expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual(oldAndNew.map((i) => i >= 1000))
   })
 })
 
 test('an overflow bucket is fresh once all its units are refunded, even if they are refunded twice', () => {
-  const verdicts = store.charge([[part('new-1', daily)], [part('new-2', daily)]])
+  const verdicts = chargeStore(store, [[part('new-1', daily)], [part('new-2', daily)]])
   const refunds = verdicts.map(({ atMs }, i) => ({ ...part(`new-${i + 1}`, daily), takenAtMs: atMs }))
-  store.refund([...refunds, ...refunds])
+  refundStore(store, [...refunds, ...refunds])
   expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
 })
 
@@ -128,7 +138,10 @@ test('a refund to the overflow bucket leaves out what has been refilled since', 
   await takeOne(store, 'new-1', daily)
   const receipt = await receiptOf(store, 'new-2', daily, 1)
   nowMs += 13 * 3600 * 1000
-  store.refund([receipt])
-  store.charge(LIMITED.map((key) => [part(key, daily, 1)]))
+  refundStore(store, [receipt])
+  chargeStore(
+    store,
+    LIMITED.map((key) => [part(key, daily, 1)]),
+  )
   expect(answers(['new-3', 'new-4', 'new-5'])).toEqual([true, true, false])
 })

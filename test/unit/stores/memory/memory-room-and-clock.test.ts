@@ -1,8 +1,10 @@
 import fc from 'fast-check'
-import { type Charge, createLimiter, memoryStore, type StoreError, tokenBucket } from 'headgate'
+import { createLimiter, memoryStore, type StoreError, tokenBucket } from 'headgate'
+import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const bucket = tokenBucket({ capacity: 5, refill: 5, every: '1s' })
-const parts = (...names: string[]): Charge => names.map((key) => ({ key, policy: bucket, cost: 1 }))
+const parts = (...names: string[]): Parts => names.map((key) => ({ key, policy: bucket, cost: 1 }))
 
 test('charges of several keys, some fresh again and some new, stay within maxKeys', () => {
   jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
@@ -16,7 +18,7 @@ test('charges of several keys, some fresh again and some new, stay within maxKey
       const store = memoryStore({ maxKeys: 8, clock: () => nowMs })
       for (const { keys, afterMs } of charges) {
         nowMs += afterMs
-        store.charge([parts(...keys)])
+        chargeStore(store, [parts(...keys)])
         expect(store.size).toBeLessThanOrEqual(8)
       }
     }),

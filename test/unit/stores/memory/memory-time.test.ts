@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { consecutive, fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { takeOne } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const START_MS = 1_790_000_000_000
@@ -51,12 +52,12 @@ describe.each([
     async (_policy, policyOf) => {
       const store = memoryStore()
       const policy = policyOf('30d')
-      const before = store.charge([[{ key: 'key', policy, cost: 3 }]])[0]?.atMs as number
+      const before = chargeStore(store, [[{ key: 'key', policy, cost: 3 }]])[0]?.atMs as number
       jest.useFakeTimers({
         doNotFake: ['performance', 'nextTick', 'queueMicrotask'],
         now: Date.now() + stepMs,
       })
-      const [after] = store.charge([[{ key: 'key', policy, cost: 1 }]])
+      const [after] = chargeStore(store, [[{ key: 'key', policy, cost: 1 }]])
       expect(after?.allowed).toBe(false)
       expect(after?.atMs).toBeGreaterThanOrEqual(before)
       expect((after?.atMs as number) - before).toBeLessThan(60_000)
@@ -65,7 +66,7 @@ describe.each([
 })
 
 test('time starts at the system clock', () => {
-  const atMs = memoryStore().charge([[]])[0]?.atMs as number
+  const atMs = chargeStore(memoryStore(), [[]])[0]?.atMs as number
   expect(Math.abs(atMs - Date.now())).toBeLessThan(60_000)
 })
 
@@ -93,7 +94,8 @@ test('a store keeps no resource that would hold the process open', async () => {
     const policy = tokenBucket({ capacity: 3, refill: 3, every: '30d' })
     const before = process.getActiveResourcesInfo().sort()
     globalThis.store = memoryStore({ maxKeys: 10 })
-    for (let i = 0; i < 100; i++) store.charge([[{ key: 'key-' + i, policy, cost: 1 }]])
+    for (let i = 0; i < 100; i++)
+      store.apply([{ type: 'charge', parts: [{ key: 'key-' + i, policy, cost: 1 }] }])
     const after = process.getActiveResourcesInfo().sort()
     console.log(JSON.stringify(before) === JSON.stringify(after) ? 'nothing left' : after)
   `

@@ -3,6 +3,7 @@ import { PageTable } from '../../../../src/stores/memory/page-table.js'
 import { PolicyRegistry } from '../../../../src/stores/memory/policy-registry.js'
 import { StateTable } from '../../../../src/stores/memory/state-table.js'
 import { part } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore } from '../../../support/store-calls.js'
 
 const START_MS = 1_790_000_000_000
 const quick = tokenBucket({ capacity: 10, refill: 10, every: '1s' })
@@ -13,12 +14,12 @@ afterEach(() => jest.restoreAllMocks())
 test('fresh states are removed even while only known keys are charged', () => {
   let nowMs = START_MS
   const store = memoryStore({ clock: () => nowMs })
-  store.charge([[part('known', slow)]])
-  for (let i = 0; i < 5000; i++) store.charge([[part(`key-${i}`, quick, 10)]])
+  chargeStore(store, [[part('known', slow)]])
+  for (let i = 0; i < 5000; i++) chargeStore(store, [[part(`key-${i}`, quick, 10)]])
   nowMs += 1000
-  for (let i = 0; i < 100_000; i++) store.charge([[part('known', slow, 0)]])
+  for (let i = 0; i < 100_000; i++) chargeStore(store, [[part('known', slow, 0)]])
   expect(store.size).toBe(1)
-  expect(store.charge([[part('known', slow, 0)]])[0]?.parts[0]?.remaining).toBe(9)
+  expect(chargeStore(store, [[part('known', slow, 0)]])[0]?.parts[0]?.remaining).toBe(9)
 })
 
 test('states of every width count towards maxKeys, and are removed when they are fresh', () => {
@@ -30,10 +31,14 @@ test('states of every width count towards maxKeys, and are removed when they are
     slidingWindow({ limit: 10, window: '1s' }),
     slidingWindow({ limit: 10, window: '1s', slices: 100 }),
   ]
-  for (let i = 0; i < 1000; i++) store.charge(policies.map((policy) => [part(`${policy.kind}-${i}`, policy)]))
+  for (let i = 0; i < 1000; i++)
+    chargeStore(
+      store,
+      policies.map((policy) => [part(`${policy.kind}-${i}`, policy)]),
+    )
   expect(store.size).toBe(100)
   nowMs += 3000
-  for (let i = 0; i < 100_000; i++) store.charge([[part('known', slow)]])
+  for (let i = 0; i < 100_000; i++) chargeStore(store, [[part('known', slow)]])
   expect(store.size).toBe(1)
 })
 
@@ -56,9 +61,9 @@ test('policies made for each charge are released with their states', () => {
 test('a client with a record of bans is evicted later than one that took more units', () => {
   const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
   const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
-  store.charge([[part('recorded', banning, 2)], [part('plain', slow, 4)]])
-  store.charge([[part('new', slow)]])
-  const [recorded, plain] = store.charge([[part('recorded', banning, 0)], [part('plain', slow, 0)]])
+  chargeStore(store, [[part('recorded', banning, 2)], [part('plain', slow, 4)]])
+  chargeStore(store, [[part('new', slow)]])
+  const [recorded, plain] = chargeStore(store, [[part('recorded', banning, 0)], [part('plain', slow, 0)]])
   expect([recorded?.parts[0]?.remaining, plain?.parts[0]?.remaining]).toEqual([8, 10])
 })
 
@@ -80,14 +85,14 @@ test('a failed allocation of a page leaves nothing of the new key behind', () =>
 test('forget removes a key, whatever policy it names', () => {
   const store = memoryStore()
   const window = slidingWindow({ limit: 10, window: '1d' })
-  store.charge([[part('one', slow)], [part('other', slow)]])
-  store.charge([[part('window', window)]])
-  store.forget([
+  chargeStore(store, [[part('one', slow)], [part('other', slow)]])
+  chargeStore(store, [[part('window', window)]])
+  forgetStore(store, [
     { key: 'one', policy: window },
     { key: 'window', policy: slow },
   ])
   expect(store.size).toBe(1)
-  expect(store.charge([[part('one', slow)]])[0]?.parts[0]?.remaining).toBe(9)
+  expect(chargeStore(store, [[part('one', slow)]])[0]?.parts[0]?.remaining).toBe(9)
 })
 
 test('keys of any characters have states of their own', () => {
@@ -109,8 +114,11 @@ test('keys of any characters have states of their own', () => {
     'x'.repeat(256),
     'x'.repeat(512),
   ]
-  for (const [i, key] of keys.entries()) store.charge([[part(key, slow, i % 10)]])
+  for (const [i, key] of keys.entries()) chargeStore(store, [[part(key, slow, i % 10)]])
   for (const [i, key] of keys.entries()) {
-    expect([key, store.charge([[part(key, slow, 0)]])[0]?.parts[0]?.remaining]).toEqual([key, 10 - (i % 10)])
+    expect([key, chargeStore(store, [[part(key, slow, 0)]])[0]?.parts[0]?.remaining]).toEqual([
+      key,
+      10 - (i % 10),
+    ])
   }
 })

@@ -1,8 +1,16 @@
-import { fixedWindow, type Verdict } from 'headgate'
+import { type Charge, fixedWindow, type Operation } from 'headgate'
 import { commandError } from '../../../../src/stores/redis/errors.js'
+import type { ScriptCall } from '../../../../src/stores/redis/script-call.js'
 import { scriptRunner } from '../../../../src/stores/redis/script-runner.js'
 import { singlePolicyCall } from '../../../../src/stores/redis/single-policy-call.js'
 import type { Command } from '../../../../src/stores/redis/transport.js'
+
+const charge: Charge = {
+  type: 'charge',
+  parts: [{ key: 'key', policy: fixedWindow({ limit: 5, window: '1m' }), cost: 1 }],
+}
+const callFor = (operations: readonly Operation[]) => singlePolicyCall(operations) as ScriptCall
+const allTogether = (operations: readonly Operation[]) => [[...operations.keys()]]
 
 /** What a server says, or a driver, and whether the server is up and how often the command is sent. */
 const DECISIONS: readonly (readonly [message: string, answered: boolean, times: number])[] = [
@@ -34,7 +42,6 @@ const DECISIONS: readonly (readonly [message: string, answered: boolean, times: 
 test.each(DECISIONS)(
   'after %j, the server counts as up: %p; the command was sent %d times',
   async (message, answered, times) => {
-    const policy = fixedWindow({ limit: 5, window: '1m' })
     const sent: Command[] = []
     const send = (commands: readonly Command[]) => {
       sent.push(...commands)
@@ -42,27 +49,20 @@ test.each(DECISIONS)(
     }
     const transport = { send, shardOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
     const outcomes: unknown[] = []
-    const run = scriptRunner<readonly [{ key: string; policy: typeof policy; cost: number }], Verdict>(
-      transport,
-      (charges) => singlePolicyCall(charges) as never,
-    )
-    await run([[{ key: 'key', policy, cost: 1 }]], (_, outcome) => outcomes.push(outcome))
+    const run = scriptRunner(transport, callFor, allTogether)
+    await run([charge], (_, outcome) => outcomes.push(outcome))
     expect(outcomes).toMatchObject([{ name: 'StoreError', answered, server: '127.0.0.1:6380' }])
     expect(sent).toHaveLength(times)
   },
 )
 
 test('a call whose keys are moving is decided once they are together', async () => {
-  const policy = fixedWindow({ limit: 5, window: '1m' })
   let tries = 0
   const send = (commands: readonly Command[]) =>
     commands.map(() => Promise.reject(new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')))
   const outcomes: unknown[] = []
-  const run = scriptRunner<readonly [{ key: string; policy: typeof policy; cost: number }], Verdict>(
-    { send },
-    (charges) => singlePolicyCall(charges) as never,
-  )
-  await run([[{ key: 'key', policy, cost: 1 }]], (_, outcome) => outcomes.push(outcome))
+  const run = scriptRunner({ send }, callFor, allTogether)
+  await run([charge], (_, outcome) => outcomes.push(outcome))
   expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
 })
 

@@ -1,6 +1,6 @@
-import { consecutive, type State } from 'headgate'
+import { type Charge, consecutive, type Refund, type State } from 'headgate'
 import { applyInOrder } from '../../../../src/stores/shared/apply-in-order.js'
-import { part } from '../../../../src/testing/conformance/store-calls.js'
+import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = consecutive({ limit: 5 })
 const broken = {
@@ -10,6 +10,13 @@ const broken = {
   },
 }
 
+const charge = (...parts: Parts): Charge => ({ type: 'charge', parts })
+const refund = (key: string, cost = 1): Refund => ({
+  type: 'refund',
+  ...part(key, policy, cost),
+  takenAtMs: 0,
+})
+
 function apply(states: Readonly<Record<string, State>>, ...operations: Parameters<typeof applyInOrder>[0]) {
   const { results, writes } = applyInOrder(operations, (key) => states[key], 1000)
   return { results, states: Object.fromEntries(Array.from(writes, ([key, { state }]) => [key, state])) }
@@ -18,22 +25,26 @@ function apply(states: Readonly<Record<string, State>>, ...operations: Parameter
 test('operations see what those before them left', () => {
   const { results, states } = apply(
     { a: [1], b: [2] },
-    [part('a', policy, 3)],
-    { refund: { ...part('a', policy, 2), takenAtMs: 0 } },
-    { forget: part('b', policy) },
-    [part('b', policy, 4)],
+    charge(part('a', policy, 3)),
+    refund('a', 2),
+    { type: 'forget', key: 'b', policy },
+    charge(part('b', policy, 4)),
   )
-  const one = { parts: [{ remaining: 1 }] }
-  expect(results).toMatchObject([one, undefined, undefined, one])
+  const one = { type: 'charge', parts: [{ remaining: 1 }] }
+  expect(results).toMatchObject([one, { type: 'refund' }, { type: 'forget' }, one])
   expect(states).toEqual({ a: [2], b: [4] })
 })
 
 test('a refund of a fresh key writes nothing', () => {
-  expect(apply({}, { refund: { ...part('a', policy), takenAtMs: 0 } }).states).toEqual({})
+  expect(apply({}, refund('a')).states).toEqual({})
 })
 
 test('an operation that fails changes nothing, and the others still apply', () => {
-  const { results, states } = apply({}, [part('a', policy), part('b', broken)], [part('b', policy)])
+  const { results, states } = apply(
+    {},
+    charge(part('a', policy), part('b', broken)),
+    charge(part('b', policy)),
+  )
   expect(results).toMatchObject([{ message: 'a policy that breaks' }, { allowed: true }])
   expect(states).toEqual({ b: [1] })
 })

@@ -1,45 +1,70 @@
-import { type BatcherOptions, batcher, type Send } from '../../../../src/stores/shared/batcher.js'
+import { type Charge, fixedWindow, type Operation, type Outcome, type Store } from 'headgate'
+import { batcher } from '../../../../src/stores/shared/batcher.js'
+import type { Batching } from '../../../../src/stores/store.js'
 
-export type Answers = readonly (string | Error)[]
+export type Answers = readonly (number | Error)[]
 
-/** A `send` that answers all items of a batch at once. */
-export function whole<Item, Answer>(
-  send: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
-): Send<Item, Answer> {
-  return async (items, answer) => {
-    const answers = await send(items)
-    answers.forEach((each, index) => {
-      answer(index, each)
+const policy = fixedWindow({ limit: 100_000, window: '1h' })
+
+/** A charge of a numbered item. Each item has its own key, unless told. */
+export function chargeOf(item: number, keys: readonly string[] = [`${item}`]): Charge {
+  return { type: 'charge', parts: keys.map((key) => ({ key, policy, cost: item })) }
+}
+
+function itemOf(operation: Operation): number {
+  return (operation as Charge).parts[0]?.cost as number
+}
+
+function outcomeOf(answer: number | Error): Outcome {
+  return answer instanceof Error
+    ? (answer as Outcome)
+    : { type: 'charge', allowed: true, atMs: answer, parts: [] }
+}
+
+/** Passes the answer of an item to its caller. */
+export type Answer = (index: number, answer: number | Error) => void
+
+/** An `apply` that answers the items of a batch. */
+export function answering(
+  send: (items: readonly number[], answer: Answer) => Promise<Answers>,
+): Store['apply'] {
+  return async (operations, settle) => {
+    const answers = await send(operations.map(itemOf), (i, answer) => settle?.(i, outcomeOf(answer)))
+    return answers.map(outcomeOf)
+  }
+}
+
+/** A batcher that takes numbered items, and resolves with their answers. */
+export function itemBatcher(
+  apply: Store['apply'],
+  batching: Batching,
+  keysOf?: (item: number) => readonly string[],
+): (item: number) => Promise<number> {
+  const submit = batcher(apply, batching)
+  return (item) =>
+    new Promise((resolve, reject) => {
+      submit(chargeOf(item, keysOf?.(item)), (outcome) => {
+        if ('atMs' in outcome) resolve(outcome.atMs)
+        else reject(outcome)
+      })
     })
-  }
 }
 
-/** A batcher that takes one item at a time. */
-export function singleItemBatcher<Item, Answer>(
-  send: Send<Item, Answer>,
-  options: BatcherOptions<Item>,
-): (item: Item) => Promise<Answer> {
-  const { submitAll } = batcher(send, options)
-  return async (item) => {
-    const answers = await submitAll([item])
-    expect(answers).toHaveLength(1)
-    return answers[0] as Answer
-  }
-}
-
-/** A `send` whose batches a test answers. */
+/** An `apply` whose batches a test answers. */
 export function byHand() {
   const batches: (readonly number[])[] = []
   const pending: { answer(answers?: Answers): void; fail(reason: unknown): void }[] = []
-  const send = (items: readonly number[]): Promise<Answers> =>
-    new Promise((resolve, reject) => {
-      batches.push(items)
-      pending.push({ answer: (answers = items.map(String)) => resolve(answers), fail: reject })
-    })
+  const apply = answering(
+    (items) =>
+      new Promise((resolve, reject) => {
+        batches.push(items)
+        pending.push({ answer: (answers = items) => resolve(answers), fail: reject })
+      }),
+  )
   const at = (i: number) => {
     const found = pending[i]
     if (found === undefined) throw new Error(`batch ${i} was not sent`)
     return found
   }
-  return { send: whole(send), batches, at }
+  return { apply, batches, at }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { BatcherOptions } from '../../../../src/stores/shared/batcher.js'
-import { byHand, singleItemBatcher } from './batch-senders.js'
+import type { Batching } from '../../../../src/stores/store.js'
+import { byHand, itemBatcher } from './batch-senders.js'
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
@@ -11,10 +11,20 @@ async function pass(ms: number): Promise<void> {
   for (let i = 0; i < 3; i++) await turn()
 }
 
+/**
+ * The key of an item is the row of its tens: 21 is in that of 20. A large one has two: 11_020 is in that of 11 and
+ * that of 20.
+ */
+function rowsOf(item: number): readonly string[] {
+  const rows = item < 1000 ? [item] : [Math.floor(item / 1000), item % 1000]
+  return rows.map((row) => `row ${Math.floor(row / 10)}`)
+}
+
 /** A batcher whose batches have one item, one of them in flight, with a stall timeout of 50 ms. */
-function narrowBatcher(options: Partial<BatcherOptions<number>> = {}) {
+function narrowBatcher(batching: Partial<Batching> = {}) {
   const hand = byHand()
-  const ask = singleItemBatcher(hand.send, { maxWeight: 1, maxInFlight: 1, ...options })
+  const keysOf = batching.locksKeys ? rowsOf : undefined
+  const ask = itemBatcher(hand.apply, { maxKeys: 1, maxInFlight: 1, ...batching }, keysOf)
   return { ...hand, ask: (...items: number[]) => Promise.allSettled(items.map(ask)) }
 }
 
@@ -42,16 +52,8 @@ test('a batch that is answered within the stall timeout is never overtaken', asy
   expect((await answers).every(({ status }) => status === 'fulfilled')).toBe(true)
 })
 
-/**
- * An item locks the row of its tens: 21 that of 20. A large one locks two: 11_020 that of 11 and that of 20.
- */
-function lockKeys(item: number): readonly string[] {
-  const rows = item < 1000 ? [item] : [item / 1000, item % 1000]
-  return rows.map((row) => `row ${Math.floor(row / 10)}`)
-}
-
 test('items that need a locked key wait in order, and the others overtake them', async () => {
-  const { ask, batches, at } = narrowBatcher({ lockKeys, maxWeight: 100 })
+  const { ask, batches, at } = narrowBatcher({ locksKeys: true, maxKeys: 100 })
   ask(10)
   await pass(0)
   ask(11, 20, 12, 30)
@@ -70,7 +72,7 @@ test('items that need a locked key wait in order, and the others overtake them',
 })
 
 test('an item never overtakes a waiting one that needs one of its keys', async () => {
-  const { ask, batches, at } = narrowBatcher({ lockKeys, maxWeight: 100 })
+  const { ask, batches, at } = narrowBatcher({ locksKeys: true, maxKeys: 100 })
   ask(10)
   await pass(0)
   ask(11_020, 21, 40) // the first needs the locked row, and that of the second
@@ -106,7 +108,7 @@ test('no batch leaves while maxUnanswered are without an answer, and all leave o
     'fulfilled',
     'fulfilled',
   ])
-  expect(await later).toMatchObject([{ value: '6' }])
+  expect(await later).toMatchObject([{ value: 6 }])
 })
 
 test('batches in flight beside stalled ones count towards maxUnanswered', async () => {
@@ -119,8 +121,8 @@ test('batches in flight beside stalled ones count towards maxUnanswered', async 
 })
 
 test('a batch also takes all items whose keys it locks', async () => {
-  const { send, batches, at } = byHand()
-  const ask = singleItemBatcher(send, { maxWeight: 100, maxInFlight: 2, lockKeys })
+  const { apply, batches, at } = byHand()
+  const ask = itemBatcher(apply, { maxKeys: 100, maxInFlight: 2, locksKeys: true }, rowsOf)
   const answers = Array.from({ length: 60 }, (_, i) => ask(i < 50 ? i % 10 : i))
   await pass(0)
   expect(batches.map((batch) => batch.length)).toEqual([50, 10])

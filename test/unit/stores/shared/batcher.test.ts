@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
-import { byHand, singleItemBatcher, whole } from './batch-senders.js'
+import { type Answer, answering, byHand, chargeOf, itemBatcher } from './batch-senders.js'
 
-const WIDE = { maxWeight: 100, maxInFlight: 100 }
+const WIDE = { maxKeys: 100, maxInFlight: 100 }
 
 // No batch stalls while the clock stands still, however busy the computer is.
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
 
 test('items of one synchronous run leave together, in order, as soon as it ends', async () => {
-  const { send, batches, at } = byHand()
-  const add = singleItemBatcher(send, WIDE)
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, WIDE)
   const answers = [add(1), add(2)]
   await Promise.resolve()
   answers.push(add(3))
@@ -18,12 +18,12 @@ test('items of one synchronous run leave together, in order, as soon as it ends'
   await new Promise<void>((resolve) => process.nextTick(resolve))
   expect(batches).toEqual([[1, 2, 3]])
   at(0).answer()
-  expect(await Promise.all(answers)).toEqual(['1', '2', '3'])
+  expect(await Promise.all(answers)).toEqual([1, 2, 3])
 })
 
 test('later items of the same turn leave together when the turn ends', async () => {
-  const { send, batches } = byHand()
-  const add = singleItemBatcher(send, WIDE)
+  const { apply, batches } = byHand()
+  const add = itemBatcher(apply, WIDE)
   add(1)
   await new Promise<void>((resolve) => process.nextTick(resolve))
   add(2)
@@ -35,26 +35,27 @@ test('later items of the same turn leave together when the turn ends', async () 
 })
 
 test('many items are split evenly over the batches that may be in flight; few are not split', async () => {
-  const { send, batches, at } = byHand()
-  const { submitAll: add } = batcher(send, { maxWeight: 1000, maxInFlight: 2 })
-  add(Array.from({ length: 101 }, (_, i) => i))
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 1000, maxInFlight: 2 })
+  for (let i = 0; i < 101; i++) add(i)
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50])
   expect(batches.flat()).toEqual(Array.from({ length: 101 }, (_, i) => i))
-  add(Array.from({ length: 60 }, (_, i) => i))
+  for (let i = 0; i < 60; i++) add(i)
   at(0).answer()
   await turn()
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50, 60])
   const few = byHand()
-  batcher(few.send, { maxWeight: 1000, maxInFlight: 2 }).submitAll([1, 2, 3])
+  const addFew = itemBatcher(few.apply, { maxKeys: 1000, maxInFlight: 2 })
+  for (const item of [1, 2, 3]) addFew(item)
   await turn()
   expect(few.batches).toEqual([[1, 2, 3]])
 })
 
-test('items of one turn that exceed maxWeight leave in several batches, in order', async () => {
-  const { send, batches } = byHand()
-  const add = singleItemBatcher(send, { maxWeight: 3, maxInFlight: 100 })
+test('items of one turn that exceed maxKeys leave in several batches, in order', async () => {
+  const { apply, batches } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 3, maxInFlight: 100 })
   for (let i = 0; i < 8; i++) add(i)
   await turn()
   expect(batches).toEqual([
@@ -65,8 +66,8 @@ test('items of one turn that exceed maxWeight leave in several batches, in order
 })
 
 test('items that arrive while maxInFlight batches are in flight wait for an answer, then leave together', async () => {
-  const { send, batches, at } = byHand()
-  const add = singleItemBatcher(send, { maxWeight: 100, maxInFlight: 2 })
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 100, maxInFlight: 2 })
   for (const item of [1, 2, 3, 4]) {
     add(item)
     await turn()
@@ -88,14 +89,14 @@ test('items that arrive while maxInFlight batches are in flight wait for an answ
 test('there are never more batches in flight than maxInFlight', async () => {
   let inFlight = 0
   let most = 0
-  const add = singleItemBatcher(
-    whole(async (items: readonly number[]) => {
+  const add = itemBatcher(
+    answering(async (items) => {
       most = Math.max(most, ++inFlight)
       await turn()
       inFlight--
       return items
     }),
-    { maxWeight: 7, maxInFlight: 3 },
+    { maxKeys: 7, maxInFlight: 3 },
   )
   const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => add(i)))
   expect(answers).toEqual(Array.from({ length: 500 }, (_, i) => i))
@@ -103,22 +104,22 @@ test('there are never more batches in flight than maxInFlight', async () => {
 })
 
 test('an error among the answers rejects its item alone', async () => {
-  const { send, at } = byHand()
-  const add = singleItemBatcher(send, WIDE)
+  const { apply, at } = byHand()
+  const add = itemBatcher(apply, WIDE)
   const answers = Promise.allSettled([add(1), add(2), add(3)])
   await turn()
   const reason = new RangeError('two')
-  at(0).answer(['one', reason, 'three'])
+  at(0).answer([1, reason, 3])
   expect(await answers).toEqual([
-    { status: 'fulfilled', value: 'one' },
+    { status: 'fulfilled', value: 1 },
     { status: 'rejected', reason },
-    { status: 'fulfilled', value: 'three' },
+    { status: 'fulfilled', value: 3 },
   ])
 })
 
 test('a batch that fails rejects all of its items with the reason, and the others go on', async () => {
-  const { send, batches, at } = byHand()
-  const add = singleItemBatcher(send, { maxWeight: 2, maxInFlight: 2 })
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 2, maxInFlight: 2 })
   const answers = Promise.allSettled([1, 2, 3, 4, 5].map(add))
   await turn()
   const reason = new Error('gone')
@@ -130,20 +131,20 @@ test('a batch that fails rejects all of its items with the reason, and the other
   expect(await answers).toEqual([
     { status: 'rejected', reason },
     { status: 'rejected', reason },
-    { status: 'fulfilled', value: '3' },
-    { status: 'fulfilled', value: '4' },
-    { status: 'fulfilled', value: '5' },
+    { status: 'fulfilled', value: 3 },
+    { status: 'fulfilled', value: 4 },
+    { status: 'fulfilled', value: 5 },
   ])
   expect(batches).toEqual([[1, 2], [3, 4], [5]])
 })
 
 test('a send that throws rejects its items with the reason', async () => {
   const reason = new Error('no client')
-  const add = singleItemBatcher<number, string>(
+  const add = itemBatcher(
     () => {
       throw reason
     },
-    { maxWeight: 1, maxInFlight: 1 },
+    { maxKeys: 1, maxInFlight: 1 },
   )
   for (const item of [1, 2]) await expect(add(item)).rejects.toBe(reason)
 })
@@ -151,14 +152,14 @@ test('a send that throws rejects its items with the reason', async () => {
 test('each of 20,000 items in one tick is sent once and answered once', async () => {
   const sent: number[] = []
   let largest = 0
-  const add = singleItemBatcher(
-    whole(async (items: readonly number[]) => {
+  const add = itemBatcher(
+    answering(async (items) => {
       sent.push(...items)
       largest = Math.max(largest, items.length)
       await turn()
       return items.map((item) => (item % 1000 === 0 ? new Error(`${item}`) : item * 2))
     }),
-    { maxWeight: 256, maxInFlight: 2 },
+    { maxKeys: 256, maxInFlight: 2 },
   )
   const settled = await Promise.allSettled(Array.from({ length: 20_000 }, (_, i) => add(i)))
   expect(sent).toEqual(Array.from({ length: 20_000 }, (_, i) => i))
@@ -171,60 +172,100 @@ test('each of 20,000 items in one tick is sent once and answered once', async ()
   expect(wrong).toEqual([])
 })
 
-test('a call resolves with the answers of its items in order, whatever batches they left in', async () => {
-  const { send, batches, at } = byHand()
-  const { submitAll: add } = batcher(send, { maxWeight: 2, maxInFlight: 100 })
-  const answers = add([1, 2, 3])
+test('answers reach their own items, in whatever order the batches are answered', async () => {
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 2, maxInFlight: 100 })
+  const answers = [1, 2, 3].map(add)
   await turn()
   expect(batches).toEqual([[1, 2], [3]])
   at(1).answer()
+  expect(await answers[2]).toBe(3)
   at(0).answer()
-  expect(await answers).toEqual(['1', '2', '3'])
-  expect(await add([])).toEqual([])
+  expect(await Promise.all(answers)).toEqual([1, 2, 3])
 })
 
-test('a call rejects when one of its items does', async () => {
-  const { send, at } = byHand()
-  const answers = batcher(send, WIDE).submitAll([1, 2])
-  await turn()
-  const reason = new RangeError('two')
-  at(0).answer(['one', reason])
-  await expect(answers).rejects.toBe(reason)
-})
-
-test('batches are bounded by weight, and an item that weighs more leaves alone', async () => {
-  const { send, batches } = byHand()
-  const { submitAll: add } = batcher(send, { maxWeight: 10, maxInFlight: 100, weigh: (item) => item })
-  add([4, 6, 1, 9, 1, 30, 2, 2])
+test('batches are bounded by their keys, and an operation of more keys leaves alone', async () => {
+  const { apply, batches } = byHand()
+  const keysOf = (item: number) => Array.from({ length: item }, (_, i) => `${item}.${i}`)
+  const add = itemBatcher(apply, { maxKeys: 10, maxInFlight: 100 }, keysOf)
+  for (const item of [4, 6, 1, 9, 1, 30, 2, 2]) add(item)
   await turn()
   expect(batches).toEqual([[4, 6], [1, 9], [1], [30], [2, 2]])
 })
 
 test('items are answered one by one, and the next batch leaves when the first of them is', async () => {
-  const answers: ((place: number, answer: string) => void)[] = []
+  const answers: Answer[] = []
   const batches: (readonly number[])[] = []
-  const add = singleItemBatcher<number, string>(
-    (items, answer) => {
+  const add = itemBatcher(
+    answering((items, answer) => {
       batches.push(items)
       answers.push(answer)
       return new Promise(() => undefined)
-    },
-    { maxWeight: 2, maxInFlight: 1 },
+    }),
+    { maxKeys: 2, maxInFlight: 1 },
   )
   const [, second, third] = [1, 2, 3].map(add)
   await turn()
   expect(batches).toEqual([[1, 2]])
-  answers[0]?.(1, 'two')
-  expect(await second).toBe('two')
+  answers[0]?.(1, 2)
+  expect(await second).toBe(2)
   await turn()
   expect(batches).toEqual([[1, 2], [3]])
-  answers[1]?.(0, 'three')
-  expect(await third).toBe('three')
+  answers[1]?.(0, 3)
+  expect(await third).toBe(3)
+})
+
+test('each operation is settled once, by its first outcome', async () => {
+  const settled: unknown[] = []
+  const submit = batcher(
+    answering(async (items, answer) => {
+      answer(1, 20)
+      answer(1, 200)
+      return items
+    }),
+    WIDE,
+  )
+  for (const item of [1, 2]) submit(chargeOf(item), (outcome) => settled.push([item, outcome]))
+  await turn()
+  expect(settled).toMatchObject([
+    [2, { atMs: 20 }],
+    [1, { atMs: 1 }],
+  ])
+})
+
+test('operations that were settled before their batch fails keep their outcomes', async () => {
+  const add = itemBatcher(
+    answering(async (_, answer) => {
+      answer(0, 1)
+      throw new Error('gone')
+    }),
+    WIDE,
+  )
+  const [first, second] = [1, 2].map(add)
+  await expect(second).rejects.toThrow('gone')
+  expect(await first).toBe(1)
+})
+
+test('each batch that is over is reported, with its size and how long it took', async () => {
+  const { apply, at } = byHand()
+  const onBatch = jest.fn()
+  const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, onBatch)
+  for (const item of [1, 2, 3]) submit(chargeOf(item), () => {})
+  await turn()
+  jest.advanceTimersByTime(30)
+  at(1).fail(new Error('gone'))
+  await turn()
+  at(0).answer()
+  await turn()
+  expect(onBatch.mock.calls).toEqual([
+    [1, 30],
+    [2, 30],
+  ])
 })
 
 test('a stalled batch delays others only for the stall timeout', async () => {
-  const { send, batches, at } = byHand()
-  const add = singleItemBatcher(send, { maxWeight: 1, maxInFlight: 2, stallTimeoutMs: 250 })
+  const { apply, batches, at } = byHand()
+  const add = itemBatcher(apply, { maxKeys: 1, maxInFlight: 2, stallTimeoutMs: 250 })
   const calls = [1, 2, 3, 4, 5].map(add)
   await turn()
   expect(batches).toEqual([[1], [2]])
@@ -234,11 +275,11 @@ test('a stalled batch delays others only for the stall timeout', async () => {
   }
   expect(batches).toEqual([[1], [2], [3], [4]])
   for (const i of [0, 1]) at(i).answer()
-  expect(await Promise.all(calls.slice(0, 2))).toEqual(['1', '2'])
+  expect(await Promise.all(calls.slice(0, 2))).toEqual([1, 2])
   await turn()
   expect(batches).toHaveLength(4) // two are still in flight
   at(3).answer()
-  expect(await calls[3]).toBe('4')
+  expect(await calls[3]).toBe(4)
   await turn()
   expect(batches).toEqual([[1], [2], [3], [4], [5]])
 })

@@ -1,44 +1,70 @@
-import { type Charge, concurrency, consecutive, fixedWindow, memoryStore, type Verdict } from 'headgate'
-import { crossShardCharge } from '../../../../src/stores/shared/cross-shard.js'
+import {
+  concurrency,
+  consecutive,
+  fixedWindow,
+  type MemoryStore,
+  memoryStore,
+  type Operation,
+  type Verdict,
+} from 'headgate'
+import { keysOf } from '../../../../src/stores/operation.js'
+import { acrossShards } from '../../../../src/stores/shared/cross-shard.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
-import { part } from '../../../../src/testing/conformance/store-calls.js'
+import { applyBy, type Run } from '../../../../src/stores/shared/run.js'
+import type { Batching } from '../../../../src/stores/store.js'
+import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const three = consecutive({ limit: 3 })
 
-/** Charges in a memory store, of which each key is a shard. Those of `lost` fail. */
+const BATCHING: Batching = { maxKeys: 100, maxInFlight: 2 }
+
+/** Runs operations on a store. Calls `before` with each operation, which may throw. */
+function runOn(store: MemoryStore, before: (operation: Operation) => void = () => {}): Run {
+  return async (operations, answer) => {
+    operations.forEach(before)
+    store.apply(operations).forEach((outcome, i) => {
+      answer(i, outcome)
+    })
+  }
+}
+
+/** Charges across shards, of which each key is one. */
+function charging(run: Run) {
+  const apply = applyBy(acrossShards((key) => key, run, BATCHING))
+  return async (...parts: Parts): Promise<Verdict> => {
+    const [outcome] = await apply([{ type: 'charge', parts }])
+    if (outcome instanceof Error) throw outcome
+    return outcome as Verdict
+  }
+}
+
+/** Charges in a memory store. Those of `lost` fail. */
 function shardedStore() {
-  const memory = memoryStore()
-  const charge = crossShardCharge({
-    shardOf: (key) => key,
-    async charge(charges) {
-      if (charges.some(([first]) => first?.key === 'lost')) throw new Error('connection lost')
-      return memory.charge(charges)
-    },
-    refund: async (refunds) => memory.refund(refunds),
-  })
-  const one = async (...parts: Charge) => (await charge([parts]))[0] as Verdict
-  return { one }
+  const failIfLost = (operation: Operation) => {
+    if (keysOf(operation).some(({ key }) => key === 'lost')) throw new Error('connection lost')
+  }
+  return { one: charging(runOn(memoryStore(), failIfLost)) }
 }
 
 test('a charge whose window ends between two shards is refunded to the windows of its units', async () => {
   const perSecond = fixedWindow({ limit: 3, window: '1s' })
   let nowMs = 999
   const memory = memoryStore({ clock: () => nowMs })
-  const charge = crossShardCharge({
-    shardOf: (key) => key,
-    async charge(charges) {
-      const verdicts = memory.charge(charges)
-      nowMs++
-      return verdicts
-    },
-    refund: async (refunds) => memory.refund(refunds),
+  const run = runOn(memory)
+  const one = charging(async (operations, answer) => {
+    await run(operations, answer)
+    nowMs += operations.length
   })
   const parts = [part('address', perSecond), part('account', perSecond)]
-  const verdict = (await charge([parts]))[0] as Verdict
+  const verdict = await one(...parts)
   expect(verdict).toMatchObject({ allowed: true, atMs: 999, parts: [{ atMs: 999 }, { atMs: 1000 }] })
-  await charge([[part('address', perSecond)]]) // in the second window, which the first part was not taken from
-  memory.refund(refundsOf(parts, verdict))
-  const left = memory.charge(parts.map((one) => [{ ...one, cost: 0 }]))
+  await one(part('address', perSecond)) // in the second window, which the first part was not taken from
+  memory.apply(refundsOf(parts, verdict))
+  const left = chargeStore(
+    memory,
+    parts.map((each) => [{ ...each, cost: 0 }]),
+  )
   expect(left.map((each) => each.parts[0]?.remaining)).toEqual([2, 3])
 })
 

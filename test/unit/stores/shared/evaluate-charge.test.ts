@@ -1,10 +1,11 @@
-import { type Charge, consecutive, fixedWindow, type Part, type State, tokenBucket } from 'headgate'
+import { consecutive, fixedWindow, type Part, type State, tokenBucket } from 'headgate'
 import { evaluateCharge } from '../../../../src/stores/shared/evaluate-charge.js'
+import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
 
 const NOW_MS = 1_790_000_000_000
 const count = consecutive({ limit: 5 })
 
-function decide(charge: Charge, states: Readonly<Record<string, State>> = {}) {
+function decide(charge: Parts, states: Readonly<Record<string, State>> = {}) {
   const { verdict, writes } = evaluateCharge(charge, (key) => states[key], NOW_MS)
   return { ...verdict, writes: Object.fromEntries([...writes].map(([key, { state }]) => [key, state])) }
 }

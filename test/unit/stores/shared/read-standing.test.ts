@@ -2,28 +2,29 @@ import {
   ban,
   fixedWindow,
   memoryStore,
-  type Operation,
-  type Result,
   slidingWindow,
+  type Take,
+  type TakeResult,
   tokenBucket,
 } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import { readStanding } from '../../../../src/stores/shared/read-standing.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const clock = manualClock()
 const store = memoryStore({ clock })
-const change = (operation: Operation) => store.apply([operation])[0] as Result
+const apply = (operation: Take) => store.apply([operation])[0] as TakeResult
 
 test('a key that has taken nothing has no standing, and gets none by reading', () => {
   const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
-  expect(readStanding(change, { key: 'new', policy })).toBeUndefined()
+  expect(readStanding(apply, { key: 'new', policy })).toBeUndefined()
   expect(store.size).toBe(0)
 })
 
 test('an exhausted bucket shows when there is more, and when all is back', () => {
   const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
-  store.charge([[{ key: 'bucket', policy, cost: 5 }]])
-  expect(readStanding(change, { key: 'bucket', policy })).toEqual({
+  chargeStore(store, [[{ key: 'bucket', policy, cost: 5 }]])
+  expect(readStanding(apply, { key: 'bucket', policy })).toEqual({
     limit: 5,
     remaining: 0,
     moreAfterMs: 12_000,
@@ -34,17 +35,17 @@ test('an exhausted bucket shows when there is more, and when all is back', () =>
 
 test('reading takes nothing', () => {
   const policy = slidingWindow({ limit: 5, window: '1m' })
-  store.charge([[{ key: 'window', policy, cost: 2 }]])
-  const before = readStanding(change, { key: 'window', policy })
+  chargeStore(store, [[{ key: 'window', policy, cost: 2 }]])
+  const before = readStanding(apply, { key: 'window', policy })
   expect(before).toMatchObject({ remaining: 3 })
-  expect(readStanding(change, { key: 'window', policy })).toEqual(before)
+  expect(readStanding(apply, { key: 'window', policy })).toEqual(before)
 })
 
 test('a ban shows how long it lasts', () => {
   const policy = ban(fixedWindow({ limit: 1, window: '1s' }), { after: 1, within: '1m', for: '10m' })
-  store.charge([[{ key: 'banned', policy, cost: 1 }], [{ key: 'banned', policy, cost: 1 }]])
+  chargeStore(store, [[{ key: 'banned', policy, cost: 1 }], [{ key: 'banned', policy, cost: 1 }]])
   clock.advance(60_000)
-  expect(readStanding(change, { key: 'banned', policy })).toMatchObject({
+  expect(readStanding(apply, { key: 'banned', policy })).toMatchObject({
     remaining: 0,
     moreAfterMs: 540_000,
     bannedForMs: 540_000,
@@ -53,7 +54,7 @@ test('a ban shows how long it lasts', () => {
 
 test('a state that is fresh again is none', () => {
   const policy = tokenBucket({ capacity: 5, refill: 5, every: '1s' })
-  store.charge([[{ key: 'old', policy, cost: 5 }]])
+  chargeStore(store, [[{ key: 'old', policy, cost: 5 }]])
   clock.advance(1000)
-  expect(readStanding(change, { key: 'old', policy })).toBeUndefined()
+  expect(readStanding(apply, { key: 'old', policy })).toBeUndefined()
 })

@@ -1,6 +1,7 @@
 import { consecutive } from 'headgate'
 import type { Dialect, LockedRows } from '../../../../src/stores/sql/dialect.js'
 import { sqlStore } from '../../../../src/stores/sql/sql-store.js'
+import { chargeStore } from '../../../support/store-calls.js'
 
 const charge = [{ key: 'key', policy: consecutive({ limit: 5 }), cost: 1 }]
 
@@ -37,13 +38,13 @@ test.each([
   'a race for a new row that is lost late, on a slow %s, is tried again and reaches no caller',
   async (_, code) => {
     const store = slowDatabase(Object.assign(new Error('duplicate key value'), code))
-    expect(await store.charge([charge])).toMatchObject([{ allowed: true, parts: [{ remaining: 4 }] }])
+    expect(await chargeStore(store, [charge])).toMatchObject([{ allowed: true, parts: [{ remaining: 4 }] }])
     await store.close()
   },
 )
 
 test('a deadlock as late as that fails the charge', async () => {
   const store = slowDatabase(Object.assign(new Error('deadlock detected'), { code: '40P01' }))
-  await expect(store.charge([charge])).rejects.toThrow('deadlock detected')
+  await expect(chargeStore(store, [charge])).rejects.toThrow('deadlock detected')
   await store.close()
 })

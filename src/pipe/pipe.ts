@@ -1,0 +1,35 @@
+import type { Operation, ResultOf } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+
+/** Takes the result of an operation, or why there is none. */
+export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void
+
+/** A way to a store. A layer is a function from a pipe to a pipe. */
+export interface Pipe {
+  /**
+   * Sends an operation. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
+   * once, later. Never throws. Takes a callback, since a promise here would be one more for each decision.
+   * Calls `onLate` with an outcome that comes after a time-out has settled the operation.
+   */
+  send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
+  ): ResultOf<O> | StoreError | undefined
+}
+
+/** Sends an operation. Returns its result, or a promise of it; throws or rejects with its error. */
+export function request<O extends Operation>(
+  pipe: Pipe,
+  operation: O,
+  onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
+): MaybePromise<ResultOf<O>> {
+  let settle: Settle<O>
+  const known = pipe.send(operation, (outcome) => settle(outcome), onLate)
+  if (known instanceof Error) throw known
+  if (known !== undefined) return known
+  return new Promise((resolve, reject) => {
+    settle = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+  })
+}

@@ -1,0 +1,57 @@
+import { batcher } from '../stores/shared/batcher.js'
+import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
+import { checkOperation } from '../stores/shared/validate.js'
+import type { Operation, Outcome, Store } from '../stores/store.js'
+import { asStoreError } from '../stores/store-error.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
+import type { Pipe, Settle } from './pipe.js'
+import { onlyOutcome, validateOutcome } from './validate-outcome.js'
+
+type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
+
+/**
+ * Returns the pipe that ends in a store. It checks operations, of which an invalid one would fail a whole batch,
+ * and validates their outcomes. Operations of all limiters that share the store go in the same batches.
+ */
+export const pipeTo = weakMemo((store: Store): Pipe => {
+  const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
+  return { send: send as Pipe['send'] }
+})
+
+function sendAlone(store: Store): SendAny {
+  const failed = (cause: unknown) => asStoreError(store.name, cause)
+  return (operation, settle) => {
+    try {
+      checkOperation(`${store.name}Store`, operation)
+      const outcomes = store.apply([operation])
+      if (!isPromise(outcomes)) return onlyOutcome(store, operation, outcomes)
+      Promise.resolve(outcomes).then(
+        (later) => settle(onlyOutcome(store, operation, later) as never),
+        (cause) => settle(failed(cause)),
+      )
+      return undefined
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+}
+
+function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
+  const { name } = store
+  const submit = batcher(store.apply.bind(store), batching, (size, durationMs) => {
+    if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
+  })
+  return (operation, settle) => {
+    try {
+      checkOperation(`${name}Store`, operation)
+    } catch (cause) {
+      return asStoreError(name, cause)
+    }
+    submit(operation, (outcome) => {
+      if (outcome instanceof Error) settle(asStoreError(name, outcome))
+      else settle(validateOutcome(store, operation, outcome) as never)
+    })
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+import type {
+  Operation,
+  Outcome,
+  PartVerdict,
+  RenewResult,
+  TakeResult,
+  Verdict,
+} from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
+import { StoreError } from '../stores/store-error.js'
+
+/** Returns the outcome in a store's answer to one operation: a `StoreError` if the answer is invalid. */
+export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
+  if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
+  return new StoreError(store.name, 'the answer is not a list of one outcome', { cause: answer })
+}
+
+/** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
+export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
+  if (outcome instanceof StoreError || isResult(outcome, operation)) return outcome
+  return new InvalidResultError(store.name, operation, outcome)
+}
+
+/** The error in place of a result that makes no sense, which is its cause. */
+export class InvalidResultError extends StoreError {
+  constructor(store: string, operation: Operation, cause: unknown) {
+    super(store, `the answer is not a valid result of a ${operation.type}`, { cause })
+  }
+}
+
+function isResult(value: unknown, operation: Operation): value is Outcome {
+  if ((value as { readonly type?: unknown } | null | undefined)?.type !== operation.type) return false
+  switch (operation.type) {
+    case 'charge':
+      return isVerdict(value as Verdict, operation.parts.length)
+    case 'renew':
+      return Number.isFinite((value as RenewResult).resetAtMs)
+    case 'take':
+      return hasTaken(value as TakeResult, operation.units) && isStanding(value as TakeResult)
+    case 'reward':
+    case 'block':
+      return isStanding(value as TakeResult)
+    default:
+      return true
+  }
+}
+
+function isVerdict({ allowed, atMs, parts }: Verdict, partCount: number): boolean {
+  if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
+  return parts.every(isPartVerdict) && allowed === parts.every((part) => part.allowed)
+}
+
+function hasTaken({ taken }: TakeResult, units: number): boolean {
+  return isUnits(taken) && taken <= units
+}
+
+function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }: TakeResult): boolean {
+  return Number.isFinite(atMs) && isUnits(remaining) && [moreAfterMs, resetAfterMs, bannedForMs].every(isTime)
+}
+
+function isPartVerdict(value: unknown): value is PartVerdict {
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartVerdict
+  if (atMs !== undefined && !Number.isFinite(atMs)) return false
+  const hasValidTimes = [resetAfterMs, retryAfterMs, moreAfterMs].every(isTime)
+  return hasValidTimes && isUnits(remaining) && typeof allowed === 'boolean'
+}
+
+function isUnits(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isTime(value: unknown): boolean {
+  if (value === Number.POSITIVE_INFINITY) return true
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+}

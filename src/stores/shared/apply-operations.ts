@@ -1,0 +1,63 @@
+import type { Policy, State } from '../../policies/policy.js'
+import type { Operation, Outcome } from '../operation.js'
+import { StoreError } from '../store-error.js'
+import { applyInOrder, type Writes } from './apply-in-order.js'
+import { checkedRead, checkOperations, checkTime } from './validate.js'
+
+/** A state for a store to write. */
+export interface StateWrite {
+  readonly key: string
+  /** The state that replaces the key's; `undefined` removes the key. */
+  readonly state: State | undefined
+  /**
+   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
+   * where the key is removed.
+   */
+  readonly ttlMs: number
+}
+
+/** Returns the state of a key as it was read; `undefined` where there is none. Called once for each key. */
+export type ReadState = (key: string, policy: Policy) => State | undefined
+
+/**
+ * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
+ * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the states,
+ * all in one atomic step, which may be repeated from the start.
+ *
+ * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or one
+ * that does not fit its policy, for a time that is not finite, and where `read` returns neither `undefined` nor
+ * as many finite numbers as the policy's `width`, such as a promise. A `StoreError` that `read` throws is the
+ * outcome of the operations that need the key; anything else is thrown.
+ */
+export function applyOperations(
+  operations: readonly Operation[],
+  read: ReadState,
+  nowMs: number,
+): { readonly outcomes: readonly Outcome[]; readonly writes: readonly StateWrite[] } {
+  checkOperations('applyOperations', operations)
+  checkTime('applyOperations', nowMs)
+  const before = new Map<string, State | undefined>()
+  const readChecked = checkedRead('applyOperations', read)
+  const readOnce: ReadState = (key, policy) => {
+    if (!before.has(key)) before.set(key, readChecked(key, policy))
+    return before.get(key)
+  }
+  const { results, writes } = applyInOrder(operations, readOnce, nowMs)
+  const unexpected = results.find((result) => result instanceof Error && !(result instanceof StoreError))
+  if (unexpected !== undefined) throw unexpected
+  // A key that is forgotten unread is removed.
+  const changed = Array.from(writes).filter(
+    ([key, { state }]) => !before.has(key) || state !== before.get(key),
+  )
+  return {
+    outcomes: results as readonly Outcome[],
+    writes: changed.map(([key, write]) => stateWrite(key, write, nowMs)),
+  }
+}
+
+type Write = Writes extends ReadonlyMap<string, infer W> ? W : never
+
+function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
+  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
+  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
+}

@@ -1,0 +1,62 @@
+import type { KeyedPolicy, MaybePromise, MemoryStore, Operation, ResultOf, Store, Verdict } from 'headgate'
+import { request } from '../../src/pipe/pipe.js'
+import { pipeTo } from '../../src/pipe/store-pipe.js'
+import { checkOperations } from '../../src/stores/shared/validate.js'
+import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
+import { thenMaybe } from '../../src/util/maybe-promise.js'
+
+/** At once for a store in memory, a promise for others. */
+type Returned<S extends Store, T> = S extends MemoryStore ? T : MaybePromise<T>
+
+/**
+ * Applies operations as limiters do: to a store that batches, each for itself, together with those of other
+ * callers. Throws or rejects with the first error.
+ */
+export function applyTo<S extends Store, O extends Operation>(
+  store: S,
+  operations: readonly O[],
+): Returned<S, readonly ResultOf<O>[]> {
+  const returned = store.batching ? applyEach(store, operations) : applyTogether(store, operations)
+  return returned as Returned<S, readonly ResultOf<O>[]>
+}
+
+async function applyEach(store: Store, operations: readonly Operation[]) {
+  checkOperations(`${store.name}Store`, operations)
+  const pipe = pipeTo(store)
+  return Promise.all(operations.map((operation) => request(pipe, operation)))
+}
+
+function applyTogether(store: Store, operations: readonly Operation[]) {
+  return thenMaybe(store.apply(operations), (outcomes) => {
+    for (const outcome of outcomes) if (outcome instanceof Error) throw outcome
+    return outcomes
+  })
+}
+
+export function chargeStore<S extends Store>(
+  store: S,
+  charges: readonly Parts[],
+): Returned<S, readonly Verdict[]> {
+  return applyTo(
+    store,
+    charges.map((parts) => ({ type: 'charge', parts }) as const),
+  )
+}
+
+export function refundStore<S extends Store>(store: S, receipts: readonly Receipt[]): Returned<S, void> {
+  const refunds = receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const)
+  return thenMaybe(applyTo(store, refunds) as MaybePromise<unknown>, () => undefined) as Returned<S, void>
+}
+
+/** Returns the new `resetAtMs` of the units. */
+export function renewStore<S extends Store>(store: S, receipt: Receipt): Returned<S, number> {
+  const renewed = applyTo(store, [{ ...receipt, type: 'renew' } as const]) as MaybePromise<
+    readonly { resetAtMs: number }[]
+  >
+  return thenMaybe(renewed, ([result]) => result?.resetAtMs) as Returned<S, number>
+}
+
+export function forgetStore<S extends Store>(store: S, keys: readonly KeyedPolicy[]): Returned<S, void> {
+  const forgets = keys.map(({ key, policy }) => ({ type: 'forget', key, policy }) as const)
+  return thenMaybe(applyTo(store, forgets) as MaybePromise<unknown>, () => undefined) as Returned<S, void>
+}
