@@ -11,7 +11,6 @@ import {
   type Verdict,
 } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 import type { Pipe } from './pipe.js'
@@ -153,7 +152,7 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     if (maxMs === 0) return pipe.send(operation, settle, onLate)
     const sentAtMs = performance.now()
     const recordAndSettle: typeof settle = (outcome) => {
-      if (!(outcome instanceof StoreError)) cache.record(parts, outcome as Verdict, sentAtMs, minMs)
+      if (!(outcome instanceof Error)) cache.record(parts, outcome as Verdict, sentAtMs, minMs)
       settle(outcome)
     }
     return pipe.send(operation, recordAndSettle, onLate)

@@ -140,7 +140,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
 
   /** Records an outcome, an error as a success if the store itself answered. Returns the outcome. */
   function recorded(outcome: Outcome, generation: Generation): Outcome {
-    if (!(outcome instanceof StoreError)) {
+    if (!(outcome instanceof Error)) {
       generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
       return outcome
     }

@@ -17,7 +17,7 @@ export function onlyOutcome(store: Store, operation: Operation, answer: unknown)
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
 export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
-  if (outcome instanceof StoreError || isResult(outcome, operation)) return outcome
+  if (isResult(outcome, operation) || outcome instanceof StoreError) return outcome
   return new InvalidResultError(store.name, operation, outcome)
 }
 
@@ -47,7 +47,12 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
 
 function isVerdict({ allowed, atMs, parts }: Verdict, partCount: number): boolean {
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
-  return parts.every(isPartVerdict) && allowed === parts.every((part) => part.allowed)
+  let isAllowed = true
+  for (const part of parts) {
+    if (!isPartVerdict(part)) return false
+    isAllowed &&= part.allowed
+  }
+  return allowed === isAllowed
 }
 
 function hasTaken({ taken }: TakeResult, units: number): boolean {
@@ -60,9 +65,8 @@ function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }:
 
 function isPartVerdict(value: unknown): value is PartVerdict {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartVerdict
-  if (atMs !== undefined && !Number.isFinite(atMs)) return false
-  const hasValidTimes = [resetAfterMs, retryAfterMs, moreAfterMs].every(isTime)
-  return hasValidTimes && isUnits(remaining) && typeof allowed === 'boolean'
+  if (typeof allowed !== 'boolean' || (atMs !== undefined && !Number.isFinite(atMs))) return false
+  return isUnits(remaining) && isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
 }
 
 function isUnits(value: unknown): boolean {

@@ -156,6 +156,11 @@ export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['
 /** The result of an operation, or why it alone failed. */
 export type Outcome = Result | StoreError
 
+/** Returns how many keys an operation names. */
+export function keyCount(operation: Operation): number {
+  return operation.type === 'charge' ? operation.parts.length : 1
+}
+
 /** Returns the keys that an operation reads or writes. */
 export function keysOf(operation: Operation): readonly KeyedPolicy[] {
   return operation.type === 'charge' ? operation.parts : [operation]

@@ -31,12 +31,15 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 export function memcachedStore(client: MemcachedClient): Store {
   const { run, serverOf } = dispatcher(memjsTransport(readClient(client)))
   const losses = lossMonitor(client, Date.now)
-  const apply = applyBy(acrossShards((key) => key, run, BATCHING))
+  const apply = applyBy(
+    acrossShards((key) => key, run, BATCHING),
+    BATCHING.maxKeys,
+  )
 
   const store: Store = {
     name: 'memcached',
     batching: BATCHING,
-    async apply(operations, settle) {
+    apply(operations, settle) {
       checkOperations('memcachedStore', operations)
       losses.poll()
       return apply(operations, settle)

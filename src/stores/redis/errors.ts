@@ -9,7 +9,7 @@ import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js
  * |---------------------------------------------------------|---------------|-------------------------------|
  * | NOSCRIPT                                                | up            | sent once more, with the text |
  * | MOVED, ASK                                              | up            | the driver follows them       |
- * | TRYAGAIN, or too many redirections                      | up            | sent again, for 0.1 s at most |
+ * | TRYAGAIN; of node-redis also too many redirections      | up            | sent again, for 0.1 s at most |
  * | any other, such as LOADING, BUSY, READONLY, CLUSTERDOWN | up            | fails at once                 |
  * | none: refused, lost, timed out                          | down          | fails at once                 |
  */
@@ -42,7 +42,7 @@ export function isSplit(error: unknown): boolean {
 
 /** Whether the same command may succeed in some milliseconds: its keys are moving to another node. */
 export function isMoving(error: unknown): boolean {
-  return /^(TRYAGAIN|Too many Cluster redirections)/.test(messageOf(error))
+  return /^(TRYAGAIN|Too many Cluster redirections$)/.test(messageOf(error)) // the latter is node-redis's
 }
 
 /** Returns the error for a key that headgate did not write, or not for this policy. */

@@ -4,13 +4,11 @@ import { keysOf, type Operation } from '../operation.js'
 import { withClient } from '../shared/client-of.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import { withExchange } from '../shared/process-exchange.js'
-import { applyBy, inParts, type Run } from '../shared/run.js'
+import { applyBy } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
-import { asStoreError, type StoreError } from '../store-error.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { multiPolicyCall } from './multi-policy-call.js'
-import { encodePolicy } from './policy-codec.js'
 import { redisExchange } from './process-exchange.js'
 import { scriptRunner } from './script-runner.js'
 import { onlyPartOf, singlePolicyCall } from './single-policy-call.js'
@@ -47,43 +45,17 @@ export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
   const { shardOf, serverOf } = transport
   const runScripts = scriptRunner(transport, callFor, splitByPolicy)
-  const run = shardOf ? acrossShards(shardOf, runScripts, BATCHING) : runScripts
-  const apply = applyBy(inParts(withKnownPolicies(run), BATCHING.maxKeys))
+  const apply = applyBy(shardOf ? acrossShards(shardOf, runScripts, BATCHING) : runScripts, BATCHING.maxKeys)
   const store: Store = {
     name: 'redis',
     batching: BATCHING,
-    async apply(operations, settle) {
+    apply(operations, settle) {
       checkOperations('redisStore', operations)
       return apply(operations, settle)
     },
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
   }
   return withExchange(withClient(store, client), redisExchange(transport))
-}
-
-/** Keeps operations whose policy has no script from `run`: one of them would fail a whole batch. */
-function withKnownPolicies(run: Run): Run {
-  return (operations, answer) => {
-    const errors = operations.map(errorOf)
-    if (errors.every((error) => error === undefined)) return run(operations, answer)
-    const known: number[] = []
-    for (const [i, error] of errors.entries()) {
-      if (error === undefined) known.push(i)
-      else answer(i, error)
-    }
-    const own = known.map((i) => operations[i] as Operation)
-    return run(own, (i, outcome) => answer(known[i] as number, outcome))
-  }
-}
-
-/** Returns the error of an operation whose policy has no script. */
-function errorOf(operation: Operation): StoreError | undefined {
-  try {
-    for (const { policy } of keysOf(operation)) encodePolicy(policy)
-    return undefined
-  } catch (cause) {
-    return asStoreError('redis', cause)
-  }
 }
 
 const callFor = (operations: readonly Operation[]) =>

@@ -2,6 +2,7 @@ import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
 import type { Run } from '../shared/run.js'
+import { asStoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { readReply, type ScriptCall } from './script-call.js'
 import type { Command, Transport } from './transport.js'
@@ -27,10 +28,20 @@ export function scriptRunner(
   callFor: (operations: readonly Operation[]) => ScriptCall,
   split: (operations: readonly Operation[]) => Iterable<readonly number[]>,
 ): Run {
-  function callsFor(operations: readonly Operation[]): GroupCall[] {
+  /** Returns the calls for a batch. An operation whose policy has no script is answered with its error. */
+  function callsFor(operations: readonly Operation[], answer: Parameters<Run>[1]): GroupCall[] {
     const calls: GroupCall[] = []
-    const add = (shard: number, indexes: readonly number[]) =>
-      calls.push({ shard, indexes, call: callFor(indexes.map((i) => operations[i] as Operation)) })
+
+    function add(shard: number, indexes: readonly number[]): void {
+      try {
+        calls.push({ shard, indexes, call: callFor(indexes.map((i) => operations[i] as Operation)) })
+      } catch (cause) {
+        const [only, ...others] = indexes as [number, ...number[]]
+        if (others.length === 0) answer(only, asStoreError('redis', cause))
+        else for (const i of indexes) add(shard, [i])
+      }
+    }
+
     if (shardOf === undefined) for (const indexes of split(operations)) add(0, indexes)
     else {
       const firstKey = (i: number) => keysOf(operations[i] as Operation)[0]?.key ?? ''
@@ -53,7 +64,7 @@ export function scriptRunner(
   }
 
   return async function run(operations, answer) {
-    const groups = callsFor(operations)
+    const groups = callsFor(operations, answer)
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )

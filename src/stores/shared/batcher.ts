@@ -1,4 +1,4 @@
-import { keysOf, type Operation, type Outcome } from '../operation.js'
+import { keyCount, keysOf, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
 import { batchPicker } from './batch-picker.js'
 
@@ -49,7 +49,7 @@ export function batcher(
 ): Submit {
   const { pick, release } = batchPicker<Waiting>(
     maxKeys,
-    ({ operation }) => (operation.type === 'charge' ? operation.parts.length : 1),
+    ({ operation }) => keyCount(operation),
     locksKeys ? keyNames : undefined,
   )
   let waiting: Waiting[] = []
@@ -57,9 +57,12 @@ export function batcher(
   let isScheduled = false
   let isWatching = false
 
-  const inFlight = () => unanswered.filter(({ hasStalled }) => !hasStalled)
-  /** How many batches may leave now. */
-  const room = () => Math.min(maxInFlight - inFlight().length, maxUnanswered - unanswered.length)
+  let inFlight = 0 // of these, the ones that have not stalled
+
+  /** Returns how many batches may leave now. */
+  function room(): number {
+    return Math.min(maxInFlight - inFlight, maxUnanswered - unanswered.length)
+  }
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
@@ -68,7 +71,7 @@ export function batcher(
       return
     }
     isScheduled = true
-    if (inFlight().length === 0) process.nextTick(flush)
+    if (inFlight === 0) process.nextTick(flush)
     else setImmediate(flush)
   }
 
@@ -86,12 +89,13 @@ export function batcher(
 
   /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
-    const [oldest] = inFlight()
+    const oldest = unanswered.find(({ hasStalled }) => !hasStalled)
     if (isWatching || oldest === undefined) return
     isWatching = true
     const stall = () => {
       isWatching = false
       oldest.hasStalled = true
+      if (!oldest.isAnswered) inFlight--
       schedule()
     }
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
@@ -100,10 +104,17 @@ export function batcher(
   async function deliver(batch: readonly Waiting[]): Promise<void> {
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
     unanswered.push(flight)
-    const open: (Settle | undefined)[] = batch.map(({ settle }) => settle)
+    inFlight++
+    const open: (Settle | undefined)[] = []
+    const operations: Operation[] = []
+    for (const { operation, settle } of batch) {
+      operations.push(operation)
+      open.push(settle)
+    }
     const markAnswered = () => {
       if (flight.isAnswered) return
       flight.isAnswered = true
+      if (!flight.hasStalled) inFlight--
       unanswered.splice(unanswered.indexOf(flight), 1)
       schedule()
     }
@@ -114,7 +125,6 @@ export function batcher(
       markAnswered()
     }
     try {
-      const operations = batch.map(({ operation }) => operation)
       const outcomes: readonly Outcome[] | null | undefined = await apply(operations, settleOne)
       for (let i = 0; i < batch.length; i++) settleOne(i, outcomes?.[i] as Outcome)
     } catch (reason) {

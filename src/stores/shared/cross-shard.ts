@@ -17,7 +17,7 @@ interface Shards {
  * share a shard. The pieces of charges of concurrent callers go to it in batches.
  */
 export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Batching): Run {
-  const submit = batcher(applyBy(run), batching)
+  const submit = batcher(applyBy(run, batching.maxKeys), batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
       submit(operation, (outcome) => {

@@ -1,6 +1,6 @@
 import { retry } from '../../util/retry.js'
 import type { Operation, Part, Result } from '../operation.js'
-import { applyBy, inParts, type Run } from '../shared/run.js'
+import { applyBy, type Run } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
@@ -72,12 +72,12 @@ export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
     const results = await decide(operations).catch(fail)
     for (const [i, result] of results.entries()) answer(i, result instanceof Error ? failure(result) : result)
   }
-  const apply = applyBy(inParts(run, BATCHING.maxKeys))
+  const apply = applyBy(run, BATCHING.maxKeys)
 
   return {
     name: dialect.name,
     batching: BATCHING,
-    async apply(operations, settle) {
+    apply(operations, settle) {
       checkOperations(owner, operations)
       purge.runIfDue()
       return apply(operations, settle)

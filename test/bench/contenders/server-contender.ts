@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Store as ExpressStore } from 'express-rate-limit'
 import {
   byIp,
+  type Charge,
   createLimiter,
   fixedWindow,
   type Policy,
@@ -10,7 +11,8 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
-import { chargeStore } from '../../support/store-calls.js'
+import { request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-pipe.js'
 
 /**
  * The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as
@@ -37,14 +39,16 @@ export interface ServerContender {
 /** Makes a contender with a client of its own for the server at an address, with a limit per key. */
 export type MakeContender = (url: string, limit: number) => ServerContender | Promise<ServerContender>
 
-/** The store itself. Contenders that share a server and a policy need different names. */
+/** The store itself, as limiters send to it, without all that protects it. Contenders that share a server and a policy need different names. */
 export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
   const signature = [policy.kind, ...policy.params].join('-')
-  const take = async (key: string, cost: number) => (await chargeStore(store, [[{ key, policy, cost }]]))[0]
-  const remaining = async (key: string) => (await take(key, 0))?.parts[0]?.remaining ?? Number.NaN
+  const pipe = pipeTo(store)
+  const take = async (key: string, cost: number) =>
+    request<Charge>(pipe, { type: 'charge', parts: [{ key, policy, cost }] })
+  const remaining = async (key: string) => (await take(key, 0)).parts[0]?.remaining ?? Number.NaN
   return {
     keyOf: (address) => `hg:1:${name}:${signature}:{${address}}`, // as a limiter makes it
-    decide: async (key) => (await take(key, 1))?.allowed === true,
+    decide: async (key) => (await take(key, 1)).allowed,
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {
       await take(key, (await remaining(key)) - units)

@@ -1,7 +1,6 @@
 import { type Options, MemoryStore as PeerStore } from 'express-rate-limit'
-import { fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket, type Verdict } from 'headgate'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { chargeStore } from '../../support/store-calls.js'
 
 /** Units per key and window; the window is far longer than a run, so that all are counted in one. */
 export const LIMIT = 10_000
@@ -17,18 +16,19 @@ export interface StoreContender {
 
 function headgate(policy: Policy, maxKeys: number): StoreContender {
   const store = memoryStore({ maxKeys })
+  const charge = (key: string, cost: number) =>
+    store.apply([{ type: 'charge', parts: [{ key, policy, cost }] }])[0] as Verdict
   return {
     charge(keys, from, count) {
       let allowed = 0
       for (let i = from; i < from + count; i++) {
         const key = keys[i % keys.length] as string
-        if (chargeStore(store, [[{ key, policy, cost: 1 }]])[0]?.allowed) allowed++
+        if (charge(key, 1).allowed) allowed++
       }
       return allowed
     },
     used(key) {
-      const part = chargeStore(store, [[{ key, policy, cost: 0 }]])[0]?.parts[0]
-      return LIMIT - (part?.remaining ?? Number.NaN)
+      return LIMIT - (charge(key, 0).parts[0]?.remaining ?? Number.NaN)
     },
   }
 }

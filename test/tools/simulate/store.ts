@@ -97,7 +97,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
       for (const [i, result] of results.entries()) answer(indexes[i] as number, result)
     })
     await Promise.all(requests)
-  })
+  }, Number.POSITIVE_INFINITY)
 
   return { name: kind, batching: BATCHING[kind], apply }
 }

@@ -31,7 +31,10 @@ function runOn(store: MemoryStore, before: (operation: Operation) => void = () =
 
 /** Charges across shards, of which each key is one. */
 function charging(run: Run) {
-  const apply = applyBy(acrossShards((key) => key, run, BATCHING))
+  const apply = applyBy(
+    acrossShards((key) => key, run, BATCHING),
+    BATCHING.maxKeys,
+  )
   return async (...parts: Parts): Promise<Verdict> => {
     const [outcome] = await apply([{ type: 'charge', parts }])
     if (outcome instanceof Error) throw outcome
