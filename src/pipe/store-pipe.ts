@@ -1,6 +1,6 @@
 import { batcher } from '../stores/shared/batcher.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
-import { checkOperation } from '../stores/shared/validate.js'
+import { checkBatching, checkOperation } from '../stores/shared/validate.js'
 import type { Operation, Outcome, Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
@@ -12,7 +12,8 @@ type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | un
 
 /**
  * Returns the pipe that ends in a store. It checks operations, of which an invalid one would fail a whole batch,
- * and validates their outcomes. Operations of all limiters that share the store go in the same batches.
+ * and validates their outcomes. Operations of all limiters that share the store go in the same batches. Throws a
+ * `TypeError` for a `batching` by which operations would never leave.
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
   const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
@@ -39,6 +40,7 @@ function sendAlone(store: Store): SendAny {
 
 function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
   const { name } = store
+  checkBatching(`the store ${name}`, batching)
   const submit = batcher(store.apply.bind(store), batching, (size, durationMs) => {
     if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
   })

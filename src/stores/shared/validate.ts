@@ -2,7 +2,7 @@ import { isBan, longestBanMs } from '../../policies/ban.js'
 import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
 import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
-import type { Store } from '../store.js'
+import type { Batching, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 
 /** Returns whether a value has what a store needs. */
@@ -10,6 +10,19 @@ export function isStore(value: unknown): value is Store {
   if (typeof value !== 'object' || value === null) return false // a function has a name and `apply`
   const { name, apply } = value as Partial<Store>
   return typeof name === 'string' && typeof apply === 'function'
+}
+
+/** Throws a `TypeError` for a batching by which operations would never leave. */
+export function checkBatching(owner: string, batching: Batching): void {
+  const { maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs } = batching
+  for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs })) {
+    const isOptional = name === 'maxUnanswered' || name === 'stallTimeoutMs'
+    if (isOptional && value === undefined) continue
+    const isCount = value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= 1)
+    if (isCount) continue
+    const must = 'a whole number of at least 1, or Infinity'
+    throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
+  }
 }
 
 /** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
