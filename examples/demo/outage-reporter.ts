@@ -35,9 +35,9 @@ export function outageReporter(variable: string, server: string): OutageReporter
 export function reportingStore(store: Store, { reportError, reportBack }: OutageReporter): Store {
   return {
     ...store,
-    async apply(operations, settle) {
+    async apply(operations) {
       try {
-        const outcomes = await store.apply(operations, settle)
+        const outcomes = await store.apply(operations)
         const error = outcomes.find((outcome) => outcome instanceof Error)
         if (error === undefined) reportBack()
         else reportError(error)

@@ -16,9 +16,9 @@ export interface ByHandOptions {
 /**
  * What a limiter changes by hand. Each limit is changed atomically, in every store; `forget` undoes it. A
  * subject is what `forget` takes: what the key functions read, or a decision. These methods throw or reject
- * with `TypeError` for wrong arguments, and with `StoreError` where the store failed: the change may have been
- * made then. With a local fallback it was made there, too, unless by `adjust`, which changes a decision where
- * its units were taken. Limits by `concurrency` stay as they are.
+ * with `TypeError` for wrong arguments, and with `StoreError` if the store failed: then the change may have
+ * been made. If there is a local fallback, the change is also made there, except by `adjust`, which changes
+ * a decision where its units were taken. Limits by `concurrency` stay as they are.
  */
 export interface ByHand<Subject> {
   /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */

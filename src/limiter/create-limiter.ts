@@ -124,7 +124,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     })
   }
 
-  /** Returns a function that charges a candidate, too, right after the limits in force: both go into one batch. */
+  /** Returns a function that also charges a candidate, right after the limits in force: in the same batch. */
   function chargeBeside({ charge, compare }: Candidate): typeof decideByLimits {
     return (subject, cost, report) => {
       const enforced = decideByLimits(subject, cost, (decision) => decision)
@@ -146,7 +146,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     }
   }
 
-  /** Returns a keeper whose operations let those who wait for their units try again. */
+  /** Returns a keeper that wakes charges which wait for units, after an operation that gives units back. */
   function retryingKeeper(apply: Keeper['apply']): Keeper {
     return {
       apply(operation, onLate) {

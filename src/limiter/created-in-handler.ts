@@ -33,9 +33,13 @@ export function watchCreation(hasStore: boolean): Watch | undefined {
   if (typeof setImmediate !== 'function') return undefined
   const created = new Error('created here')
   let isSameTurn = true
-  setImmediate(() => {
-    isSameTurn = false
-  }).unref?.()
+  try {
+    setImmediate(() => {
+      isSameTurn = false
+    }).unref?.()
+  } catch {
+    return undefined // Workers throw where no request is handled, as at the top of a module
+  }
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined
     if (request === undefined) return undefined

@@ -76,7 +76,7 @@ export class DenialCache {
     }
   }
 
-  /** Drops the denials of keys of which units are given back. */
+  /** Drops the denials of keys whose units are given back. */
   invalidate(keys: readonly KeyedPolicy[]): void {
     const nowMs = performance.now()
     for (const { key } of keys) {
@@ -124,7 +124,7 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** Returns the denial cache of a store. Limiters that share keys in the store share the cache, too. */
+/** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
 /** For how long a denial is repeated. */
@@ -168,7 +168,10 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
         cache.invalidate(keys)
         settle(outcome)
       },
-      onLate,
+      (outcome, late) => {
+        cache.invalidate(keys)
+        onLate?.(outcome, late)
+      },
     )
     if (known !== undefined) cache.invalidate(keys)
     return known

@@ -44,7 +44,7 @@ type OnLate = (outcome: Outcome, operation: Operation) => void
 
 /**
  * Creates the guard of a store: bounds each call by a time-out and the circuit breakers of the servers that it
- * needs. An answer after the time-out decides nothing: the units that it took stay taken, unless `onLate`
+ * needs. A reply after the time-out decides nothing: the units that it took stay taken, unless `onLate`
  * releases them. A synchronous store needs no promise and no timer.
  *
  * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out, so
@@ -138,7 +138,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     })
   }
 
-  /** Records an outcome, an error as a success if the store itself answered. Returns the outcome. */
+  /** Records an outcome. An error counts as a success if the server replied. Returns the outcome. */
   function recorded(outcome: Outcome, generation: Generation): Outcome {
     if (!(outcome instanceof Error)) {
       generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
@@ -168,7 +168,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 }
 
-/** Returns whether an outcome is the end of a time-out: the store may have made the call, or may still do so. */
+/** Returns whether an outcome is a time-out: the store may have applied the operation, or may still do so. */
 export function isTimeout(outcome: unknown): boolean {
   return outcome instanceof StoreError && outcome.cause instanceof TimeoutError
 }

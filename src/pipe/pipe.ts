@@ -8,9 +8,10 @@ export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) =>
 /** A way to a store. A layer is a function from a pipe to a pipe. */
 export interface Pipe {
   /**
-   * Sends an operation. Returns the outcome if it is known at once; else nothing, and calls `settle` with it,
-   * once, later. Never throws. Takes a callback, since a promise here would be one more for each decision.
-   * Calls `onLate` with an outcome that comes after a time-out has settled the operation.
+   * Sends an operation. Returns the outcome if it is known at once. Otherwise returns `undefined`, and
+   * calls `settle` with the outcome, once, later. Never throws. It takes a callback because a promise would
+   * cost one more allocation for each decision. If the outcome comes after a time-out, it goes to `onLate`
+   * instead.
    */
   send<O extends Operation>(
     operation: O,

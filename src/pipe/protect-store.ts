@@ -20,8 +20,8 @@ interface ProtectOptions extends GuardOptions {
 const MIN_DENIAL_SHARE = 1 / 20
 
 /**
- * Creates the protection of a store. A charge passes leased units, the denial cache, and the guard with its
- * time-out and circuit breaker. Memory needs none of them.
+ * Creates the pipe that protects a store. An operation passes the leased units, the denial cache, the guard
+ * (its time-out and circuit breakers) and the batch. Memory needs none of them.
  */
 export function protectStore(
   store: Store,

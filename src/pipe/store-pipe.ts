@@ -11,9 +11,9 @@ import { onlyOutcome, validateOutcome } from './validate-outcome.js'
 type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
 /**
- * Returns the pipe that ends in a store. It checks operations, of which an invalid one would fail a whole batch,
- * and validates their outcomes. Operations of all limiters that share the store go in the same batches. Throws a
- * `TypeError` for a `batching` by which operations would never leave.
+ * Returns the pipe that ends in a store. It checks each operation, because an invalid one would fail a whole
+ * batch, and validates each outcome. Limiters that share the store share its batches. Throws a `TypeError` for a
+ * `batching` by which operations would never leave.
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
   const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)

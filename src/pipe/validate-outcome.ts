@@ -9,7 +9,7 @@ import type {
 import type { Store } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 
-/** Returns the outcome in a store's answer to one operation: a `StoreError` if the answer is invalid. */
+/** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
 export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
   if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
   return new StoreError(store.name, 'the answer is not a list of one outcome', { cause: answer })

@@ -19,7 +19,7 @@ export interface Charge {
   readonly parts: readonly Part[]
 }
 
-/** Takes whole `units` of a key, or as many as are left. A ban does not count it as a denial. 0 only reads. */
+/** Takes whole `units` of a key, or as many as are left. Does not count as a denial for a ban. 0 only reads. */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number
@@ -61,8 +61,8 @@ export interface Forget extends KeyedPolicy {
 }
 
 /**
- * What a store does, as data. Of `concurrency`, whose units are in use, a take must be of 0, and there is no
- * reward: units are refunded when they are released.
+ * What a store is asked to do, as data. Units of `concurrency` are in use, so only a take of 0 is allowed,
+ * and no reward of more than 0. A release is a refund.
  */
 export type Operation = Charge | Take | Refund | Reward | Block | Renew | Forget
 
@@ -79,7 +79,7 @@ export interface PartVerdict extends Omit<Step, 'next'> {
 export interface Verdict {
   readonly type: 'charge'
   readonly allowed: boolean
-  /** Set where a denial cache or a lease answered; absent where the store did. */
+  /** Set if a denial cache or a lease decided the charge; absent if the store did. */
   readonly source?: 'deny-cache' | 'lease'
   /** Set on a denial that may end before its `retryAfterMs`, when another charge refunds its units. */
   readonly isTentative?: true
@@ -130,7 +130,7 @@ export interface RenewResult {
   readonly resetAtMs: number
 }
 
-/** The result of an operation that only says that it was done. */
+/** The result of a `refund`. */
 export interface RefundResult {
   readonly type: 'refund'
 }

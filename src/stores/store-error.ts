@@ -4,15 +4,15 @@ import { show } from '../util/validate.js'
 const STORE_ERROR = Symbol.for('headgate.StoreError')
 
 /**
- * An error of a store that could not decide: it was unreachable, too slow, or sent an invalid reply. A
- * denial is never a `StoreError`. `cause` is what the store's client threw, if anything. `instanceof
+ * An error of a store that could not apply an operation: it was unreachable, too slow, or sent an invalid
+ * reply. A denial is never a `StoreError`. `cause` is what the store's client threw, if anything. `instanceof
  * StoreError` also holds for errors of another copy of this package, such as one loaded by `require`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store replied that it cannot decide this charge. The circuit breaker counts no failure. */
+  /** Whether the store replied that it cannot apply this. The circuit breaker counts no failure. */
   readonly answered: boolean
   /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
   readonly unsent: boolean

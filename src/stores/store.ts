@@ -42,31 +42,31 @@ export interface Batching {
 }
 
 /**
- * A store keeps states and applies operations to them. Its contract, of which `applyOperations` keeps all that
- * needs no database:
+ * A store keeps states and applies operations to them. This is its contract. `applyOperations` keeps every
+ * rule that needs no database:
  *
  * - **Missing state**: a key without a state is fresh. `undefined` goes to the policy.
- * - **Clock**: one clock for all processes that share the store (the server's, where it has one), in
+ * - **Clock**: one clock for all processes that share the store (the server's, if it has one), in
  *   milliseconds since the Unix epoch. It may step back.
  * - **Atomicity**: an operation is applied in one step, with no other operation on its keys in between. If one
  *   part of a charge is denied, nothing is taken. Each part sees those before it. A store that takes parts one
  *   after the other, as from several servers, refunds those before a denial, sets `isTentative`, and gives each
  *   part its own `atMs`; the `retryAfterMs` of a part after the denying one may be a lower bound.
  * - **Batches**: operations are applied in the order given, each on the states that those before it left.
- * - **Writing**: a step's `next` is stored where it is present. Of a denied charge only the `next` of its
- *   denied parts is stored, as taken from the states before the charge. A fresh state is removed.
+ * - **Writing**: if a step has a `next`, it is stored. For a denied charge, only the `next` of its denied
+ *   parts is stored, each computed from the state before the charge. A fresh state is removed.
  * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
- * - **Failure**: where the outcome of a batch is unknown, `apply` rejects with (or throws) `StoreError`: any of
- *   its operations may have been applied. An operation that fails alone has a `StoreError` in place of its
- *   result, and has changed nothing. A denial is a result, never a rejection.
+ * - **Failure**: if the outcome of a batch is unknown, `apply` rejects with (or throws) a `StoreError`.
+ *   Then any of its operations may have been applied. An operation that fails alone has a `StoreError` in
+ *   place of its result, and has changed nothing. A denial is a result, never a rejection.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
   readonly name: string
   /**
-   * Applies operations in order, each atomically. Returns one outcome for each, in order; a promise only where
-   * something has to be awaited. A store that knows some outcomes before others, such as those of one of its
-   * servers, may pass each to `settle`, with the operation's index, as soon as it is known.
+   * Applies operations in order, each atomically. Returns one outcome for each, in order. Returns a promise
+   * only if something has to be awaited. A store that knows some outcomes before others, such as those of
+   * one of its servers, may pass each to `settle`, with the operation's index, as soon as it is known.
    */
   apply(
     operations: readonly Operation[],

@@ -31,10 +31,10 @@ interface Version {
  * Creates the strategy of compare-and-swap. Bound: exactly the policy's own; a `StoreError` after thirty
  * attempts, or two seconds of them, that other processes won.
  *
- * An attempt reads a state, applies the operations, and writes if nobody has written meanwhile. The last
- * version that this process wrote is cached, so a key that only this process changes costs one round trip. A
- * result from the cache counts only if its write succeeds, which proves that the version was current. Calls
- * for a busy key wait and then run together, so a process never races itself.
+ * An attempt reads a state, applies the operations, and writes if no other process has written since. The
+ * last version that this process wrote is cached, so a key that only this process changes costs one round
+ * trip. A result from the cache counts only if its write succeeds, which proves that the version was
+ * current. Calls for a busy key wait and then run together, so a process never races itself.
  */
 export function casStrategy(transport: Transport) {
   const ownVersions = new RecentMap<Version>(MIN_KEYS)

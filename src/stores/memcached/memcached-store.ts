@@ -14,9 +14,10 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
  *
- * - Family: `fixedWindow`, `slidingWindow` and `consecutive` are counters by `incr`; `tokenBucket`, `ban` and
- *   a `fixedWindow` from the first request are one value, changed by compare-and-swap. It is retried for two
- *   seconds, at most thirty times; then it rejects with `StoreError`.
+ * - Technique: `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. The
+ *   others, such as `tokenBucket`, `ban`, `concurrency` and a `fixedWindow` from the first request, are one
+ *   value, changed by compare-and-swap. It is retried for two seconds, at most thirty times. Then the
+ *   operation fails with a `StoreError`.
  * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several
  *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others may
  *   be denied for those units.

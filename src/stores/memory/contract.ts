@@ -19,7 +19,7 @@ export interface KeyPieces {
 /** The end of every limiter's key. */
 export const KEY_END = '}'
 
-/** What a limiter calls in place of the store's own methods, which use keys as they are. */
+/** What a limiter calls in place of `apply`, which takes whole keys. */
 export interface MemoryInternals {
   limitOf(policy: Policy, beginning: string): MemoryLimit
   /** Decides a charge whose keys may come in pieces. */

@@ -34,9 +34,9 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  * - `client` is a `Redis` or a `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
  *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. It is never closed, and its
  *   `keyPrefix` is respected; other options for its commands, such as a type mapping, are not.
- * - Charges wait for the client's first connection; later they fail with `StoreError` at once while it is
+ * - Operations wait for the client's first connection; later they fail with `StoreError` at once while it is
  *   disconnected, instead of waiting in its queue. A client of node-redis connects when `connect()` is
- *   called: before that, charges fail. It ends the process at a lost connection unless it has an `error`
+ *   called: before that, operations fail. It ends the process at a lost connection unless it has an `error`
  *   listener, so headgate warns when it has none.
  *
  * Throws a `TypeError` for any other client.

@@ -28,7 +28,7 @@ export function scriptRunner(
   callFor: (operations: readonly Operation[]) => ScriptCall,
   split: (operations: readonly Operation[]) => Iterable<readonly number[]>,
 ): Run {
-  /** Returns the calls for a batch. An operation whose policy has no script is answered with its error. */
+  /** Returns the calls for a batch. An operation whose policy has no script gets an error. */
   function callsFor(operations: readonly Operation[], answer: Parameters<Run>[1]): GroupCall[] {
     const calls: GroupCall[] = []
 

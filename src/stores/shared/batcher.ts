@@ -57,7 +57,7 @@ export function batcher(
   let isScheduled = false
   let isWatching = false
 
-  let inFlight = 0 // of these, the ones that have not stalled
+  let inFlight = 0 // unanswered batches that have not stalled
 
   /** Returns how many batches may leave now. */
   function room(): number {

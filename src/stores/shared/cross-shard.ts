@@ -13,8 +13,9 @@ interface Shards {
 }
 
 /**
- * Returns a function that runs operations, those of several shards as well. `run` takes operations whose keys
- * share a shard. The pieces of charges of concurrent callers go to it in batches.
+ * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes
+ * operations that each have all their keys in one shard. The pieces of cross-shard charges go to it in
+ * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them.
  */
 export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Batching): Run {
   const submit = batcher(applyBy(run, batching.maxKeys), batching)
@@ -41,10 +42,10 @@ export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Bat
   }
 }
 
-/** Returns whether an operation is a charge whose keys live in several shards. */
+/** Returns whether an operation is a charge whose keys live in several shards, or that has none. */
 function isCrossShard(operation: Operation, shardOf: Shards['shardOf']): operation is Charge {
   if (operation.type !== 'charge' || operation.parts.length === 1) return false
-  return new Set(operation.parts.map(({ key }) => shardOf(key))).size > 1
+  return new Set(operation.parts.map(({ key }) => shardOf(key))).size !== 1
 }
 
 /**

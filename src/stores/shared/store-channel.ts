@@ -22,11 +22,11 @@ export interface StoreCall extends OfLimiter {
   readonly error?: StoreError
 }
 
-/** One batch that a store sent to its server. */
+/** One batch of operations that a store applied. */
 export interface StoreBatch {
   readonly type: 'batch'
   readonly store: string
-  /** How many operations went together, such as the charges of concurrent requests. */
+  /** How many operations the batch had, such as the charges of concurrent requests. */
   readonly size: number
   readonly durationMs: number
 }
@@ -49,7 +49,7 @@ export interface StoreClose extends OfLimiter {
 /** What is published to the channel `headgate:store`. Memory publishes nothing: it is part of the limiter. */
 export type StoreMessage = StoreCall | StoreBatch | StoreStateChange | StoreClose
 
-/** Where remote stores publish what they do. Check `hasSubscribers` before a message is built. */
+/** The channel for what the pipes to remote stores do. Check `hasSubscribers` before a message is built. */
 export const storeChannel = channel('headgate:store')
 
 /** Publishes a message, whose fields stay the same within a major version. */

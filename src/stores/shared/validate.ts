@@ -18,9 +18,10 @@ export function checkBatching(owner: string, batching: Batching): void {
   for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs })) {
     const isOptional = name === 'maxUnanswered' || name === 'stallTimeoutMs'
     if (isOptional && value === undefined) continue
-    const isCount = value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= 1)
-    if (isCount) continue
-    const must = 'a whole number of at least 1, or Infinity'
+    const isTime = name === 'stallTimeoutMs' // a timer takes no Infinity
+    const isUnbounded = value === Number.POSITIVE_INFINITY && !isTime
+    if (isUnbounded || (Number.isInteger(value) && (value as number) >= 1)) continue
+    const must = `a whole number of at least 1${isTime ? '' : ', or Infinity'}`
     throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
   }
 }

@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { warnOnce } from '../../util/warn-once.js'
 import { messageOf } from '../store-error.js'
 
-/** How often a purge starts while there are charges. */
+/** How often a purge starts while the store is in use. */
 const INTERVAL_MS = 60_000
 /** Small batches with pauses, so that charges wait briefly for few row locks. */
 const BATCH = 100
 const PAUSE_MS = 20
 
 /**
- * Creates a purger that removes expired rows in small batches, about once a minute while there are charges.
- * It keeps no process alive. It warns of a failure once, and tries again at the next purge.
+ * Creates a purger that removes expired rows in small batches, about once a minute while the store is in
+ * use. It keeps no process alive. It warns of a failure once, and tries again at the next purge.
  */
 export function purger(removeExpired: (limit: number) => Promise<number>) {
   let nextMs = performance.now() + Math.random() * INTERVAL_MS // spreads processes that start together
@@ -35,7 +35,7 @@ export function purger(removeExpired: (limit: number) => Promise<number>) {
   }
 
   return {
-    /** Starts a purge if one is due. Cheap enough for each batch of charges: it only looks at the clock. */
+    /** Starts a purge if one is due. It only looks at the clock, which is cheap enough for each batch. */
     runIfDue(): void {
       if (!isClosed && performance.now() >= nextMs) purge()
     },

@@ -12,12 +12,12 @@ import { withConnection } from './with-connection.js'
 
 /**
  * 256 rows spread the cost of a transaction, and hold their locks briefly. While the server decides one batch,
- * this process prepares the next one. A batch that waits for a row which somebody else has locked holds a
- * connection of the user's pool, so three at most wait.
+ * this process prepares the next one. A batch that waits for a row lock of another process holds a
+ * connection of the user's pool, so at most three wait.
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxUnanswered: 3, locksKeys: true }
 
-/** A store in a database, whose table must exist before its first charge. */
+/** A store in a database, whose table must exist before the first operation. */
 export interface SqlStore extends Store {
   /**
    * Creates the table if it does not exist, for applications that do not run the SQL themselves. Await it
@@ -28,7 +28,7 @@ export interface SqlStore extends Store {
   close(): Promise<void>
 }
 
-/** Creates a store that decides batches in transactions, and a single charge in fewer round trips. */
+/** Creates a store that applies a batch in a transaction, and a single charge in fewer round trips. */
 export function sqlStore<Connection>(dialect: Dialect<Connection>): SqlStore {
   const owner = `${dialect.name}Store`
   const hintFor = hints(dialect.name, dialect.table)

@@ -21,6 +21,16 @@ const ofBatches = casesOf('', {
     expectEqual('the number of verdicts', (await chargeAll(store, [])).length, 0)
   },
 
+  'a charge without parts takes nothing, is allowed, and leaves the others of its batch alone': async ({
+    store,
+  }) => {
+    const policy = bucket(3)
+    const verdicts = await chargeAll(store, [[part('key', policy)], [], [part('key', policy)]])
+    expectEqual('allowed', allowedOf(verdicts), [true, true, true])
+    expectEqual('parts of the empty charge', verdicts[1]?.parts, [])
+    expectEqual('remaining', await remainingOf(store, policy, ['key']), [1])
+  },
+
   'a batch has one verdict per charge, in order': async ({ store }) => {
     const policy = bucket(300)
     const charges = Array.from({ length: 200 }, (_, i): Parts => [part(`key-${i}`, policy, i)])

@@ -94,3 +94,14 @@ describe('on a Fetch server', () => {
     expect(warnings()).toEqual([])
   })
 })
+
+test('a limiter can be created where timers throw, as at the top of a Worker, and limits', async () => {
+  const timer = jest.spyOn(globalThis, 'setImmediate').mockImplementation(() => {
+    throw new Error('Disallowed operation called within global scope.')
+  })
+  const limit = fetchRateLimit(options)
+  timer.mockRestore()
+  const request = () => limit(new Request('http://localhost/'), { ip: '192.0.2.1' })
+  const responses = [await request(), await request(), await request()]
+  expect(responses.map((response) => response?.status)).toEqual([undefined, undefined, 429])
+})

@@ -19,6 +19,10 @@ test.each<[Partial<Batching>, string]>([
   [{ maxKeys: '256' as never }, 'batching.maxKeys must be'],
   [{ maxUnanswered: -1 }, 'batching.maxUnanswered must be'],
   [{ stallTimeoutMs: 0 }, 'batching.stallTimeoutMs must be'],
+  [
+    { stallTimeoutMs: Number.POSITIVE_INFINITY },
+    'batching.stallTimeoutMs must be a whole number of at least 1, got',
+  ],
 ])('a limiter is not created on a store whose operations would never leave: %j', (wrong, message) => {
   const create = () => limiterOn({ maxKeys: 256, maxInFlight: 2, ...wrong })
   expect(create).toThrow(TypeError)

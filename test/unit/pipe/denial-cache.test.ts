@@ -12,14 +12,16 @@ import {
   type Outcome,
   type Policy,
   type RateLimitMiddleware,
+  type Refund,
   rateLimit,
   type Store,
+  StoreError,
   slidingWindow,
   tokenBucket,
   type Verdict,
 } from 'headgate'
 import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
-import { request } from '../../../src/pipe/pipe.js'
+import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
@@ -591,3 +593,26 @@ test.each([0, -1, true, 'soon', null, Number.NaN])(
     )
   },
 )
+
+test('a refund whose result comes after its time-out ends the denials that were cached meanwhile', () => {
+  const policy = fixedWindow({ limit: 1, window: '1m' })
+  const parts: Parts = [{ key: 'key', policy, cost: 1 }]
+  const cache = new DenialCache()
+  let endLate: () => void = () => {}
+  const late: Pipe = {
+    send(operation, settle, onLate) {
+      settle(new StoreError('remote', 'no answer within 100 ms'))
+      endLate = () => onLate?.({ type: 'refund' } as never, operation)
+      return undefined
+    },
+  }
+  const pipe = repeatDenials(late, cache, { maxMs: 1000, minMs: 0 })
+  const refund: Refund = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
+  pipe.send(refund, () => {})
+  const denied = policy.take(policy.take(undefined, 0, 1).next, 0, 1)
+  const verdict: Verdict = { type: 'charge', allowed: false, atMs: 0, parts: [denied] }
+  cache.record(parts, verdict, performance.now() + 1)
+  expect(cache.find(parts, 1000)).toMatchObject({ allowed: false })
+  endLate()
+  expect(cache.find(parts, 1000)).toBeUndefined()
+})
