@@ -124,7 +124,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     })
   }
 
-  /** Returns a function that also charges a candidate, right after the limits in force: in the same batch. */
+  /** Returns a function that also charges a candidate right after the limits in force, in the same batch. */
   function chargeBeside({ charge, compare }: Candidate): typeof decideByLimits {
     return (subject, cost, report) => {
       const enforced = decideByLimits(subject, cost, (decision) => decision)

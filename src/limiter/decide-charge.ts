@@ -101,6 +101,7 @@ export function chargeDecider<Subject>({
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
       const [verdict] = fallback.apply([{ type: 'charge', parts: shares }])
+      if (verdict instanceof Error) throw verdict // of a policy of the user's own
       return decideBy('local', shares, verdict as Verdict, fallbackUnits)
     })
   }

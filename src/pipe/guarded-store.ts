@@ -168,7 +168,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 }
 
-/** Returns whether an outcome is a time-out: the store may have applied the operation, or may still do so. */
+/** Returns whether an outcome is a time-out: the store may have applied the operation, or may yet do so. */
 export function isTimeout(outcome: unknown): boolean {
   return outcome instanceof StoreError && outcome.cause instanceof TimeoutError
 }

@@ -12,8 +12,8 @@ type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | un
 
 /**
  * Returns the pipe that ends in a store. It checks each operation, because an invalid one would fail a whole
- * batch, and validates each outcome. Limiters that share the store share its batches. Throws a `TypeError` for a
- * `batching` by which operations would never leave.
+ * batch, and validates each outcome. Limiters that share the store share its batches. Throws a `TypeError`
+ * for a `batching` by which operations would never leave.
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
   const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
@@ -25,6 +25,10 @@ function sendAlone(store: Store): SendAny {
   return (operation, settle) => {
     try {
       checkOperation(`${store.name}Store`, operation)
+    } catch (cause) {
+      return asStoreError(store.name, cause, { answered: true }) // the caller's mistake, and not the server's
+    }
+    try {
       const outcomes = store.apply([operation])
       if (!isPromise(outcomes)) return onlyOutcome(store, operation, outcomes)
       Promise.resolve(outcomes).then(
@@ -48,7 +52,7 @@ function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): 
     try {
       checkOperation(`${name}Store`, operation)
     } catch (cause) {
-      return asStoreError(name, cause)
+      return asStoreError(name, cause, { answered: true }) // the caller's mistake, and not the server's
     }
     submit(operation, (outcome) => {
       if (outcome instanceof Error) settle(asStoreError(name, outcome))

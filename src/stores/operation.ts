@@ -19,7 +19,7 @@ export interface Charge {
   readonly parts: readonly Part[]
 }
 
-/** Takes whole `units` of a key, or as many as are left. Does not count as a denial for a ban. 0 only reads. */
+/** Takes whole `units` of a key, or as many as are left. It is no denial to a ban. 0 only reads. */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number

@@ -5,8 +5,9 @@ const STORE_ERROR = Symbol.for('headgate.StoreError')
 
 /**
  * An error of a store that could not apply an operation: it was unreachable, too slow, or sent an invalid
- * reply. A denial is never a `StoreError`. `cause` is what the store's client threw, if anything. `instanceof
- * StoreError` also holds for errors of another copy of this package, such as one loaded by `require`.
+ * reply. A denial is never a `StoreError`. `cause` is what the store's client threw, if anything.
+ * `instanceof StoreError` also holds for errors of another copy of this package, such as one loaded by
+ * `require`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'

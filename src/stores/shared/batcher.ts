@@ -129,11 +129,12 @@ export function batcher(
       for (let i = 0; i < batch.length; i++) settleOne(i, outcomes?.[i] as Outcome)
     } catch (reason) {
       for (let i = 0; i < batch.length; i++) settleOne(i, reason as Outcome)
+    } finally {
+      release(batch)
+      markAnswered()
+      schedule() // for operations that waited for its keys
     }
     onBatch(batch.length, performance.now() - flight.sentAtMs)
-    release(batch)
-    markAnswered()
-    schedule() // for operations that waited for its keys
   }
 
   return (operation, settle) => {

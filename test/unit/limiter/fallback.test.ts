@@ -11,6 +11,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type FailingStore, failingStore } from '../../support/failing-store.js'
+import { brokenStore } from '../../support/fault-stores.js'
 
 interface Subject {
   readonly user: string
@@ -190,4 +191,22 @@ test("a share without onStoreError: 'local' is a TypeError with the fix", () => 
     ).toThrow(/share applies only with onStoreError: 'local'/)
   }
   expect(() => createLimiter({ policy: bucket, share: 0.5, onStoreError: () => 'local' })).not.toThrow()
+})
+
+test('what a policy throws in the local fallback is what the charge rejects with', async () => {
+  const policy: Policy = {
+    ...tokenBucket({ capacity: 2, refill: 2, every: '1m' }),
+    take() {
+      throw new Error('the policy broke')
+    },
+  }
+  const limiter = createLimiter({
+    policy,
+    key: () => 'ada',
+    store: brokenStore(),
+    onStoreError: 'local',
+    share: 1,
+  })
+  limiter.events.on('storeError', () => {})
+  await expect(limiter.charge({})).rejects.toThrow('the policy broke')
 })
