@@ -7,10 +7,15 @@ import { mustRun, ROOT } from './run.js'
  * Returns a folder of `.cache/` whose node_modules has these packages. npm fills it when it has not; if it
  * cannot, the tests that need them are left out.
  */
-export async function fetchPackages(
-  name: string,
-  packages: Readonly<Record<string, string>>,
-): Promise<string> {
+export function fetchPackages(name: string, packages: Readonly<Record<string, string>>): Promise<string> {
+  const fetching = inProgress.get(name) ?? fetchNow(name, packages)
+  inProgress.set(name, fetching) // tests that run together fetch it once
+  return fetching
+}
+
+const inProgress = new Map<string, Promise<string>>()
+
+async function fetchNow(name: string, packages: Readonly<Record<string, string>>): Promise<string> {
   const folder = join(ROOT, '.cache', name)
   const wanted = JSON.stringify({ private: true, dependencies: packages })
   const list = join(folder, 'wanted.json')
