@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
 import { request } from '../pipe/pipe.js'
 import { protectStore } from '../pipe/protect-store.js'
-import { keysOf, type Operation, type ResultOf } from '../stores/operation.js'
+import { givesUnitsBack, keysOf, type Operation, type ResultOf } from '../stores/operation.js'
 import { type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 import { changesByHand } from './by-hand.js'
 import { type Candidate, createCandidate } from './candidate.js'
@@ -34,9 +34,6 @@ import { chargeResolver } from './resolve-charge.js'
 import { CLOSED, denyDisconnected } from './uncharged-decision.js'
 import { outlastOutages } from './unsent-refunds.js'
 import { createWaiting } from './wait-for.js'
-
-/** Operations after which a charge that waits may be allowed. */
-const GIVING_BACK: readonly Operation['type'][] = ['refund', 'reward', 'forget']
 
 /** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
@@ -84,7 +81,6 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     resolveCharge,
     store,
     units,
-    fallback,
     fallbackUnits,
     scaled,
     holdings,
@@ -151,7 +147,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     return {
       apply(operation, onLate) {
         const result = apply(operation, onLate)
-        if (!GIVING_BACK.includes(operation.type)) return result
+        if (!givesUnitsBack(operation)) return result
         return thenMaybe(result, (known) => {
           waiting.retry(keysOf(operation))
           return known

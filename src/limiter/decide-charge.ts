@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { peerAddress } from '../keys/connection.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
-import type { MemoryStore } from '../stores/memory/contract.js'
 import type { Charge, Verdict } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -17,7 +16,6 @@ interface DeciderOptions<Subject> extends Pick<LimiterSettings, 'onStoreError'> 
   readonly resolveCharge: ResolveCharge
   readonly store: GuardedStore
   readonly units: Keeper
-  readonly fallback: MemoryStore
   readonly fallbackUnits: Keeper
   /** Gives parts the share of their limits that the fallback grants. */
   readonly scaled: (parts: readonly NamedPart[]) => readonly NamedPart[]
@@ -30,7 +28,6 @@ export function chargeDecider<Subject>({
   resolveCharge,
   store,
   units,
-  fallback,
   fallbackUnits,
   scaled,
   holdings,
@@ -100,9 +97,9 @@ export function chargeDecider<Subject>({
     return thenMaybe(choice, (chosen) => {
       if (chosen !== 'local') return chosen === 'allow' ? OPEN : CLOSED
       const shares = scaled(parts)
-      const [verdict] = fallback.apply([{ type: 'charge', parts: shares }])
-      if (verdict instanceof Error) throw verdict // of a policy of the user's own
-      return decideBy('local', shares, verdict as Verdict, fallbackUnits)
+      return thenMaybe(fallbackUnits.apply<Charge>({ type: 'charge', parts: shares }), (verdict) =>
+        decideBy('local', shares, verdict, fallbackUnits),
+      )
     })
   }
 

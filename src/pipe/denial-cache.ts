@@ -3,9 +3,9 @@ import { isConcurrency } from '../policies/concurrency.js'
 import { isSamePolicy } from '../policies/policy.js'
 import {
   type Charge,
+  givesUnitsBack,
   type KeyedPolicy,
   keysOf,
-  type Operation,
   type Part,
   type PartVerdict,
   type Verdict,
@@ -181,11 +181,8 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     ...pipe,
     send(operation, settle, onLate) {
       if (operation.type === 'charge') return sendCharge(operation, settle, onLate)
-      const send = RETURNING.includes(operation.type) ? sendReturn : pipe.send
+      const send = givesUnitsBack(operation) ? sendReturn : pipe.send
       return send(operation, settle, onLate)
     },
   }
 }
-
-/** Operations after which a denied charge may be allowed. */
-const RETURNING: readonly Operation['type'][] = ['refund', 'reward', 'forget']

@@ -1,6 +1,7 @@
 import type { Policy } from '../policies/policy.js'
 import { memoryStore } from '../stores/memory/memory-store.js'
-import type { Part, Store } from '../stores/store.js'
+import type { Part } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 

@@ -1,4 +1,5 @@
-import type { KeyedPolicy, Store } from '../stores/store.js'
+import type { KeyedPolicy } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
 import { type BreakerState, worstState } from './breaker-state.js'
 import {
   type Admission,

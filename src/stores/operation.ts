@@ -156,6 +156,11 @@ export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['
 /** The result of an operation, or why it alone failed. */
 export type Outcome = Result | StoreError
 
+/** Returns whether a charge that was denied may be allowed after an operation. */
+export function givesUnitsBack({ type }: Operation): boolean {
+  return type === 'refund' || type === 'reward' || type === 'forget'
+}
+
 /** Returns how many keys an operation names. */
 export function keyCount(operation: Operation): number {
   return operation.type === 'charge' ? operation.parts.length : 1

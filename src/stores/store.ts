@@ -2,31 +2,6 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Operation, Outcome } from './operation.js'
 import type { StoreError } from './store-error.js'
 
-export type {
-  Block,
-  BlockResult,
-  Charge,
-  Forget,
-  ForgetResult,
-  KeyedPolicy,
-  Operation,
-  Outcome,
-  Part,
-  PartVerdict,
-  Refund,
-  RefundResult,
-  Renew,
-  RenewResult,
-  Result,
-  ResultOf,
-  Reward,
-  RewardResult,
-  Standing,
-  Take,
-  TakeResult,
-  Verdict,
-} from './operation.js'
-
 /** How the operations of concurrent callers go to a store together. */
 export interface Batching {
   /** The most keys in a batch. An operation with more goes alone. */

@@ -1,7 +1,7 @@
 import { type State, signatureOf } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { warnOnce } from '../../util/warn-once.js'
-import type { KeyedPolicy, Part } from '../store.js'
+import type { KeyedPolicy, Part } from '../operation.js'
 
 /** The prefix of an overflow bucket's key. No client's key begins with NUL. */
 const PREFIX = '\0overflow:'

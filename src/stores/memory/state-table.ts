@@ -1,7 +1,7 @@
 import { isBan } from '../../policies/ban.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
-import type { KeyedPolicy } from '../store.js'
+import type { KeyedPolicy } from '../operation.js'
 import { KEY_END, type KeyPieces } from './contract.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import { Page } from './page.js'

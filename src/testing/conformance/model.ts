@@ -1,5 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Refund, Verdict } from '../../stores/store.js'
+import type { Refund, Verdict } from '../../stores/operation.js'
 import { figures, type Parts } from './store-calls.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { Refund } from '../../stores/store.js'
+import type { Refund } from '../../stores/operation.js'
 import { expectEqual, expectMatch } from '../assertions.js'
 import { LONG_KINDS } from './sample-policies.js'
 import {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Verdict } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
-import type { Store, Verdict } from '../../stores/store.js'
+import type { Store } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
 import { chargeAll, type Parts, refundAll } from '../conformance/store-calls.js'
 import { type Counts, chargeOf, type Load } from './protocol.js'
