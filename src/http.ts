@@ -1,3 +1,15 @@
+export type { Adjustable, AdjustmentOptions, Adjustments } from './features/adjustments.js'
+export type { CandidateMessage } from './features/candidate/candidate.js'
+export type {
+  CandidateLimitReport,
+  CandidateReport,
+  DeniedClient,
+} from './features/candidate/candidate-report.js'
+export { createLimiter } from './features/create-limiter.js'
+export type { Health } from './features/health.js'
+export type { Limiter } from './features/limiter.js'
+export { type Logger, logEvents, type WriteEntry } from './features/log-events.js'
+export type { WaitOptions } from './features/waiting/wait-options.js'
 export { type Answer, type AnswerOptions, answerFor } from './http/answer.js'
 export type { DelayOptions } from './http/delay.js'
 export type { DenialFigures, DenialReason } from './http/denial-body.js'
@@ -14,21 +26,10 @@ export type { TrustProxy } from './keys/forwarded-address.js'
 export type { KeyFunction, KeyValue, RequestLike } from './keys/key.js'
 export { foldName } from './keys/name.js'
 export type { AccessOptions } from './limiter/access-rules.js'
-export type { ByHand, ByHandOptions } from './limiter/by-hand.js'
-export type { CandidateMessage } from './limiter/candidate.js'
-export type {
-  CandidateLimitReport,
-  CandidateReport,
-  DeniedClient,
-} from './limiter/candidate-report.js'
-export { createLimiter } from './limiter/create-limiter.js'
 export type { Decision, DecisionSource, PartDecision } from './limiter/decision.js'
 export type { DecisionMessage } from './limiter/decision-report.js'
 export type { LimiterEvents } from './limiter/events.js'
-export type { Health } from './limiter/health.js'
 export { type ChargedIdentity, identitiesOf } from './limiter/identities.js'
-export type { Limiter } from './limiter/limiter.js'
-export { type Logger, logEvents, type WriteEntry } from './limiter/log-events.js'
 export type { Mode } from './limiter/mode.js'
 export type {
   CandidateOptions,
@@ -38,7 +39,6 @@ export type {
   LimitWithWindow,
   StoreErrorChoice,
 } from './limiter/options.js'
-export type { WaitOptions } from './limiter/wait-options.js'
 export type { DeviceCookieOptions, DeviceEpoch } from './login/device-options.js'
 export type { LoginControls } from './login/guard-steps.js'
 export { type LoginGuard, loginGuard } from './login/login-guard.js'

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { accessRule } from '../limiter/access-rules.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
 import { ENTRIES_RULE } from '../limiter/parse-limits.js'
@@ -32,7 +31,10 @@ export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Dec
 export interface RequestOptions<Req, Res>
   extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
-  /** Requests for which it returns true are allowed, unlimited and uncounted. */
+  /**
+   * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also calls it,
+   * with `req.res`, which Express sets.
+   */
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /**
    * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
@@ -108,13 +110,11 @@ export function readRequestOptions<Req, Res>(
     fixes: FIXES,
   }
   const read = readOptions(owner, options, table)
-  const { count = 'all', skip } = options
+  const { count = 'all' } = options
   // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
   const limiter = limiterSettings(owner, read, count === 'all' ? 1000 : 100)
   return {
     ...read,
-    skip,
-    accessRule: accessRule(owner, read, read.entries, limiter.modeSwitch),
     delayer: read.delay && createDelayer<Req, Res>(read.delay, server),
     onAllowed: count === 'all' ? undefined : refundUncounted(count, server),
     limiter,

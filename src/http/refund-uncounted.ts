@@ -1,6 +1,6 @@
+import type { Limiter } from '../features/limiter.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Server } from './server.js'
 

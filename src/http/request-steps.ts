@@ -1,12 +1,11 @@
+import { limiterFrom } from '../features/create-limiter.js'
+import { isHolding, stopRenewals } from '../features/holdings.js'
+import type { Limiter } from '../features/limiter.js'
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
-import { limiterFrom } from '../limiter/create-limiter.js'
-import { type Decision, deniedDecision } from '../limiter/decision.js'
+import { type Decision, undelayedDecision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import { isHolding, stopRenewals } from '../limiter/holdings.js'
-import type { Limiter } from '../limiter/limiter.js'
 import { isReport } from '../limiter/mode.js'
-import { UNLIMITED } from '../limiter/uncharged-decision.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
 import type { Delayer } from './delay.js'
@@ -48,48 +47,40 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
-  const { skip, accessRule, delayer } = settings
+  const { delayer } = settings
   const { modeSwitch } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
-  const { limiter, report, chargeUnreported } = limiterFrom<Req>(owner, settings.limiter)
+  const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
   type OnLimited = ((decision: Decision) => unknown) | undefined
 
-  function checkSkip(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    if (skip === undefined) return checkAddress(req, res, onLimited)
-    return withResult(req, skip(req, res), (skips) => {
-      if (!skips) return checkAddress(req, res, onLimited)
-      report(UNLIMITED, req)
-      return true
+  /** Applies the decision on a request again where a limiter is mounted twice on a path: it is charged once. */
+  function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    const earlier = decisionFor(req, limiter)
+    if (earlier === undefined) return checkAccess(req, res, onLimited)
+    return earlier.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, earlier)
+  }
+
+  function checkAccess(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+    if (access.check === undefined) return checkInput(req, res, onLimited)
+    return withResult(req, access.check(req, res), (exempt) => {
+      if (exempt === undefined) return checkInput(req, res, onLimited)
+      report(exempt, req)
+      return exempt.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, exempt)
     })
   }
 
-  function checkAddress(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    const known = accessRule?.(req)
-    if (known === undefined) return checkInput(req, res, onLimited)
-    report(known, req)
-    if (known.source === 'closed') return answer(req, res, onLimited, known)
-    return known.allowed || refuse(req, res, undefined, known)
-  }
-
   function checkInput(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    const earlier = decisionFor(req, limiter)
-    if (earlier !== undefined) return repeat(req, res, onLimited, earlier)
     if (isMalformed === undefined) return charge(req, res, onLimited)
     return withResult(req, isMalformed(req), (malformed) =>
       malformed && !isReport(modeSwitch) ? refuseMalformed(req, res) : charge(req, res, onLimited),
     )
   }
 
-  /** Applies the decision on a request again, as where a limiter is mounted twice on a path: charged once. */
-  function repeat(req: Req, res: Res, onLimited: OnLimited, earlier: Decision): MaybePromise<boolean> {
-    return earlier.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, earlier)
-  }
-
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     if (delayer !== undefined) return chargeOrDelay(req, res, onLimited, delayer)
-    const decision = limiter.charge(req)
-    if (isPromise(decision)) return decision.then((known) => answer(req, res, onLimited, known))
+    const decision = chargeLimits(req, report)
+    if (isPromise(decision)) return decision.then((later) => answer(req, res, onLimited, later))
     return answer(req, res, onLimited, decision)
   }
 
@@ -136,28 +127,32 @@ export function requestSteps<Req extends object, Res>(
     onLimited: OnLimited,
     { delayOf, hold }: Delayer<Req, Res>,
   ): MaybePromise<boolean> {
-    return thenMaybe(chargeUnreported(req), (decision) => {
-      if (!decision.allowed || isReport(modeSwitch)) return answer(req, res, onLimited, report(decision, req))
-      setHeaders(req, res, decision)
-      const delayMs = catchMaybe(
-        () => delayOf(decision, req),
-        (error) => {
+    return thenMaybe(
+      chargeLimits(req, (decision) => decision),
+      (decision) => {
+        if (!decision.allowed || isReport(modeSwitch))
+          return answer(req, res, onLimited, report(decision, req))
+        setHeaders(req, res, decision)
+        const delayMs = catchMaybe(
+          () => delayOf(decision, req),
+          (error) => {
+            report(decision, req)
+            throw error
+          },
+        )
+        return thenMaybe(delayMs, (forMs) => {
+          const held = forMs === 0 ? true : hold(res, decision, forMs)
+          if (held === undefined) return denyDelay(req, res, onLimited, decision, forMs)
           report(decision, req)
-          throw error
-        },
-      )
-      return thenMaybe(delayMs, (forMs) => {
-        const held = forMs === 0 ? true : hold(res, decision, forMs)
-        if (held === undefined) return denyDelay(req, res, onLimited, decision, forMs)
-        report(decision, req)
-        return thenMaybe(held, (isOpen) => isOpen && pass(req, res, decision))
-      })
-    })
+          return thenMaybe(held, (isOpen) => isOpen && pass(req, res, decision))
+        })
+      },
+    )
   }
 
   /** Denies a request that was to be delayed while too many others are. */
   function denyDelay(req: Req, res: Res, onLimited: OnLimited, decision: Decision, delayMs: number) {
-    const denial = deniedDecision(decision, delayMs)
+    const denial = undelayedDecision(decision, delayMs)
     recordPassage(req, limiter, denial)
     return refuse(req, res, onLimited, report(denial, req))
   }
@@ -185,14 +180,14 @@ export function requestSteps<Req extends object, Res>(
     return false
   }
 
-  return { limiter, run: checkSkip }
+  return { limiter, run: start }
 }
 
 /** Calls `use` with the result of an option's function. A request aborted meanwhile keeps its address. */
-function withResult(
+function withResult<T>(
   req: object,
-  result: MaybePromise<boolean>,
-  use: (result: boolean) => MaybePromise<boolean>,
+  result: MaybePromise<T>,
+  use: (result: T) => MaybePromise<boolean>,
 ): MaybePromise<boolean> {
   if (isPromise(result)) peerAddress(req) // Node.js remembers it now
   return thenMaybe(result, use)

@@ -5,10 +5,10 @@ import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { once } from '../util/memo.js'
-import { type Decision, reportedDecision } from './decision.js'
+import type { Decision } from './decision.js'
 import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
-import { BLOCKED, denyDisconnected, UNLIMITED } from './uncharged-decision.js'
+import { blocked, denyDisconnected, unlimited } from './uncharged-decision.js'
 
 /** Who is exempt from the limits, and who is blocked. */
 export interface AccessOptions {
@@ -24,12 +24,13 @@ export interface AccessOptions {
   mode?: Mode
 }
 
-/** Before the limits of a limiter: who is exempt, and whether denials only report. */
+/** Decides on subjects that no limit decides on: those that `skip` or `allow` exempts, or `block` denies. */
 export interface Access {
-  /** Returns the decision on a subject that no limit decides on; `undefined` for others. Absent = no rule. */
-  readonly check: ((subject: unknown) => MaybePromise<Decision | undefined>) | undefined
-  /** Returns what a caller is given for a decision of the limits. */
-  readonly apply: (decision: Decision) => Decision
+  /**
+   * Returns the decision on such a subject; `undefined` for others. `response` goes to `skip`. Absent if the
+   * options have no such rule.
+   */
+  readonly check: ((subject: unknown, response?: unknown) => MaybePromise<Decision | undefined>) | undefined
 }
 
 /** How these options are read. */
@@ -37,31 +38,6 @@ export const ACCESS_ROWS = {
   allow: optional(readAddresses),
   block: optional(readAddresses),
   mode: withDefault('enforce', checkMode),
-}
-
-/** Returns the decision on a subject that no limit decides on, by its address; `undefined` for others. */
-export type AccessRule = (subject: unknown) => Decision | undefined
-
-/** Creates the rule of `allow` and `block`; `undefined` where neither is given. */
-export function accessRule(
-  owner: string,
-  { allow = [], block = [] }: Settings<typeof ACCESS_ROWS>,
-  entries: readonly Entry[],
-  modeSwitch: ModeSwitch,
-): AccessRule | undefined {
-  if (allow.length + block.length === 0) return undefined
-  const read = addressReaderAmong(entries)
-  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
-  const isBlocked = addressList(owner, 'block', block, read.embeddings)
-  return (subject) => {
-    try {
-      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
-      if (!isReport(modeSwitch) && isBlocked(address)) return BLOCKED
-      return isAllowed(address) ? UNLIMITED : undefined
-    } catch (error) {
-      return denyDisconnected(error)
-    }
-  }
 }
 
 /** The option that lists an address. */
@@ -87,36 +63,56 @@ export function addressListing(
   }
 }
 
-/** Creates what stands before the limits of `createLimiter`. */
-export function accessOf(
+/** A function that exempts subjects. With middleware it also gets the response. */
+type Skip = (subject: never, response: never) => MaybePromise<boolean>
+
+/** Creates the access rules of a limiter. */
+export function accessRules(
   owner: string,
-  settings: Settings<typeof ACCESS_ROWS> & { readonly entries: readonly Entry[] },
-  skip: ((subject: never) => MaybePromise<boolean>) | undefined,
+  { allow = [], block = [], skip }: Settings<typeof ACCESS_ROWS> & { readonly skip?: unknown },
+  entries: readonly Entry[],
   modeSwitch: ModeSwitch,
 ): Access {
-  const rule = accessRule(owner, settings, settings.entries, modeSwitch)
-  const apply = (decision: Decision) => {
-    return isReport(modeSwitch) && !decision.allowed ? reportedDecision(decision) : decision
-  }
-  if (rule === undefined && skip === undefined) return { check: undefined, apply }
-  const mayBlock = () => !isReport(modeSwitch) && (settings.block ?? []).length > 0
-  /** Where nothing is blocked, the limits decide on a connection that closed before its address was read. */
-  function checkAddress(subject: unknown): Decision | undefined {
-    const known = rule?.(subject)
-    return known?.source === 'closed' && !mayBlock() ? undefined : known
-  }
+  const checkAddress = addressRule(owner, { allow, block }, entries, modeSwitch)
+  if (skip === undefined) return { check: checkAddress }
   return {
-    check(subject) {
-      if (skip === undefined) return checkAddress(subject)
-      const skips = skip(subject as never)
+    check(subject, response = responseOf(subject)) {
+      const skips = (skip as Skip)(subject as never, response as never)
       if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
-      return thenMaybe(skips, (isSkipped) => (isSkipped ? UNLIMITED : checkAddress(subject)))
+      return thenMaybe(skips, (isSkipped) => (isSkipped ? unlimited() : checkAddress?.(subject)))
     },
-    apply,
   }
 }
 
-/** Returns a checked list. `accessRule` compiles it, for the networks that the key reads as IPv4. */
+/** Returns the response that belongs to a request: of Koa or Express; `undefined` elsewhere. */
+function responseOf(subject: unknown): unknown {
+  const { response, res } = Object(subject) as { readonly response?: unknown; readonly res?: unknown }
+  return response ?? res
+}
+
+/** Creates the rule of `allow` and `block`; `undefined` if neither is given. */
+function addressRule(
+  owner: string,
+  { allow, block }: Record<Listing, readonly string[]>,
+  entries: readonly Entry[],
+  modeSwitch: ModeSwitch,
+): ((subject: unknown) => Decision | undefined) | undefined {
+  if (allow.length + block.length === 0) return undefined
+  const read = addressReaderAmong(entries)
+  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
+  const isBlocked = addressList(owner, 'block', block, read.embeddings)
+  return (subject) => {
+    try {
+      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
+      if (!isReport(modeSwitch) && isBlocked(address)) return blocked()
+      return isAllowed(address) ? unlimited() : undefined
+    } catch (error) {
+      return denyDisconnected(error)
+    }
+  }
+}
+
+/** Returns a checked list. `addressRule` compiles it, for the networks that the key reads as IPv4. */
 function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
   addressList(owner, option, entries)
   return entries as readonly string[]

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import type { Decision, Report } from './decision.js'
+import type { Decision, Finish } from './decision.js'
 import { emit, type LimiterEvents } from './events.js'
 import type { Mode, ModeSwitch } from './mode.js'
 import { nearLimitDetector } from './near-limit.js'
@@ -26,7 +26,7 @@ export function decisionReporter<Subject>(
   limiter: string | undefined,
   modeSwitch: ModeSwitch,
   events: EventEmitter<LimiterEvents<Subject>>,
-): Report {
+): Finish {
   const nearLimits = nearLimitDetector()
   return function reportDecision(decision, subject) {
     if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('limited') > 0)

@@ -1,14 +1,12 @@
 import { isConcurrency } from '../policies/concurrency.js'
-import type { KeyPieces } from '../stores/memory/contract.js'
-import type { Part, PartVerdict, Verdict } from '../stores/operation.js'
-import { refundsOf } from '../stores/shared/refunds.js'
-import { isPromise, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import { type Apply, type Ledger, ledgerOf } from './ledger.js'
+import type { PartVerdict } from '../stores/operation.js'
+import { isPromise } from '../util/maybe-promise.js'
+import type { NamedPart, Receipt } from './receipt.js'
 
 /**
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
  * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
- * `'open'` = allowed, `'closed'` = denied; the latter, too, if a connection closed before its address was
+ * `'open'` = allowed, `'closed'` = denied. The latter also if a connection closed before its address was
  * read, and if `waitFor` ends before the store was called. `'none'` = no limit applies to the request, or
  * `skip` or `allow` exempts it. `'blocked'` = its address is in `block`.
  */
@@ -55,44 +53,17 @@ export interface Decision extends Figures {
   readonly source: DecisionSource
 }
 
-/** A part with the name of its limit, and its key in pieces for the memory store, which joins no keys. */
-export interface NamedPart extends Part, KeyPieces {
-  readonly name: string
-}
-
-/** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
-const CHARGE = Symbol.for('headgate.decision.charge')
-const REFUND = Symbol.for('headgate.decision.refund')
-const ADJUST = Symbol.for('headgate.decision.adjust')
-const TRIED = Symbol.for('headgate.decision.tried')
-const DECIDED_AT = Symbol.for('headgate.decision.decidedAt')
-
-interface Internals {
-  readonly [CHARGE]?: readonly NamedPart[] | undefined
-  readonly [DECIDED_AT]?: number | undefined
-  [REFUND]?(limits: readonly string[] | undefined): MaybePromise<void>
-  [ADJUST]?(cost: number, limits: readonly string[] | undefined): MaybePromise<void>
-  readonly [TRIED]?: MaybePromise<Decision | undefined>
-}
-
-/** What a decision took, and how that is changed. */
-export interface Taken {
-  /** Applies operations where the units were taken. */
-  readonly apply: Apply
-  readonly charge: readonly NamedPart[]
-  readonly verdict: Verdict
-  /** Set once the decision was adjusted. */
-  readonly ledger?: Ledger
-}
-
-/** Reports a decision to those who listen, and returns it. */
-export type Report = (decision: Decision, subject: unknown) => Decision
+/** Takes a decision, as to report it, and returns what the caller is given. */
+export type Finish = (decision: Decision, subject: unknown) => Decision
 
 /** The sources of decisions on a charge. */
 export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 
-/** The decision on a charge. What was charged and its refund are private: a copy has neither. */
-export class ChargeDecision implements Decision, Internals {
+/** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
+const RECEIPT = Symbol.for('headgate.receipt')
+
+/** Every decision that headgate makes. Its receipt is private: a copy of the decision has none. */
+class LimiterDecision implements Decision {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -102,12 +73,15 @@ export class ChargeDecision implements Decision, Internals {
   readonly policy: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
-  #taken: Taken
-  /** Whether units are taken: not for a denial or a peek, and not once they were refunded. */
-  #isTaken: boolean
+  readonly #receipt: Receipt
 
-  constructor(parts: readonly PartDecision[], allowed: boolean, source: ChargeSource, taken: Taken) {
-    const binding = bindingLimit(parts, allowed)
+  constructor(
+    binding: Omit<PartDecision, 'windowMs' | 'cost'>,
+    allowed: boolean,
+    parts: readonly PartDecision[],
+    source: DecisionSource,
+    receipt: Receipt,
+  ) {
     this.allowed = allowed
     this.limit = binding.limit
     this.remaining = binding.remaining
@@ -117,74 +91,50 @@ export class ChargeDecision implements Decision, Internals {
     this.policy = binding.name
     this.parts = parts
     this.source = source
-    this.#taken = taken
-    this.#isTaken = allowed
+    this.#receipt = receipt
   }
 
-  [REFUND](limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#isTaken in this) || !this.#isTaken) return
-    this.#isTaken = false
-    const { charge, verdict, apply, ledger } = this.#taken
-    if (ledger !== undefined) return ledger.refund(limits)
-    const refunds = refundsOf(charge, verdict).filter(({ cost, policy }, i) => {
-      return cost > 0 && !isConcurrency(policy) && limits?.includes((charge[i] as NamedPart).name) !== false
-    })
-    return settleAll(refunds, apply)
+  get [RECEIPT](): Receipt | undefined {
+    return #receipt in this ? this.#receipt : undefined // an object may inherit from a decision
   }
+}
 
-  [ADJUST](cost: number, limits: readonly string[] | undefined): MaybePromise<void> {
-    if (!(#isTaken in this) || !this.#isTaken) return
-    const { charge, verdict, apply } = this.#taken
-    const ledger = this.#taken.ledger ?? ledgerOf(charge, verdict, apply)
-    this.#taken = { charge, verdict, apply, ledger }
-    return ledger.adjust(cost, limits)
-  }
+/** Returns what a decision took; `undefined` for a copy of one, and for anything else. */
+export function receiptOf(value: unknown): Receipt | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  return (value as { readonly [RECEIPT]?: Receipt })[RECEIPT]
+}
 
-  get [CHARGE](): readonly NamedPart[] | undefined {
-    return #taken in this ? this.#taken.charge : undefined
-  }
-
-  get [DECIDED_AT](): number | undefined {
-    return #taken in this ? this.#taken.verdict.atMs : undefined
-  }
-
-  /** Returns the decision of a peek, which has nothing to refund or to adjust. */
-  static peeked(decision: Decision): Decision {
-    if (#isTaken in decision) decision.#isTaken = false
-    return decision
-  }
+/** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
+export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
+  return receiptOf(value)?.parts
 }
 
 /** Returns the decision on a charge. */
-export function decisionOf(source: ChargeSource, taken: Taken): Decision {
-  const { charge, verdict } = taken
-  const parts = charge.map((part, i) => partDecision(part, part.cost, verdict.parts[i] as PartVerdict))
-  return new ChargeDecision(parts, verdict.allowed, source, taken)
-}
-
-/** Returns the decision on a charge that was denied without the store: there is nothing to change. */
-export function denialOf(source: ChargeSource, charge: readonly NamedPart[], verdict: Verdict): Decision {
-  const apply: Apply = () => {
-    throw new Error('a denial has taken nothing')
-  }
-  return decisionOf(source, { charge, verdict, apply })
+export function decisionOn(
+  parts: readonly PartDecision[],
+  allowed: boolean,
+  source: ChargeSource,
+  receipt: Receipt,
+): Decision {
+  return new LimiterDecision(bindingLimit(parts, allowed), allowed, parts, source, receipt)
 }
 
 /** Returns one limit's part in a decision. */
 export function partDecision(
   { name, policy }: Pick<NamedPart, 'name' | 'policy'>,
   cost: number,
-  verdict: PartVerdict,
+  figures: PartVerdict,
 ): PartDecision {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
   const { limit, windowMs } = policy
-  if (isConcurrency(policy)) return heldPart(name, limit, cost, verdict)
+  if (isConcurrency(policy)) return heldPart(name, limit, cost, figures)
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
 /** Returns a concurrency limit's part: no time brings back what requests in flight hold. */
-function heldPart(name: string, limit: number, cost: number, verdict: PartVerdict): PartDecision {
-  const { allowed, remaining, retryAfterMs } = verdict
+function heldPart(name: string, limit: number, cost: number, figures: PartVerdict): PartDecision {
+  const { allowed, remaining, retryAfterMs } = figures
   const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
   return {
     name,
@@ -210,36 +160,17 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/**
- * Returns a denial as a limiter in report mode returns it: allowed, with the figures of the limits, which
- * took nothing.
- */
+/** Returns a denial as a limiter in report mode returns it: allowed, with the figures of the limits. */
 export function reportedDecision(denial: Decision): Decision {
-  return withInternalsOf(denial, { ...denial, allowed: true, retryAfterMs: 0 })
+  const binding = { ...denial, name: denial.policy, retryAfterMs: 0 }
+  return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) as Receipt)
 }
 
-/** Returns the denial of a request whose charge was allowed, and stays taken: its limits deny it. */
-export function deniedDecision(decision: Decision, retryAfterMs: number): Decision {
+/** Returns the denial of a request whose charge was allowed, and stays taken: it could not be delayed. */
+export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
-  return withInternalsOf(decision, { ...decision, allowed: false, retryAfterMs, parts })
-}
-
-/** Gives a copy of a decision the keys that were charged, and what a candidate decided beside it. */
-function withInternalsOf(decision: Decision, copy: Decision): Decision {
-  withCharge(copy, chargeOf(decision) ?? [])
-  const tried = triedBeside(decision)
-  return tried === undefined ? copy : Object.defineProperty(copy, TRIED, { value: tried })
-}
-
-/** Returns a decision with what a candidate decided beside it: a copy of one that requests share. */
-export function withTried(decision: Decision, tried: MaybePromise<Decision | undefined>): Decision {
-  const own = Object.isFrozen(decision) ? withInternalsOf(decision, { ...decision }) : decision
-  return Object.defineProperty(own, TRIED, { value: tried })
-}
-
-/** Returns what a candidate decided beside a decision; `undefined` where there is none. */
-export function triedBeside(decision: Decision): MaybePromise<Decision | undefined> {
-  return (decision as Internals)[TRIED]
+  const binding = { ...decision, name: decision.policy, retryAfterMs }
+  return new LimiterDecision(binding, false, parts, decision.source, receiptOf(decision) as Receipt)
 }
 
 /** Throws a `TypeError` for a promise in place of a decision: the call would have no effect. */
@@ -248,37 +179,17 @@ export function checkDecision(owner: string, decision: unknown): void {
   throw new TypeError(`${owner}: decision must not be a promise. Await what limiter.charge returns.`)
 }
 
-/** Refunds what a decision took, once; with `limits`, what the limits of these names took. */
-export function refundDecision(decision: Decision, limits?: readonly string[]): MaybePromise<void> {
-  return (decision as Internals)[REFUND]?.(limits)
-}
-
-/** Makes what a decision took `cost`, or as much as is left; with `limits`, for the limits of these names. */
-export function adjustDecision(
-  decision: Decision,
-  cost: number,
-  limits?: readonly string[],
-): MaybePromise<void> {
-  return (decision as Internals)[ADJUST]?.(cost, limits)
-}
-
-/** Returns a subject of `forget` and of changes by hand that stands for these keys, as a decision does. */
+/** Returns a subject of adjustments that stands for these keys, as a decision does. */
 export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unknown> {
-  return Object.defineProperty({}, CHARGE, { value: parts })
+  return Object.defineProperty({}, RECEIPT, { value: { parts } satisfies Pick<Receipt, 'parts'> })
 }
 
-/** Gives a decision what was charged. */
-export function withCharge(decision: Decision, charge: readonly NamedPart[]): Decision {
-  return Object.defineProperty(decision, CHARGE, { value: charge })
-}
-
-/** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
-export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  return (value as Internals)[CHARGE]
-}
-
-/** Returns when the store decided a charge, by the store's clock; `undefined` where it did not. */
-export function decidedAtMs(decision: Decision): number | undefined {
-  return (decision as Internals)[DECIDED_AT]
+/** Returns a decision that charged nothing. */
+export function decisionWithoutCharge(source: DecisionSource, allowed: boolean, retryAfterMs = 0): Decision {
+  const unlimited = Number.POSITIVE_INFINITY
+  const limit = { limit: unlimited, remaining: allowed ? unlimited : 0, resetAfterMs: 0, moreAfterMs: 0 }
+  return new LimiterDecision({ ...limit, name: '', allowed, retryAfterMs }, allowed, [], source, {
+    parts: [],
+    isOpen: false,
+  })
 }

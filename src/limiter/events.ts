@@ -42,9 +42,9 @@ export interface LimiterEvents<Subject> {
   /**
    * A refund or a release failed: a `count` function threw, or the store failed and may have made it, or it
    * could not be sent until the limiter was closed. The units stay taken, those of a concurrency limit until
-   * their `ttl` is over.
+   * their `ttl` is over. `decision` is `undefined` if it is no longer known.
    */
-  refundFailed: [error: unknown, decision: Decision]
+  refundFailed: [error: unknown, decision: Decision | undefined]
   /** The units of a concurrency limit could not be renewed. It is tried again until they are released. */
   renewalFailed: [error: StoreError]
 }

@@ -1,5 +1,6 @@
 import { RecentMap } from '../util/recent-map.js'
-import { chargeOf, type Decision, decidedAtMs, type NamedPart, type PartDecision } from './decision.js'
+import { type Decision, type PartDecision, receiptOf } from './decision.js'
+import type { NamedPart, Receipt } from './receipt.js'
 
 /** The percentage of a limit from which a client is near it. */
 const NEAR_PERCENT = 80
@@ -18,7 +19,7 @@ export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'rema
 
 /**
  * Creates the function that returns the limits that a client is near after an allowed charge: once for each
- * key and window, whether this charge has crossed the 80 % or a change by hand before it.
+ * key and window, whether this charge has crossed the 80 % or an adjustment before it.
  */
 export function nearLimitDetector(): (decision: Decision) => readonly PartDecision[] {
   const quietUntilMs = new RecentMap<number>(MIN_CLIENTS)
@@ -26,9 +27,10 @@ export function nearLimitDetector(): (decision: Decision) => readonly PartDecisi
     if (!decision.allowed) return NONE
     const near = decision.parts.filter((part) => part.cost > 0 && isNearLimit(part))
     if (near.length === 0) return NONE
-    const nowMs = decidedAtMs(decision) ?? Date.now()
+    const { parts, result } = receiptOf(decision) as Receipt
+    const nowMs = result?.atMs ?? Date.now()
     return near.filter((part) => {
-      const charged = chargeOf(decision)?.[decision.parts.indexOf(part)]
+      const charged = parts[decision.parts.indexOf(part)]
       if (charged === undefined || (quietUntilMs.get(charged.key) ?? 0) > nowMs) return false
       quietUntilMs.set(charged.key, nowMs + windowLeftMs(part, charged))
       return true

@@ -14,13 +14,13 @@ import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
-import { ACCESS_ROWS, type Access, accessOf, addressListing } from './access-rules.js'
+import { ACCESS_ROWS, accessRules, addressListing } from './access-rules.js'
+import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { ModeSwitch } from './mode.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
-import type { LimitContext } from './read-limit.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
@@ -69,13 +69,11 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  const read = readOptions(owner, options, LIMITER_TABLE)
-  const settings = limiterSettings(owner, read, 1000)
-  return { ...settings, access: accessOf(owner, read, options.skip, settings.modeSwitch) }
+  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), 1000)
 }
 
 /** A limiter's options, read and checked. */
-export type LimiterSettings = ReturnType<typeof limiterSettings> & { readonly access?: Access | undefined }
+export type LimiterSettings = ReturnType<typeof limiterSettings>
 
 /** Returns a limiter's settings, and claims its store. */
 export function limiterSettings(
@@ -86,6 +84,7 @@ export function limiterSettings(
   const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError, mode, candidate } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
+  const modeSwitch: ModeSwitch = { mode }
   return {
     entries,
     context: {
@@ -97,7 +96,8 @@ export function limiterSettings(
       known: new Map(),
     } satisfies LimitContext,
     candidate: candidate && withKeysOf(entries, candidate),
-    modeSwitch: { mode } as ModeSwitch,
+    modeSwitch,
+    access: accessRules(owner, read, entries, modeSwitch),
     listingOf: addressListing(owner, read, entries),
     timeoutMs,
     share,

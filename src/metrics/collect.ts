@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { CandidateMessage } from '../limiter/candidate.js'
+import type { CandidateMessage } from '../features/candidate/candidate.js'
 import type { Decision } from '../limiter/decision.js'
 import type { DecisionMessage } from '../limiter/decision-report.js'
 import { isNearLimit } from '../limiter/near-limit.js'

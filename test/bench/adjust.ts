@@ -10,7 +10,7 @@ const HEAP_MB = 200
 const EVERY_MS = 4 // 250 requests a second from each client
 const REQUESTS = 2500
 
-/** Four clients send 1,000 requests a second to one key in Redis, and change by hand what each has taken. */
+/** Four clients send 1,000 requests a second to one key in Redis, and adjusts each. */
 export async function benchAdjust(): Promise<void> {
   const server = await startRedis({ own: true })
   const module = new URL('./adjust-child.ts', import.meta.url)

@@ -95,7 +95,7 @@ test.each([
     const limiter = twoPerMinute(count)
     const failures: unknown[] = []
     limiter.limiter.events.on('refundFailed', (error, decision) =>
-      failures.push([String(error), decision.remaining]),
+      failures.push([String(error), decision?.remaining]),
     )
     const served = await serve(app(limiter, answerWithStatus))
     expect(await statuses(served, withStatus(200, 200, 200))).toEqual([200, 200, 429])

@@ -203,6 +203,7 @@ test('all callbacks get the context, and the limiter takes it', async () => {
   expect((await send(served, { path: '/two' })).status).toBe(429)
   expect(seen).toEqual([
     ['skip', '/one', 404],
+    ['skip', '/one', 404], // of the peek
     ['count', '/one', 200],
     ['skip', '/two', 404],
     ['limited', '/two'],

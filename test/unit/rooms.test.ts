@@ -7,6 +7,7 @@ const ROOMS = [
   ['adapters', 'testing', 'metrics', 'dashboard'],
   ['login'],
   ['http'],
+  ['features'],
   ['limiter'],
   ['pipe'],
   ['stores'],

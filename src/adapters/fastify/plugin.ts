@@ -5,9 +5,9 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
+import type { Limiter } from '../../features/limiter.js'
 import { checkInherited } from '../../http/options.js'
 import { PASSAGE } from '../../http/passage.js'
-import type { Limiter } from '../../limiter/limiter.js'
 import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'

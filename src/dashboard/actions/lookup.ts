@@ -1,7 +1,7 @@
 import { spellingsOf } from '../../keys/spellings.js'
 import type { Listing } from '../../limiter/access-rules.js'
+import { partOf } from '../../limiter/bind-limit.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
-import { partOf } from '../../limiter/read-limit.js'
 import { isBan, longestBanMs } from '../../policies/ban.js'
 import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { messageOf } from '../../stores/store-error.js'

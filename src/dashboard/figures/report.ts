@@ -1,4 +1,4 @@
-import type { CandidateClients, CandidateReport } from '../../limiter/candidate-report.js'
+import type { CandidateClients, CandidateReport } from '../../features/candidate/candidate-report.js'
 import type { Mode } from '../../limiter/mode.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { OutageReport } from './outage.js'

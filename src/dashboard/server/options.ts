@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { inspectionOf } from '../../limiter/inspection.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import { inspectionOf } from '../../features/inspection.js'
+import type { Limiter } from '../../features/limiter.js'
 import { callback, readOptions } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'

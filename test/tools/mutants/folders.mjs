@@ -9,17 +9,19 @@ export const FOLDERS = {
     sources: 'src/http',
     tests: ['test/unit/http', 'test/e2e/count', 'test/e2e/middleware', 'test/e2e/next', 'test/e2e/rules'],
   },
+  features: { sources: 'src/features', tests: ['test/unit/features', 'test/unit/limiter'] },
   limiter: {
     sources: 'src/limiter',
     tests: [
       'test/unit/limiter',
+      'test/unit/features',
       'test/unit/options',
       'test/unit/pipe',
       'test/e2e/several-limits',
       'test/e2e/store-errors',
     ],
   },
-  pipe: { sources: 'src/pipe', tests: ['test/unit/pipe', 'test/unit/limiter'] },
+  pipe: { sources: 'src/pipe', tests: ['test/unit/pipe', 'test/unit/features'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },
   adapters: {

@@ -1,5 +1,5 @@
 import { type AnswerOptions, answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
-import { BLOCKED, CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/uncharged-decision.js'
+import { blocked, failClosed, failOpen, unlimited } from '../../../src/limiter/uncharged-decision.js'
 
 const JSON_FIRST = 'application/json'
 
@@ -43,10 +43,10 @@ test('a client that prefers JSON is answered a problem document', () => {
 })
 
 test.each<[string, Decision, number | undefined, object]>([
-  ['a blocked address', BLOCKED, 403, { 'Content-Length': '11' }],
-  ['a store that failed', CLOSED, 503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }],
-  ['a store that failed, and lets requests through', OPEN, undefined, {}],
-  ['no limit', UNLIMITED, undefined, {}],
+  ['a blocked address', blocked(), 403, { 'Content-Length': '11' }],
+  ['a store that failed', failClosed(), 503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }],
+  ['a store that failed, and lets requests through', failOpen(), undefined, {}],
+  ['no limit', unlimited(), undefined, {}],
 ])('%s has no quota headers', (_what, decision, status, headers) => {
   const answer = answerFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })
   expect(answer.status).toBe(status)

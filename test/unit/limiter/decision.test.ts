@@ -1,12 +1,13 @@
 import { inspect } from 'node:util'
 import { type PartVerdict, type Refund, tokenBucket, type Verdict } from 'headgate'
-import { chargeOf, decisionOf, refundDecision } from '../../../src/limiter/decision.js'
-import type { Apply } from '../../../src/limiter/ledger.js'
-import { CLOSED, OPEN, UNLIMITED } from '../../../src/limiter/uncharged-decision.js'
+import { decisionOf } from '../../../src/limiter/core.js'
+import { chargeOf, type Decision, receiptOf } from '../../../src/limiter/decision.js'
+import { type Apply, type NamedPart, refundReceipt } from '../../../src/limiter/receipt.js'
+import { failClosed, failOpen, unlimited } from '../../../src/limiter/uncharged-decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {
-  return { name, key: `key-of-${name}`, policy, cost, beginning: 'key-of-', identity: name }
+  return { name, key: `key-of-${name}`, policy, cost, scope: 'key-of-', identity: name }
 }
 const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
@@ -20,9 +21,15 @@ const refundsTo = (given: Refund[]) =>
     given.push(refund)
     return { type: 'refund' }
   }) as Apply
+const decideOn = (parts: NamedPart[], result: Verdict, apply: Apply) =>
+  decisionOf('store', { parts, result, apply, isOpen: result.allowed }, result)
+const refundDecision = (decision: Decision) => refundReceipt(receiptOf(decision))
 const decide = (...parts: PartVerdict[]) => {
-  const charge = parts.map((_, i) => part(`n${i}`))
-  return decisionOf('store', { charge, verdict: verdictOf(parts), apply: refundsTo([]) })
+  return decideOn(
+    parts.map((_, i) => part(`n${i}`)),
+    verdictOf(parts),
+    refundsTo([]),
+  )
 }
 
 test.each<[string, PartVerdict[], string]>([
@@ -79,7 +86,7 @@ test('a decision refunds once, with the time of the charge, and without parts of
   const verdict = verdictOf([figures(true, 3), figures(true, 4)])
   const charge = [part('a', 2), part('b', 0)]
   const given: Refund[] = []
-  const decision = decisionOf('local', { charge, verdict, apply: refundsTo(given) })
+  const decision = decideOn(charge, verdict, refundsTo(given))
   refundDecision(decision)
   refundDecision(decision)
   expect(given).toEqual([{ type: 'refund', key: 'key-of-a', policy, cost: 2, takenAtMs: 5, resetAtMs: 1005 }])
@@ -87,9 +94,9 @@ test('a decision refunds once, with the time of the charge, and without parts of
 
 test.each([
   ['a denial', decide(figures(false, 0, 9))],
-  ['UNLIMITED', UNLIMITED],
-  ['OPEN', OPEN],
-  ['CLOSED', CLOSED],
+  ['a decision that no limit applies', unlimited()],
+  ['a fail-open decision', failOpen()],
+  ['a fail-closed decision', failClosed()],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
 ])('a refund of %s returns nothing', (_what, decision) => {
   expect(refundDecision(decision)).toBeUndefined()
@@ -106,16 +113,9 @@ test('a copy, an object that inherits from a decision and a proxy of it are no d
 
 test('decisions show no symbols, and equal decisions are deeply equal', () => {
   expect(decide(figures(true, 3))).toStrictEqual(decide(figures(true, 3)))
-  expect(UNLIMITED).not.toEqual(OPEN)
-  for (const made of [decide(figures(true, 3)), UNLIMITED, OPEN, CLOSED]) {
+  expect(unlimited()).not.toEqual(failOpen())
+  for (const made of [decide(figures(true, 3)), unlimited(), failOpen(), failClosed()]) {
     expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
     expect(inspect(made)).not.toContain('Symbol')
-  }
-})
-
-test('decisions without a charge are frozen', () => {
-  for (const decision of [UNLIMITED, OPEN, CLOSED]) {
-    expect(Object.isFrozen(decision)).toBe(true)
-    expect(Object.isFrozen(decision.parts)).toBe(true)
   }
 })

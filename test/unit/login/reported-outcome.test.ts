@@ -95,7 +95,7 @@ describe.each<[Outcome, boolean]>([
   })
 
   test('has no effect on requests that the guard skipped, refused, or never saw', async () => {
-    const guard = newGuard({ skip: (req) => req.get('x-skip') === '1' })
+    const guard = newGuard({ skip: ({ headers }) => headers?.['x-skip'] === '1' })
     const skipped: express.RequestHandler = (req, _res, next) => {
       req.headers['x-skip'] = '1'
       next()

@@ -1,8 +1,11 @@
 import { createLimiter, fixedWindow } from 'headgate'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import type { LimiterReport, LimitReport } from '../../../../src/dashboard/figures/report.js'
-import type { CandidateClients, CandidateReport } from '../../../../src/limiter/candidate-report.js'
-import { inspectionOf } from '../../../../src/limiter/inspection.js'
+import type {
+  CandidateClients,
+  CandidateReport,
+} from '../../../../src/features/candidate/candidate-report.js'
+import { inspectionOf } from '../../../../src/features/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 
 const limit: LimitReport = {

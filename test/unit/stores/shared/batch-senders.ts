@@ -51,7 +51,7 @@ export function itemBatcher(
 }
 
 /** An `apply` whose batches a test answers. */
-export function byHand() {
+export function heldBack() {
   const batches: (readonly number[])[] = []
   const pending: { answer(answers?: Answers): void; fail(reason: unknown): void }[] = []
   const apply = answering(

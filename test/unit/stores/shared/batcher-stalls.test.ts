@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Batching } from '../../../../src/stores/store.js'
-import { byHand, itemBatcher } from './batch-senders.js'
+import { heldBack, itemBatcher } from './batch-senders.js'
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))
 afterEach(() => jest.useRealTimers())
@@ -22,7 +22,7 @@ function rowsOf(item: number): readonly string[] {
 
 /** A batcher whose batches have one item, one of them in flight, with a stall timeout of 50 ms. */
 function narrowBatcher(batching: Partial<Batching> = {}) {
-  const hand = byHand()
+  const hand = heldBack()
   const keysOf = batching.locksKeys ? rowsOf : undefined
   const ask = itemBatcher(hand.apply, { maxKeys: 1, maxInFlight: 1, ...batching }, keysOf)
   return { ...hand, ask: (...items: number[]) => Promise.allSettled(items.map(ask)) }
@@ -121,7 +121,7 @@ test('batches in flight beside stalled ones count towards maxUnanswered', async 
 })
 
 test('a batch also takes all items whose keys it locks', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const ask = itemBatcher(apply, { maxKeys: 100, maxInFlight: 2, locksKeys: true }, rowsOf)
   const answers = Array.from({ length: 60 }, (_, i) => ask(i < 50 ? i % 10 : i))
   await pass(0)

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
-import { type Answer, answering, byHand, chargeOf, itemBatcher } from './batch-senders.js'
+import { type Answer, answering, chargeOf, heldBack, itemBatcher } from './batch-senders.js'
 
 const WIDE = { maxKeys: 100, maxInFlight: 100 }
 
@@ -9,7 +9,7 @@ beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'q
 afterEach(() => jest.useRealTimers())
 
 test('items of one synchronous run leave together, in order, as soon as it ends', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, WIDE)
   const answers = [add(1), add(2)]
   await Promise.resolve()
@@ -22,7 +22,7 @@ test('items of one synchronous run leave together, in order, as soon as it ends'
 })
 
 test('later items of the same turn leave together when the turn ends', async () => {
-  const { apply, batches } = byHand()
+  const { apply, batches } = heldBack()
   const add = itemBatcher(apply, WIDE)
   add(1)
   await new Promise<void>((resolve) => process.nextTick(resolve))
@@ -35,7 +35,7 @@ test('later items of the same turn leave together when the turn ends', async () 
 })
 
 test('many items are split evenly over the batches that may be in flight; few are not split', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 1000, maxInFlight: 2 })
   for (let i = 0; i < 101; i++) add(i)
   await turn()
@@ -46,7 +46,7 @@ test('many items are split evenly over the batches that may be in flight; few ar
   await turn()
   await turn()
   expect(batches.map(({ length }) => length)).toEqual([51, 50, 60])
-  const few = byHand()
+  const few = heldBack()
   const addFew = itemBatcher(few.apply, { maxKeys: 1000, maxInFlight: 2 })
   for (const item of [1, 2, 3]) addFew(item)
   await turn()
@@ -54,7 +54,7 @@ test('many items are split evenly over the batches that may be in flight; few ar
 })
 
 test('items of one turn that exceed maxKeys leave in several batches, in order', async () => {
-  const { apply, batches } = byHand()
+  const { apply, batches } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 3, maxInFlight: 100 })
   for (let i = 0; i < 8; i++) add(i)
   await turn()
@@ -66,7 +66,7 @@ test('items of one turn that exceed maxKeys leave in several batches, in order',
 })
 
 test('items that arrive while maxInFlight batches are in flight wait for an answer, then leave together', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 100, maxInFlight: 2 })
   for (const item of [1, 2, 3, 4]) {
     add(item)
@@ -104,7 +104,7 @@ test('there are never more batches in flight than maxInFlight', async () => {
 })
 
 test('an error among the answers rejects its item alone', async () => {
-  const { apply, at } = byHand()
+  const { apply, at } = heldBack()
   const add = itemBatcher(apply, WIDE)
   const answers = Promise.allSettled([add(1), add(2), add(3)])
   await turn()
@@ -118,7 +118,7 @@ test('an error among the answers rejects its item alone', async () => {
 })
 
 test('a batch that fails rejects all of its items with the reason, and the others go on', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 2, maxInFlight: 2 })
   const answers = Promise.allSettled([1, 2, 3, 4, 5].map(add))
   await turn()
@@ -173,7 +173,7 @@ test('each of 20,000 items in one tick is sent once and answered once', async ()
 })
 
 test('answers reach their own items, in whatever order the batches are answered', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 2, maxInFlight: 100 })
   const answers = [1, 2, 3].map(add)
   await turn()
@@ -185,7 +185,7 @@ test('answers reach their own items, in whatever order the batches are answered'
 })
 
 test('batches are bounded by their keys, and an operation of more keys leaves alone', async () => {
-  const { apply, batches } = byHand()
+  const { apply, batches } = heldBack()
   const keysOf = (item: number) => Array.from({ length: item }, (_, i) => `${item}.${i}`)
   const add = itemBatcher(apply, { maxKeys: 10, maxInFlight: 100 }, keysOf)
   for (const item of [4, 6, 1, 9, 1, 30, 2, 2]) add(item)
@@ -247,7 +247,7 @@ test('operations that were settled before their batch fails keep their outcomes'
 })
 
 test('each batch that is over is reported, with its size and how long it took', async () => {
-  const { apply, at } = byHand()
+  const { apply, at } = heldBack()
   const onBatch = jest.fn()
   const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, onBatch)
   for (const item of [1, 2, 3]) submit(chargeOf(item), () => {})
@@ -264,7 +264,7 @@ test('each batch that is over is reported, with its size and how long it took', 
 })
 
 test('a stalled batch delays others only for the stall timeout', async () => {
-  const { apply, batches, at } = byHand()
+  const { apply, batches, at } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 1, maxInFlight: 2, stallTimeoutMs: 250 })
   const calls = [1, 2, 3, 4, 5].map(add)
   await turn()

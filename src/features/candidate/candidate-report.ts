@@ -1,6 +1,6 @@
-import { DistinctNames } from '../util/distinct-names.js'
-import { FrequentNames } from '../util/frequent.js'
-import { chargeOf, type Decision, type PartDecision } from './decision.js'
+import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
+import { DistinctNames } from '../../util/distinct-names.js'
+import { FrequentNames } from '../../util/frequent.js'
 
 /** A client that a candidate would have denied. */
 export interface DeniedClient {

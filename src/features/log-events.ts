@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
-import type { Decision } from './decision.js'
-import { identitiesOf } from './identities.js'
+import type { Decision } from '../limiter/decision.js'
+import { identitiesOf } from '../limiter/identities.js'
+import { isReport } from '../limiter/mode.js'
 import type { Limiter } from './limiter.js'
-import { isReport } from './mode.js'
 
 /** Writes an entry of a log: its fields, and what it says. */
 export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void

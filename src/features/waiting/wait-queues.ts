@@ -1,5 +1,6 @@
-import { SharedPlaces } from '../util/places.js'
-import type { Decision, NamedPart, PartDecision } from './decision.js'
+import type { Decision, PartDecision } from '../../limiter/decision.js'
+import type { NamedPart } from '../../limiter/receipt.js'
+import { SharedPlaces } from '../../util/places.js'
 import {
   createQueue,
   giveTurnsAfter,

@@ -143,7 +143,7 @@ describe.each(STORES)('in %s', (_name, makeStore) => {
     await limiter.close()
   })
 
-  test('changes by hand leave what is held', async () => {
+  test('adjustments leave what is held', async () => {
     const limits = [
       { policy: three, key },
       { name: 'tokens', policy: bucket, key },

@@ -1,24 +1,77 @@
 import { isConcurrency } from '../policies/concurrency.js'
 import type { Operation, Part, Refund, ResultOf, Take, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import { isUnsent } from '../stores/store-error.js'
+import { isUnsent, type StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
-/** Applies an operation where the units of a decision were taken. */
-export type Apply = <O extends Operation>(operation: O) => MaybePromise<ResultOf<O>>
+/**
+ * Applies an operation where the units of a decision were taken. Calls `onLate` with an outcome that comes
+ * after the time-out.
+ */
+export type Apply = <O extends Operation>(
+  operation: O,
+  onLate?: (outcome: ResultOf<O> | StoreError) => void,
+) => MaybePromise<ResultOf<O>>
 
-/** A part with the name of its limit. */
-interface NamedPart extends Part {
+/** A part with the name of its limit, and its key in two pieces: a scope, and the identity in braces. */
+export interface NamedPart extends Part {
   readonly name: string
+  /** The key up to the identity: what all keys of the limit begin with. */
+  readonly scope: string
+  readonly identity: string
 }
 
-/** What the parts of an adjusted decision have taken, and when. */
-export type Ledger = ReturnType<typeof ledgerOf>
+/** Units that a decision holds until they are released. */
+export interface Holding {
+  release(): MaybePromise<void>
+  /** Lets the units be free after their ttl, unless they are released before. */
+  stopRenewals(): void
+}
 
-/** Creates the ledger of an allowed charge. */
-export function ledgerOf(charge: readonly NamedPart[], verdict: Verdict, apply: Apply) {
+/** What a decision took, and what became of it. */
+export interface Receipt {
+  readonly parts: readonly NamedPart[]
+  /** The result of the charge; absent where nothing was charged. */
+  readonly result?: Verdict
+  /** Applies operations where the units were taken; absent where nothing was charged. */
+  readonly apply?: Apply
+  /** Whether units are taken: not for a denial or a peek, and not once they were refunded. */
+  isOpen: boolean
+  /** What adjustments have made of the charge. */
+  ledger?: Ledger
+  /** What a feature holds until the decision is released. */
+  holding?: Holding | undefined
+  /** The decision of a candidate beside it. */
+  candidate?: MaybePromise<object | undefined>
+}
+
+/** Refunds what a decision took, once; with `names`, what the limits of these names took. */
+export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
+  if (!receipt?.isOpen) return undefined
+  receipt.isOpen = false
+  return ledgerOf(receipt).refund(names)
+}
+
+/** Makes what a decision took `cost`, or as much as is left; with `names`, for the limits of these names. */
+export function adjustReceipt(
+  receipt: Receipt | undefined,
+  cost: number,
+  names?: readonly string[],
+): MaybePromise<void> {
+  return receipt?.isOpen ? ledgerOf(receipt).adjust(cost, names) : undefined
+}
+
+/** What the parts of a decision have taken, and when. */
+export type Ledger = ReturnType<typeof createLedger>
+
+function ledgerOf(receipt: Receipt): Ledger {
+  receipt.ledger ??= createLedger(receipt.parts, receipt.result as Verdict, receipt.apply as Apply)
+  return receipt.ledger
+}
+
+function createLedger(charge: readonly NamedPart[], result: Verdict, apply: Apply) {
   /** What each part took: its charge first, then what adjustments took. */
-  const takings = refundsOf(charge, verdict).map((refund): readonly Refund[] => [refund])
+  const takings = refundsOf(charge, result).map((refund): readonly Refund[] => [refund])
   let adjusting: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {

@@ -1,10 +1,10 @@
+import type { Listing } from '../limiter/access-rules.js'
+import type { Limit } from '../limiter/bind-limit.js'
+import type { LimiterSettings } from '../limiter/parse-options.js'
+import type { Apply } from '../limiter/receipt.js'
 import type { Store } from '../stores/store.js'
-import type { Listing } from './access-rules.js'
-import type { CandidateClients } from './candidate-report.js'
-import type { Apply } from './ledger.js'
+import type { CandidateClients } from './candidate/candidate-report.js'
 import type { Limiter } from './limiter.js'
-import type { LimiterSettings } from './parse-options.js'
-import type { Limit } from './read-limit.js'
 
 /** What tools read of a limiter, such as the dashboard. */
 export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'share'> {

@@ -1,6 +1,6 @@
-import { optional, readOptions } from '../options/option-table.js'
-import { whole, wrongKind, wrongOption } from '../util/validate.js'
-import { checkedCost } from './parse-limits.js'
+import { checkedCost } from '../../limiter/parse-limits.js'
+import { optional, readOptions } from '../../options/option-table.js'
+import { whole, wrongKind, wrongOption } from '../../util/validate.js'
 
 /** The options of `limiter.waitFor`. */
 export interface WaitOptions {

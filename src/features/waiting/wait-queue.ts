@@ -1,6 +1,8 @@
-import { isConcurrency } from '../policies/concurrency.js'
-import { callAt } from '../util/call-at.js'
-import { type Decision, denialOf, type NamedPart, type PartDecision } from './decision.js'
+import { decisionOf } from '../../limiter/core.js'
+import type { Decision, PartDecision } from '../../limiter/decision.js'
+import type { NamedPart } from '../../limiter/receipt.js'
+import { isConcurrency } from '../../policies/concurrency.js'
+import { callAt } from '../../util/call-at.js'
 
 /** So many waiters of one queue charge at the same time, at most. */
 const MAX_CHARGING = 64
@@ -223,8 +225,8 @@ export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined 
     retryAfterMs: Math.max(1, queue.turnAtMs - nowMs),
     moreAfterMs: left(moreAfterMs),
   }
-  const charge = parts.filter(({ key }) => key === queue.key)
-  return denialOf('deny-cache', charge, {
+  const receipt = { parts: parts.filter(({ key }) => key === queue.key), isOpen: false }
+  return decisionOf('deny-cache', receipt, {
     type: 'charge',
     allowed: false,
     atMs: Date.now(),

@@ -1,23 +1,23 @@
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import type { NamedPart } from './decision.js'
+import { type Limit, type LimitContext, limitBinder, partOf } from './bind-limit.js'
 import type { Entry } from './parse-limits.js'
-import { type Limit, type LimitContext, limitReader, partOf } from './read-limit.js'
+import type { NamedPart } from './receipt.js'
 
 /**
  * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits'
  * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
  * subject does not have.
  */
-export type ResolveCharge = (
+export type ResolveParts = (
   subject: unknown,
   cost?: number,
   names?: readonly string[],
 ) => MaybePromise<NamedPart[]>
 
 /** Creates the function that resolves the charges of a limiter. */
-export function chargeResolver(entries: readonly Entry[], context: LimitContext): ResolveCharge {
+export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
   const toPart = (limit: Limit) => (identity: string, cost: number) => partOf(limit, identity, cost)
-  const resolvers = entries.map((entry) => limitReader(entry, context, toPart))
+  const resolvers = entries.map((entry) => limitBinder(entry, context, toPart))
   const [only] = resolvers
   if (only !== undefined && resolvers.length === 1)
     return (subject, cost, names) => thenMaybe(only(subject, cost, names), toList)

@@ -27,9 +27,9 @@ const POLICIES: Readonly<Record<string, Policy>> = {
 
 const key = (id: string) => id
 
-/** Defines the tests of changes by hand in some kinds of store. */
-export function describeByHand(...names: StoreName[]): void {
-  describe.each(kindsNamed(...names))('changes by hand in $name', (kind) => {
+/** Defines the tests of adjustments in some kinds of store. */
+export function describeAdjustments(...names: StoreName[]): void {
+  describe.each(kindsNamed(...names))('adjustments in $name', (kind) => {
     let started: Started
 
     beforeAll(async () => {

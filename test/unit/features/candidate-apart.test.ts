@@ -53,7 +53,7 @@ test('a candidate whose keys fail never opens the circuit breaker of the limits 
   expect(limiter.candidateReport()).toMatchObject({ requests: 0, failed: 1000 })
 })
 
-test('while the circuit breaker of the limits in force is open, changes by hand still reach the candidate', async () => {
+test('while the circuit breaker of the limits in force is open, adjustments still reach the candidate', async () => {
   const store = promisingStore()
   const applied: string[] = []
   const limiter = createLimiter<string>({

@@ -5,19 +5,19 @@ import { KEY_END } from '../stores/memory/contract.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
-import type { NamedPart } from './decision.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
+import type { NamedPart } from './receipt.js'
 
 /** A limit: a policy with its name. Its keys have their identity in braces, a Redis Cluster hash tag. */
 export interface Limit {
   readonly name: string
   readonly policy: Policy
-  readonly beginning: string
+  readonly scope: string
 }
 
 /** Returns what a limit takes from the key of an identity. */
-export function partOf({ name, policy, beginning }: Limit, identity: string, cost: number): NamedPart {
-  return { key: beginning + identity + KEY_END, policy, cost, name, beginning, identity }
+export function partOf({ name, policy, scope }: Limit, identity: string, cost: number): NamedPart {
+  return { key: scope + identity + KEY_END, policy, cost, name, scope, identity }
 }
 
 /** What limits get from the limiter that they belong to. */
@@ -29,7 +29,7 @@ export interface LimitContext {
   readonly readAddress: (subject: unknown) => string
   /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
   readonly checkKept: (owner: string, policy: Policy) => void
-  /** Where limits are recorded by the beginning of their keys. */
+  /** Where limits are recorded by the scope of their keys. */
   readonly known: Map<string, Limit>
 }
 
@@ -45,7 +45,7 @@ type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise
  * limit does not apply, or if `names` are given and the limit's is not among them; no key is read then.
  * `cost` replaces the limit's own.
  */
-export function limitReader<T>(
+export function limitBinder<T>(
   entry: Entry,
   context: LimitContext,
   prepare: (limit: Limit) => Use<T>,
@@ -92,8 +92,8 @@ function limitOf(
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
-    beginning: `${head}:${signatureOf(policy)}:{`,
+    scope: `${head}:${signatureOf(policy)}:{`,
   }
-  if (known.size < MAX_KNOWN) known.set(limit.beginning, limit)
+  if (known.size < MAX_KNOWN) known.set(limit.scope, limit)
   return limit
 }

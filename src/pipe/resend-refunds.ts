@@ -1,10 +1,16 @@
-import type { GuardedStore } from '../pipe/guarded-store.js'
-import { request } from '../pipe/pipe.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import type { Charge, Refund, RefundResult } from '../stores/operation.js'
+import {
+  type Charge,
+  givesUnitsBack,
+  type KeyedPolicy,
+  keysOf,
+  type Refund,
+  type RefundResult,
+} from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-operation.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
-import { catchMaybe, type MaybePromise } from '../util/maybe-promise.js'
+import type { GuardedStore } from './guarded-store.js'
+import { type Pipe, request } from './pipe.js'
 
 /** The most refunds that wait for the store; one more loses the oldest. */
 const MAX_KEPT = 10_000
@@ -24,32 +30,38 @@ interface Kept {
   readonly error: StoreError | undefined
 }
 
+/** A pipe whose refunds outlast an outage. */
+export interface RefundingPipe extends Pipe {
+  /** Tries once more to send what is kept. The rest is lost. */
+  close(): Promise<void>
+}
+
 /**
- * Creates refunds that outlast an outage: one that certainly never reached the store (its circuit breaker is
- * not closed, or the client is not connected) is kept, and sent once the store can be called, until its units
- * expire. Its caller need not wait for that. A refund whose outcome is unknown is never repeated.
+ * Creates a pipe whose refunds outlast an outage of `store`. A refund that certainly never reached the store
+ * (its circuit breaker is not closed, or the client is not connected) counts as done, and is sent once the
+ * store can be called, until its units expire. A refund whose outcome is unknown is never repeated.
  *
  * A peek goes before each refund that was kept: it may be repeated, so it can probe whether the store is back.
  */
-export function outlastOutages(
-  send: (refund: Refund) => MaybePromise<RefundResult>,
+export function resendRefunds(
+  pipe: Pipe,
   store: Pick<GuardedStore, 'name' | 'state' | 'send'>,
   onLost: (error: StoreError) => void,
-) {
+): RefundingPipe {
   const kept: Kept[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let retrying = Promise.resolve()
   let isClosed = false
 
-  function refund(units: Refund): MaybePromise<RefundResult> {
-    if (store.state([units]) !== 'closed' && !isClosed) return keep(units)
-    return catchMaybe(
-      () => send(units),
-      (error) => {
-        if (isClosed || !isUnsent(error)) throw error
-        return keep(units, error)
-      },
-    )
+  const sendRefund: Pipe['send'] = (operation, settle, onLate) => {
+    const refund = operation as unknown as Refund
+    if (store.state([refund]) !== 'closed' && !isClosed) return keep(refund) as never
+    const unlessUnsent = <T>(outcome: T) =>
+      outcome instanceof StoreError && isUnsent(outcome) && !isClosed
+        ? (keep(refund, outcome) as never)
+        : outcome
+    const outcome = pipe.send(operation, (later) => settle(unlessUnsent(later)), onLate)
+    return outcome && unlessUnsent(outcome)
   }
 
   function keep(refund: Refund, error?: StoreError): RefundResult {
@@ -100,7 +112,7 @@ export function outlastOutages(
       return each
     }
     try {
-      await send(each.refund)
+      await request(pipe, each.refund)
       return undefined
     } catch (error) {
       if (isUnsent(error)) return each
@@ -110,9 +122,11 @@ export function outlastOutages(
   }
 
   return {
-    refund,
-    /** Tries once more to send what is kept. The rest is lost. */
-    async close(): Promise<void> {
+    send(operation, settle, onLate) {
+      const send = operation.type === 'refund' ? sendRefund : pipe.send
+      return send(operation, settle, onLate)
+    },
+    async close() {
       isClosed = true
       clearTimeout(timer)
       await retrying
@@ -129,4 +143,26 @@ function isKept(each: Kept | undefined): each is Kept {
 /** Returns for how long a refund may change a decision, at most. */
 function usefulMs({ policy, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }: Refund): number {
   return isConcurrency(policy) ? ttlOf(policy) * LONGEST_TTLS : resetAtMs - takenAtMs
+}
+
+/** Creates a pipe that reports the keys of an operation once it has given units back. */
+export function reportReturns(pipe: Pipe, onReturned: (keys: readonly KeyedPolicy[]) => void): Pipe {
+  return {
+    send(operation, settle, onLate) {
+      if (!givesUnitsBack(operation)) return pipe.send(operation, settle, onLate)
+      const report = (outcome: unknown) => {
+        if (!(outcome instanceof Error)) onReturned(keysOf(operation))
+      }
+      const outcome = pipe.send(
+        operation,
+        (later) => {
+          report(later)
+          settle(later)
+        },
+        onLate,
+      )
+      if (outcome !== undefined) report(outcome)
+      return outcome
+    },
+  }
 }

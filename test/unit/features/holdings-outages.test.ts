@@ -5,15 +5,18 @@ import {
   fixedWindow,
   keysOf,
   type LimiterOptions,
+  type MaybePromise,
   memoryStore,
   type Operation,
   type Policy,
   type Refund,
+  type RefundResult,
   type Store,
   StoreError,
 } from 'headgate'
-import { outlastOutages } from '../../../src/limiter/unsent-refunds.js'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
+import { type Pipe, request } from '../../../src/pipe/pipe.js'
+import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'
 
 const LIMIT = 3
@@ -306,6 +309,22 @@ describe('of refunds that were not sent', () => {
     return { type: 'refund', key: name, policy, cost: 1, takenAtMs: 0, resetAtMs: TTL_MS }
   }
 
+  /** Returns a function that refunds through `send`, and keeps what could not be sent. */
+  function refunding(
+    send: (refund: Refund) => Promise<RefundResult>,
+    store: Parameters<typeof resendRefunds>[1],
+    onLost: (error: unknown) => void,
+  ): (refund: Refund) => MaybePromise<RefundResult> {
+    const pipe: Pipe = {
+      send(operation, settle) {
+        send(operation as unknown as Refund).then(settle as never, settle)
+        return undefined
+      },
+    }
+    const resending = resendRefunds(pipe, store, onLost)
+    return (refund) => request(resending, refund)
+  }
+
   test('10,000 wait; one more loses the oldest', async () => {
     const lost: unknown[] = []
     const sent: string[] = []
@@ -313,7 +332,7 @@ describe('of refunds that were not sent', () => {
     const check = () => {
       if (!isUp) throw unsent
     }
-    const { refund } = outlastOutages(
+    const refund = refunding(
       async ({ key }) => {
         check()
         sent.push(key)
@@ -340,7 +359,7 @@ describe('of refunds that were not sent', () => {
       state: (keys?: readonly { key: string }[]) =>
         down.has(keys?.[0]?.key.charAt(0) ?? '') ? 'open' : 'closed',
     } as const
-    const { refund } = outlastOutages(
+    const refund = refunding(
       async ({ key }) => {
         sent.push(key)
         return REFUNDED
@@ -362,7 +381,7 @@ describe('of refunds that were not sent', () => {
     const check = (name: string) => {
       if (!isUp && name !== 'reachable') throw unsent
     }
-    const { refund } = outlastOutages(
+    const refund = refunding(
       async ({ key }) => {
         check(key)
         sent.push(key)
@@ -383,7 +402,7 @@ describe('of refunds that were not sent', () => {
 
 test('a client that has left frees its units a ttl later, even if its handler never ends', async () => {
   const { limiter, free } = made()
-  const { stopRenewals } = await import('../../../src/limiter/holdings.js')
+  const { stopRenewals } = await import('../../../src/features/holdings.js')
   const decisions: Decision[] = [await limiter.charge('any'), await limiter.charge('any')]
   stopRenewals(decisions[0] as Decision)
   await advance(TTL_MS - 1)

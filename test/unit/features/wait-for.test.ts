@@ -355,7 +355,7 @@ describe('an abort', () => {
     const store = storeOf({ ...promisingStore(), refund })
     const limiter = createLimiter({ policy: hourly(1), key, store })
     const failures: unknown[] = []
-    limiter.events.on('refundFailed', (_error, decision) => failures.push(decision.allowed))
+    limiter.events.on('refundFailed', (_error, decision) => failures.push(decision?.allowed))
     const controller = new AbortController()
     const wait = limiter.waitFor('a', { signal: controller.signal })
     controller.abort(new Error('too late'))

@@ -1,24 +1,17 @@
+import { type Decision, receiptOf } from '../limiter/decision.js'
+import type { Apply, Receipt } from '../limiter/receipt.js'
 import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
-import type { Operation, Part, Refund, RenewResult, ResultOf, Verdict } from '../stores/operation.js'
+import type { Part, Refund, RenewResult, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import { processWide } from '../util/process-wide.js'
-
-/** Where units are held: the limiter's store, or its local fallback. */
-export interface Keeper {
-  /** Applies an operation. Calls `onLate` with an outcome that comes after the time-out. */
-  apply<O extends Operation>(
-    operation: O,
-    onLate?: (outcome: ResultOf<O> | StoreError) => void,
-  ): MaybePromise<ResultOf<O>>
-}
 
 /** Units of one limit that a request holds. */
 interface Holding {
-  readonly keeper: Keeper
+  /** Applies operations where they are held: in the limiter's store, or in its local fallback. */
+  readonly apply: Apply
   /** By what they are released: their `resetAtMs` changes with each renewal. */
   units: Refund
   /** When they were taken or renewed, by `performance.now()`. */
@@ -41,27 +34,23 @@ const LONGEST_SHARE = 9 / 8
 /** A ttl may be longer than a timer can wait. */
 const MAX_TICK_MS = 3_600_000
 
-/** What a decision holds. A decision may have been made by another copy of this package. */
-const held = processWide(
-  'holdings',
-  () => new WeakMap<object, { release(): MaybePromise<void>; stopRenewals(): void }>(),
-)
-
 /** Returns whether a decision holds units of a concurrency limit, which must be released. */
-export function isHolding(decision: object): boolean {
-  return held.has(decision)
+export function isHolding(decision: Decision): boolean {
+  return receiptOf(decision)?.holding !== undefined
 }
 
 /** Releases what a decision holds, once. */
-export function releaseDecision(decision: object): MaybePromise<void> {
-  const holdings = held.get(decision)
-  held.delete(decision)
-  return holdings?.release()
+export function releaseDecision(decision: Decision): MaybePromise<void> {
+  const receipt = receiptOf(decision)
+  const holding = receipt?.holding
+  if (receipt === undefined || holding === undefined) return undefined
+  receipt.holding = undefined
+  return holding.release()
 }
 
 /** Lets what a decision holds be free after its ttl, unless it is released before. */
-export function stopRenewals(decision: object): void {
-  held.get(decision)?.stopRenewals()
+export function stopRenewals(decision: Decision): void {
+  receiptOf(decision)?.holding?.stopRenewals()
 }
 
 /**
@@ -79,11 +68,12 @@ export function holdingsOf(
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY
 
-  function hold<D extends object>(decision: D, charge: readonly Part[], verdict: Verdict, keeper: Keeper): D {
+  function hold(receipt: Receipt): void {
+    const { parts, result, apply } = receipt
     const renewedAtMs = performance.now()
-    const holdings = heldUnits(charge, verdict).map(
+    const holdings = heldUnits(parts, result as Verdict).map(
       (units): Holding => ({
-        keeper,
+        apply: apply as Apply,
         units,
         renewedAtMs,
         renewing: undefined,
@@ -91,15 +81,14 @@ export function holdingsOf(
         isRenewed: true,
       }),
     )
+    if (holdings.length === 0) return
     for (const holding of holdings) add(holding)
-    if (holdings.length > 0)
-      held.set(decision, {
-        release: () => release(holdings),
-        stopRenewals() {
-          for (const holding of holdings) holding.isRenewed = false
-        },
-      })
-    return decision
+    receipt.holding = {
+      release: () => release(holdings),
+      stopRenewals() {
+        for (const holding of holdings) holding.isRenewed = false
+      },
+    }
   }
 
   function add(holding: Holding): void {
@@ -130,8 +119,8 @@ export function holdingsOf(
       const dueShare = doubt === undefined ? RENEWAL_SHARE : DOUBTFUL_SHARE
       return isRenewed && renewing === undefined && shareOf(holding) >= dueShare
     })
-    for (const ofKeeper of groupBy(due, ({ keeper }) => keeper).values()) {
-      const together = groupBy(ofKeeper, ({ units }) => `${units.resetAtMs} ${units.key}`)
+    for (const inOnePlace of groupBy(due, ({ apply }) => apply).values()) {
+      const together = groupBy(inOnePlace, ({ units }) => `${units.resetAtMs} ${units.key}`)
       for (const holdings of together.values()) renew(holdings, nowMs)
     }
   }
@@ -145,7 +134,7 @@ export function holdingsOf(
   }
 
   async function sendRenewal(holdings: readonly Holding[], nowMs: number): Promise<void> {
-    const { keeper, units } = holdings[0] as Holding
+    const { apply, units } = holdings[0] as Holding
     const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
     let endDoubt: () => void = () => {}
     const doubt = new Promise<void>((resolve) => {
@@ -156,7 +145,7 @@ export function holdingsOf(
     }
     try {
       const renewal = { ...units, type: 'renew', cost } as const
-      const renewed = await keeper.apply(renewal, (outcome) => {
+      const renewed = await apply(renewal, (outcome) => {
         if (!(outcome instanceof Error)) moveTo(outcome, holdings, nowMs)
         doubtIs(undefined)
         endDoubt()
@@ -171,28 +160,28 @@ export function holdingsOf(
 
   /** Releases units that are still held: once those that are being renewed have their new place. */
   function release(holdings: readonly Holding[]): MaybePromise<void> {
-    const own = holdings.filter((holding) => all.delete(holding))
-    const renewing = own.map((holding) => holding.renewing).filter((each) => each !== undefined)
-    return renewing.length === 0 ? refundKnown(own) : Promise.all(renewing).then(() => refundKnown(own))
+    const held = holdings.filter((holding) => all.delete(holding))
+    const renewing = held.map((holding) => holding.renewing).filter((each) => each !== undefined)
+    return renewing.length === 0 ? refundSettled(held) : Promise.all(renewing).then(() => refundSettled(held))
   }
 
   /** Refunds units whose place is known now, and the others, for which nobody waits, once theirs is. */
-  function refundKnown(holdings: readonly Holding[]): MaybePromise<void> {
-    const known: Holding[] = []
+  function refundSettled(holdings: readonly Holding[]): MaybePromise<void> {
+    const settled: Holding[] = []
     for (const holding of holdings) {
-      if (holding.doubt === undefined) known.push(holding)
+      if (holding.doubt === undefined) settled.push(holding)
       else holding.doubt.then(() => refundAll([holding])).catch(onReleaseFailed)
     }
-    return refundAll(known)
+    return refundAll(settled)
   }
 
   /** Releases what a charge took whose verdict came too late: no decision holds it. */
-  function releaseLate(charge: readonly Part[], verdict: Verdict, { apply }: Keeper): void {
-    for (const units of heldUnits(charge, verdict)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
+  function releaseLate(parts: readonly Part[], result: Verdict, apply: Apply): void {
+    for (const units of heldUnits(parts, result)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
   }
 
   return {
-    /** Holds what a decision has taken of concurrency limits. Returns the decision. */
+    /** Holds what a charge has taken of concurrency limits. */
     hold,
     /** Renews what is due, as at each tick. */
     renewDue,
@@ -200,8 +189,8 @@ export function holdingsOf(
     /** Releases everything. Rejects with the first error, after all were tried. */
     async releaseAll(): Promise<void> {
       stop()
-      const byKeeper = groupBy(all, ({ keeper }) => keeper)
-      const released = Array.from(byKeeper.values(), async (holdings) => release(holdings))
+      const byPlace = groupBy(all, ({ apply }) => apply)
+      const released = Array.from(byPlace.values(), async (holdings) => release(holdings))
       for (const outcome of await Promise.allSettled(released))
         if (outcome.status === 'rejected') throw outcome.reason
     },
@@ -209,9 +198,9 @@ export function holdingsOf(
 }
 
 /** Returns what an allowed charge took of concurrency limits. */
-function heldUnits(charge: readonly Part[], verdict: Verdict): readonly Refund[] {
-  if (!verdict.allowed || !charge.some(({ policy }) => isConcurrency(policy))) return []
-  return refundsOf(charge, verdict).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
+function heldUnits(parts: readonly Part[], result: Verdict): readonly Refund[] {
+  if (!result.allowed || !parts.some(({ policy }) => isConcurrency(policy))) return []
+  return refundsOf(parts, result).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
 }
 
 /** Records where a renewal has put units, unless a later one has moved them on. */
@@ -224,5 +213,5 @@ function moveTo({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewe
 }
 
 function refundAll(holdings: readonly Holding[]): MaybePromise<void> {
-  return settleAll(holdings, ({ keeper, units }) => keeper.apply(units))
+  return settleAll(holdings, ({ apply, units }) => apply(units))
 }

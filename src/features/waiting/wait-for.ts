@@ -1,36 +1,34 @@
-import { peerAddress } from '../keys/connection.js'
-import { callAt } from '../util/call-at.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { onAbort, unlessAborted } from '../util/on-abort.js'
-import type { Access } from './access-rules.js'
-import { type Decision, type NamedPart, type Report, refundDecision } from './decision.js'
-import { releaseDecision } from './holdings.js'
-import { isReport, type ModeSwitch } from './mode.js'
-import type { ResolveCharge } from './resolve-charge.js'
-import { CLOSED, denyDisconnected } from './uncharged-decision.js'
+import { peerAddress } from '../../keys/connection.js'
+import type { Access } from '../../limiter/access-rules.js'
+import type { LimiterCore } from '../../limiter/core.js'
+import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
+import { isReport, type ModeSwitch } from '../../limiter/mode.js'
+import { refundReceipt } from '../../limiter/receipt.js'
+import { denyDisconnected, failClosed } from '../../limiter/uncharged-decision.js'
+import { callAt } from '../../util/call-at.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { onAbort, unlessAborted } from '../../util/on-abort.js'
+import { releaseDecision } from '../holdings.js'
+import { chargeUncounted } from './uncounted-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
 
 interface WaitingOptions {
-  readonly access: Access | undefined
+  readonly access: Access
   readonly modeSwitch: ModeSwitch
-  readonly resolveCharge: ResolveCharge
-  readonly charge: (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision>
-  readonly report: Report
+  /** Reports a decision, and returns what the caller is given. */
+  readonly finish: Finish
   /** What an aborted charge took could not be refunded. */
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
 }
 
 /** Creates `waitFor` of a limiter. Each waiter charges in its own async context, when it has its turn. */
-export function createWaiting({
-  access,
-  modeSwitch,
-  resolveCharge,
-  charge,
-  report,
-  onRefundFailed,
-}: WaitingOptions) {
+export function createWaiting(
+  { resolveParts, chargeParts }: LimiterCore,
+  { access, modeSwitch, finish, onRefundFailed }: WaitingOptions,
+) {
+  const charge = chargeUncounted(chargeParts)
   const queues = createWaitQueues()
   let arrivals = 0
   let isClosed = false
@@ -39,11 +37,10 @@ export function createWaiting({
     const { cost, ...bounds } = readWaitOptions(options)
     const arrival = arrivals++
     throwIfAborted(bounds)
-    const exempt = access?.check && (await unlessAborted(access.check(subject), bounds.signal))
-    if (exempt !== undefined) return report(exempt, subject)
+    const exempt = access.check && (await unlessAborted(access.check(subject), bounds.signal))
+    if (exempt !== undefined) return finish(exempt, subject)
     const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
-    report(decision, subject)
-    return access?.apply(decision) ?? decision
+    return finish(decision, subject)
   }
 
   async function chargeWhenAllowed(
@@ -51,7 +48,7 @@ export function createWaiting({
     cost: number | undefined,
     wait: Omit<Wait, 'subject' | 'parts'>,
   ): Promise<Decision> {
-    const given = resolveCharge(subject, cost)
+    const given = resolveParts(subject, cost)
     if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
     const parts = isPromise(given) ? await unlessAborted(given, wait.signal) : given
     return waitInTurn(createWaiter({ subject, parts, ...wait }))
@@ -76,14 +73,14 @@ export function createWaiting({
   function denialOf(waiter: Waiter): Decision | undefined {
     const { queue, hasTurn } = waiter
     if (queue === undefined || (hasTurn && !isClosed)) return undefined
-    return denialIn(queue, waiter) ?? (isClosed ? CLOSED : undefined)
+    return denialIn(queue, waiter) ?? (isClosed ? failClosed() : undefined)
   }
 
   /** Returns the last decision; nothing if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? CLOSED
+    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? failClosed()
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
@@ -124,19 +121,16 @@ export function createWaiting({
     return undefined
   }
 
-  /** Middleware refuses by itself, so that in report mode its limiter waits as ever. */
-  const onlyReports = () => access !== undefined && isReport(modeSwitch)
-
   /** Returns whether a waiter may wait until a time. */
   function mayWait(waiter: Waiter, untilMs: number): boolean {
-    if (isClosed || onlyReports() || untilMs === Number.POSITIVE_INFINITY) return false
+    if (isClosed || isReport(modeSwitch) || untilMs === Number.POSITIVE_INFINITY) return false
     return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
   }
 
   async function refund(decision: Decision): Promise<void> {
-    for (const giveBack of [refundDecision, releaseDecision]) {
+    for (const giveBack of [() => refundReceipt(receiptOf(decision)), () => releaseDecision(decision)]) {
       try {
-        await giveBack(decision)
+        await giveBack()
       } catch (error) {
         onRefundFailed(error, decision)
       }
@@ -150,7 +144,7 @@ export function createWaiting({
 
   /** Ends the wait of all once the limiter only reports: in report mode nobody waits. */
   function endIfReport(): void {
-    if (onlyReports()) queues.wakeAll()
+    if (isReport(modeSwitch)) queues.wakeAll()
   }
 
   /** Lets those who wait for keys whose units came back try again. */

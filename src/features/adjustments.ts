@@ -1,0 +1,151 @@
+import type { LimiterCore } from '../limiter/core.js'
+import { chargeOf, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
+import { checkedCost, readNames } from '../limiter/parse-limits.js'
+import { adjustReceipt, type NamedPart, refundReceipt } from '../limiter/receipt.js'
+import { isBan, longestBanMs } from '../policies/ban.js'
+import { isConcurrency } from '../policies/concurrency.js'
+import type { Operation, Part } from '../stores/operation.js'
+import { type Duration, durationMs, durationText } from '../util/durations.js'
+import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
+
+/** Of several limits, those to change. */
+export interface AdjustmentOptions {
+  /** The names of the limits; only their keys are read. Default: all. A name of no limit is a `TypeError`. */
+  readonly limits?: readonly string[]
+}
+
+/** What can be adjusted: what the key functions read, or a decision, for the keys that were charged. */
+export type Adjustable<Subject> = Subject | Record<string, unknown> | Decision
+
+/**
+ * Changes what limits have counted. Each limit is changed atomically, in every store; `forget` undoes it.
+ * These methods throw or reject with `TypeError` for wrong arguments, and with `StoreError` if the store
+ * failed: then the change may have been made. If there is a local fallback, the change is also made there,
+ * except by `adjust` and `refund`, which change a decision where its units were taken. Limits by
+ * `concurrency` stay as they are, except by `forget`.
+ */
+export interface Adjustments<Subject> {
+  /**
+   * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
+   * limits of these names took: the rest stays taken. The units may be back after a failure, and cannot be
+   * refunded again. If the store could not be called, they are refunded later. What a concurrency limit holds
+   * stays held: `release` it.
+   */
+  refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
+  /**
+   * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The
+   * subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
+   * for `byField('username')`. Throws or rejects if a key needs the address of a request whose connection is
+   * closed: give the decision then.
+   */
+  forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
+  /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
+  penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
+  /** Gives units of each limit back, or as many as are taken, whenever they were taken. Ends no ban. */
+  reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
+  /**
+   * Bans the subject from now on for `duration`, in those of its limits whose policy is a `ban`. Never
+   * shortens a ban; only `forget` ends one. Throws a `TypeError` if no limit is a `ban`, or if `duration` is
+   * longer than the longest one in its `for`.
+   */
+  blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
+  /**
+   * Makes what an allowed decision took of each limit `actualCost`, when the cost is known only after the
+   * response: refunds the difference, or takes it, as much as is left. May be called again; `refund` then
+   * refunds what is taken in the end. Does nothing for a denial, for a peek, and once the decision was
+   * refunded.
+   *
+   * After a failure you may call it again: units that it tried to take count as not taken, and units that it
+   * tried to refund as refunded, if the outcome is unknown.
+   */
+  adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
+}
+
+/** An operation, but for its key. */
+type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
+
+/**
+ * Creates the adjustments of a limiter. `owner` is the function that errors name. `decidesLocally` says
+ * whether the local fallback may decide charges.
+ */
+export function adjustmentsOf<Subject>(
+  owner: string,
+  { limitNames, apply, fallback, resolveParts }: LimiterCore,
+  decidesLocally: boolean,
+): Adjustments<Subject> {
+  /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
+  function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
+    const names = readNames(owner, options, limitNames)
+    const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+    return charged ?? resolveParts(subject, 0, names)
+  }
+
+  function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
+    const rates = parts.filter(({ policy }) => !isConcurrency(policy)) // its units are in use, and no score
+    return settleAll(rates, (part) => {
+      const changeLocally = (error: unknown) => {
+        if (decidesLocally)
+          for (const share of fallback.scaled([part])) fallback.apply(operationOn(share, change))
+        throw error
+      }
+      return catchMaybe<unknown>(() => apply(operationOn(part, change)), changeLocally)
+    })
+  }
+
+  function forgetPart({ key, policy }: Part): MaybePromise<unknown> {
+    const forget = { type: 'forget', key, policy } as const
+    if (!fallback.isEmpty()) fallback.apply(forget)
+    return apply(forget)
+  }
+
+  return {
+    refund(decision, options) {
+      checkDecision(owner, decision)
+      return refundReceipt(receiptOf(decision), readNames(owner, options, limitNames))
+    },
+    forget: (subject, options) =>
+      thenMaybe(partsOf(subject, options), (parts) => settleAll(parts, forgetPart)),
+    penalize(subject, units, options) {
+      const change = { type: 'take', units: checkedCost(owner, 'units', units) } as const
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
+    },
+    reward(subject, units, options) {
+      const change = { type: 'reward', units: checkedCost(owner, 'units', units) } as const
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
+    },
+    blockFor(subject, duration, options) {
+      const forMs = durationMs(owner, 'duration', duration)
+      const change = { type: 'block', forMs } as const
+      return thenMaybe(partsOf(subject, options), (parts) =>
+        applyToAll(bansAmong(owner, parts, forMs), change),
+      )
+    },
+    adjust(decision, actualCost, options) {
+      checkDecision(owner, decision)
+      const names = readNames(owner, options, limitNames)
+      return adjustReceipt(receiptOf(decision), checkedCost(owner, 'actualCost', actualCost), names)
+    },
+  }
+}
+
+/** Returns the operation that changes the key of a part. */
+function operationOn({ key, policy }: Part, change: Change): Operation {
+  return { ...change, key, policy }
+}
+
+/** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */
+function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): readonly NamedPart[] {
+  const bans = parts.filter(({ policy }) => isBan(policy))
+  if (parts.length > 0 && bans.length === 0) {
+    const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
+    throw new TypeError(`${owner}: blockFor needs a limit whose policy is a ban. ${fix}`)
+  }
+  for (const { name, policy } of bans) {
+    const longestMs = longestBanMs(policy)
+    if (banMs <= longestMs) continue
+    const must = `at most the longest ban of the limit ${name}, ${durationText(longestMs)}`
+    const fix = `Add '${durationText(banMs)}' to for of its ban.`
+    throw new TypeError(`${owner}: duration must be ${must}, got ${durationText(banMs)}. ${fix}`)
+  }
+  return bans
+}

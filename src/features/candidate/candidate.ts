@@ -1,0 +1,172 @@
+import { channel } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
+import { checkTried } from '../../limiter/candidate-options.js'
+import { type LimiterCore, limiterCore } from '../../limiter/core.js'
+import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
+import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
+import type { LimiterSettings } from '../../limiter/parse-options.js'
+import { memoryInternalsOf } from '../../stores/memory/contract.js'
+import type { Store } from '../../stores/store.js'
+import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
+import { type Adjustments, adjustmentsOf } from '../adjustments.js'
+import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
+
+/** Limits that are tried beside those in force. They deny nobody, and their failures change no decision. */
+export interface Candidate {
+  /**
+   * Returns a function that charges as `charge` does, and right after that charges the candidate, in the same
+   * batch.
+   */
+  chargeBeside(charge: LimiterCore['charge']): LimiterCore['charge']
+  /** Returns adjustments that make the same changes to what the candidate has counted. */
+  adjustBeside<Subject>(adjustments: Adjustments<Subject>): Adjustments<Subject>
+  report(): CandidateReport
+  /** Returns hashes of the clients that the report counts. */
+  clients(): CandidateClients
+}
+
+/** What is published to the channel `headgate:candidate`. */
+export interface CandidateMessage {
+  /** The name of the limiter. */
+  readonly limiter: string | undefined
+  /** What the limits of `candidate` say. */
+  readonly tried: Decision
+  /** What the limits in force say. */
+  readonly enforced: Decision
+  /** What was charged: the request, or the subject of a limiter without HTTP. */
+  readonly subject: unknown
+}
+
+const candidates = channel('headgate:candidate')
+const asDecided: Finish = (decision) => decision
+
+/**
+ * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
+ * options have none. It counts as if it stood alone, under its own keys. In memory it has its own store, where
+ * it evicts no state of the limits in force. A remote store gets its charges in the same batches, through its
+ * own circuit breaker.
+ */
+export function createCandidate<Subject>(
+  settings: LimiterSettings,
+  events: EventEmitter<LimiterEvents<Subject>>,
+): Candidate | undefined {
+  const { candidate: entries, context } = settings
+  if (entries === undefined) return undefined
+  const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
+  const core = limiterCore(
+    {
+      ...settings,
+      entries,
+      store: storeFor(settings.store),
+      onStoreError: 'allow',
+      lease: undefined,
+      context: {
+        ...context,
+        checkKept: checkTried,
+        keyHead: `${context.keyHead}/_candidate`,
+        known: new Map(),
+      },
+    },
+    { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
+  )
+  const adjustments = adjustmentsOf<unknown>('candidate', core, false)
+  const figures = new CandidateFigures()
+
+  function charge(subject: unknown, cost: number | undefined): MaybePromise<Decision | undefined> {
+    const decided = catchMaybe<Decision | undefined>(
+      () => core.charge(subject, cost, asDecided),
+      (error) => void onFailure(error),
+    )
+    return thenMaybe(decided, (decision) => (isUndecided(decision) ? undefined : decision))
+  }
+
+  function compare(enforced: Decision, tried: MaybePromise<Decision | undefined>, subject: unknown): void {
+    const receipt = receiptOf(enforced)
+    if (receipt !== undefined) receipt.candidate = tried
+    if (isPromise(tried)) tried.then((decision) => count(enforced, decision, subject))
+    else count(enforced, tried, subject)
+  }
+
+  function count(enforced: Decision, tried: Decision | undefined, subject: unknown): void {
+    if (tried === undefined) {
+      figures.countFailure()
+      return
+    }
+    figures.count(enforced, tried)
+    if (events.listenerCount('candidate') > 0)
+      emit(events, 'candidate', [tried, enforced, subject as Subject])
+    if (candidates.hasSubscribers)
+      candidates.publish({ limiter: context.name, tried, enforced, subject } satisfies CandidateMessage)
+  }
+
+  /**
+   * Makes a change, and, unless it names some of the limits in force, the same change to what the candidate
+   * took of a subject or beside a decision. A failure of the latter is only emitted.
+   */
+  function both(
+    subject: unknown,
+    names: readonly string[] | undefined,
+    change: () => MaybePromise<void>,
+    changeCandidate: (subject: never) => MaybePromise<void>,
+  ): MaybePromise<void> {
+    if (names !== undefined) return change()
+    const receipt = receiptOf(subject)
+    const changeTried = () =>
+      catchMaybe(() => {
+        if (receipt === undefined) return changeCandidate(subject as never)
+        return thenMaybe(receipt.candidate, (tried) => tried && changeCandidate(tried as never))
+      }, onFailure)
+    return settleAll([change, changeTried], (each) => each())
+  }
+
+  return {
+    chargeBeside: (chargeEnforced) => (subject, cost, finish) => {
+      const enforced = chargeEnforced(subject, cost, asDecided)
+      const tried = charge(subject, cost)
+      return thenMaybe(enforced, (decision) => {
+        compare(decision, tried, subject)
+        return finish(decision, subject)
+      })
+    },
+    adjustBeside: ({ refund, forget, penalize, reward, blockFor, adjust }) => ({
+      refund: (decision, options) =>
+        both(decision, options?.limits, () => refund(decision, options), adjustments.refund),
+      forget: (subject, options) =>
+        both(subject, options?.limits, () => forget(subject, options), adjustments.forget),
+      penalize: (subject, units, options) =>
+        both(
+          subject,
+          options?.limits,
+          () => penalize(subject, units, options),
+          (tried) => adjustments.penalize(tried, units),
+        ),
+      reward: (subject, units, options) =>
+        both(
+          subject,
+          options?.limits,
+          () => reward(subject, units, options),
+          (tried) => adjustments.reward(tried, units),
+        ),
+      blockFor,
+      adjust: (decision, cost, options) =>
+        both(
+          decision,
+          options?.limits,
+          () => adjust(decision, cost, options),
+          (tried) => adjustments.adjust(tried, cost),
+        ),
+    }),
+    report: () => figures.report(),
+    clients: () => figures.clients(),
+  }
+}
+
+/** Returns whether the store of a candidate could not decide, or the address of a request is unknown. */
+function isUndecided(decision: Decision | undefined): boolean {
+  return decision?.source === 'open' || decision?.source === 'closed'
+}
+
+/** Returns where a candidate counts: beside the limits in force, but in memory in its own store. */
+function storeFor(store: Store): Store {
+  return memoryInternalsOf(store)?.makeSibling() ?? store
+}

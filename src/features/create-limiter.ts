@@ -1,0 +1,149 @@
+import { EventEmitter } from 'node:events'
+import type { Access } from '../limiter/access-rules.js'
+import { limiterCore } from '../limiter/core.js'
+import {
+  checkDecision,
+  type Decision,
+  type Finish,
+  receiptOf,
+  reportedDecision,
+} from '../limiter/decision.js'
+import { decisionReporter } from '../limiter/decision-report.js'
+import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
+import { checkMode, isReport } from '../limiter/mode.js'
+import type { LimiterOptions } from '../limiter/options.js'
+import { checkedCost } from '../limiter/parse-limits.js'
+import { type LimiterSettings, readLimiterOptions } from '../limiter/parse-options.js'
+import { request } from '../pipe/pipe.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { adjustmentsOf } from './adjustments.js'
+import { createCandidate } from './candidate/candidate.js'
+import { watchCreation } from './created-in-handler.js'
+import { healthOf } from './health.js'
+import { holdingsOf, releaseDecision } from './holdings.js'
+import { withInspection } from './inspection.js'
+import type { Limiter } from './limiter.js'
+import { logIfDebugged } from './log-events.js'
+import { createWaiting } from './waiting/wait-for.js'
+
+/** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
+export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
+  return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
+}
+
+/** A limiter, and the steps of its `charge`, for middleware that does something between them. */
+export interface SteppedLimiter<Subject> {
+  readonly limiter: Limiter<Subject>
+  readonly access: Access
+  /** Charges a subject that the access rules leave to the limits. */
+  chargeLimits(subject: Subject, finish: Finish): MaybePromise<Decision>
+  /** Reports a decision, and returns it as the limits made it, also in report mode. */
+  readonly report: Finish
+}
+
+/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
+export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): SteppedLimiter<Subject> {
+  const { context, access, modeSwitch, onStoreError } = settings
+  const events = new EventEmitter<LimiterEvents<Subject>>()
+  const onRefundFailed = (error: unknown, decision?: Decision) =>
+    emitFailure(events, 'refundFailed', error, decision)
+  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
+  const core = limiterCore(settings, {
+    onStoreError: (error) => emitFailure(events, 'storeError', error),
+    onRefundLost: onRefundFailed,
+    onReturned: (keys) => waiting.retry(keys),
+    onChange(...change) {
+      if (change[0] === 'closed') holdings.renewDue()
+      emit(events, 'storeState', change)
+    },
+    hold: holdings.hold,
+    releaseLate: holdings.releaseLate,
+  })
+  const report = decisionReporter(context.name, modeSwitch, events)
+  const finish: Finish = (decision, subject) => asEnforced(report(decision, subject))
+  const asEnforced = (decision: Decision) =>
+    decision.allowed || !isReport(modeSwitch) ? decision : reportedDecision(decision)
+  const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
+  const candidate = createCandidate(settings, events)
+  const adjustments = adjustmentsOf<Subject>(
+    owner,
+    core,
+    onStoreError === 'local' || typeof onStoreError === 'function',
+  )
+  const chargeLimits = candidate?.chargeBeside(core.charge) ?? core.charge
+  let watch = watchCreation(!settings.isOwnStore)
+  const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
+
+  function chargeUnlessExempt(
+    subject: Subject,
+    cost: number | undefined,
+    finishCharge: Finish,
+    charge: typeof core.charge,
+  ): MaybePromise<Decision> {
+    if (watch !== undefined) watch = watch(subject)
+    if (access.check === undefined) return charge(subject, cost, finishCharge)
+    return thenMaybe(access.check(subject), (exempt) =>
+      exempt === undefined ? charge(subject, cost, finishCharge) : finishCharge(exempt, subject),
+    )
+  }
+
+  const limiter: Limiter<Subject> = {
+    charge(subject, options) {
+      const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
+      return chargeUnlessExempt(subject, cost, finish, chargeLimits)
+    },
+    waitFor: waiting.waitFor,
+    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => asEnforced(asPeek(peek)), core.charge),
+    ...(candidate?.adjustBeside(adjustments) ?? adjustments),
+    release(decision) {
+      checkDecision(owner, decision)
+      return releaseDecision(decision)
+    },
+    candidateReport: () => candidate?.report(),
+    health: () => healthOf(core.store, settings.healthKey),
+    async close() {
+      unsubscribe?.()
+      waiting.close()
+      await holdings.releaseAll().catch(onRefundFailed)
+      await core.close()
+    },
+    get mode() {
+      return modeSwitch.mode
+    },
+    set mode(mode) {
+      modeSwitch.mode = checkMode(owner, 'mode', mode)
+      waiting.endIfReport()
+    },
+    events,
+    name: context.name,
+  }
+  const { keyHead, secret, known } = context
+  withInspection(limiter, {
+    store: settings.store,
+    keyHead,
+    secret,
+    listingOf: settings.listingOf,
+    limits: known,
+    onStoreError,
+    share: settings.share,
+    apply: (operation) => request(core.store, operation),
+    candidateClients: () => candidate?.clients(),
+  })
+  logIfDebugged(limiter)
+  return {
+    limiter,
+    access,
+    chargeLimits(subject, finishCharge) {
+      if (watch !== undefined) watch = watch(subject)
+      return chargeLimits(subject, undefined, finishCharge)
+    },
+    report,
+  }
+}
+
+/** Returns the decision of a peek, which has nothing to refund or to adjust. */
+function asPeek(decision: Decision): Decision {
+  const receipt = receiptOf(decision)
+  if (receipt !== undefined) receipt.isOpen = false
+  return decision
+}

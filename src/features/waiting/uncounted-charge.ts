@@ -1,0 +1,39 @@
+import { decisionOf, type LimiterCore } from '../../limiter/core.js'
+import type { ChargeSource, Decision, Finish, PartDecision } from '../../limiter/decision.js'
+import type { NamedPart } from '../../limiter/receipt.js'
+import { isBan } from '../../policies/ban.js'
+import type { PartVerdict } from '../../stores/operation.js'
+import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+
+const asDecided: Finish = (decision) => decision
+
+/**
+ * Returns a function that charges parts without counting a denial. If a limit is a ban, it peeks first, and
+ * charges only what the peek allows. A denial may still count if others take units between the two.
+ */
+export function chargeUncounted(
+  chargeParts: LimiterCore['chargeParts'],
+): (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision> {
+  return (parts, subject) => {
+    const isCounted = parts.some(({ policy, cost }) => cost > 0 && isBan(policy))
+    if (!isCounted) return chargeParts(parts, subject, asDecided)
+    const peeks = parts.map((part) => ({ ...part, cost: 0 }))
+    return thenMaybe(chargeParts(peeks, subject, asDecided), (peek) => {
+      if (peek.parts.length === 0) return peek // the store could not decide
+      const figures = parts.map((part, i) => figuresFor(part, peek.parts[i] as PartDecision))
+      if (figures.every(({ allowed }) => allowed)) return chargeParts(parts, subject, asDecided)
+      const denial = { type: 'charge', allowed: false, atMs: Date.now(), parts: figures } as const
+      return decisionOf(peek.source as ChargeSource, { parts, isOpen: false }, denial)
+    })
+  }
+}
+
+/** Returns the figures of a part by those of a peek. `retryAfterMs` may be too early, never too late. */
+function figuresFor({ policy, cost }: NamedPart, peek: PartDecision): PartVerdict {
+  const { limit, remaining, resetAfterMs, moreAfterMs } = peek
+  const isNeverAllowed = cost > policy.limit
+  const units = Math.min(cost, limit) // the fallback takes its share at most
+  const allowed = !isNeverAllowed && units <= remaining
+  const laterMs = isNeverAllowed ? Number.POSITIVE_INFINITY : Math.max(1, moreAfterMs)
+  return { allowed, remaining, resetAfterMs, retryAfterMs: allowed ? 0 : laterMs, moreAfterMs }
+}

@@ -1,0 +1,173 @@
+import { peerAddress } from '../keys/connection.js'
+import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
+import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
+import { request } from '../pipe/pipe.js'
+import { protectStore } from '../pipe/protect-store.js'
+import { reportReturns, resendRefunds } from '../pipe/resend-refunds.js'
+import { pipeTo } from '../pipe/store-pipe.js'
+import type { Charge, KeyedPolicy, Operation, PartVerdict, ResultOf, Verdict } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type ChargeSource, type Decision, decisionOn, type Finish, partDecision } from './decision.js'
+import { directDecider } from './direct-decision.js'
+import { namesOf } from './parse-limits.js'
+import type { LimiterSettings } from './parse-options.js'
+import type { Apply, NamedPart, Receipt } from './receipt.js'
+import { partsResolver, type ResolveParts } from './resolve-parts.js'
+import { denyDisconnected, failClosed, failOpen, unlimited } from './uncharged-decision.js'
+
+/** What a limiter does beside deciding. */
+export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
+  /** The store could not decide a charge. */
+  onStoreError(error: StoreError): void
+  /** A refund was lost, and nobody waits for it. */
+  onRefundLost(error: StoreError): void
+  /** Units of these keys came back. */
+  onReturned?(keys: readonly KeyedPolicy[]): void
+  /** Holds what a charge took of concurrency limits. */
+  hold?(receipt: Receipt): void
+  /** Releases what a charge took whose result came after the time-out: no decision has it. */
+  releaseLate?(parts: readonly NamedPart[], result: Verdict, apply: Apply): void
+}
+
+/** What decides the charges of a limiter, and changes what they took. */
+export interface LimiterCore {
+  /** The names of the limits; `undefined` if only a request shows one of them. */
+  readonly limitNames: readonly string[] | undefined
+  readonly store: GuardedStore
+  /** Applies an operation to the store. A refund that cannot be sent now is sent later. */
+  readonly apply: Apply
+  readonly fallback: LocalFallback
+  readonly resolveParts: ResolveParts
+  /** Charges a subject with all limits. Throws or rejects with what a function among the options threw. */
+  charge(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision>
+  chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
+  close(): Promise<void>
+}
+
+/** The local fallback of a limiter, which decides while the store cannot, if `onStoreError` says so. */
+interface LocalFallback {
+  readonly apply: <O extends Operation>(operation: O) => ResultOf<O>
+  /** Gives parts the share of their limits that the fallback grants. */
+  readonly scaled: (parts: readonly NamedPart[]) => readonly NamedPart[]
+  readonly isEmpty: () => boolean
+}
+
+/** Creates the core of a limiter: it binds limits to a subject, sends one operation and builds the decision. */
+export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
+  const { entries, context, onStoreError } = settings
+  const { hold = () => {}, releaseLate = () => {} } = hooks
+  const resolveParts = partsResolver(entries, context)
+  const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
+  const reporting = reportReturns(store, (keys) => hooks.onReturned?.(keys))
+  const refunding = resendRefunds(reporting, store, hooks.onRefundLost)
+  const apply: Apply = (operation, onLate) => request(refunding, operation, onLate)
+  const fallback = localFallback(settings, hooks)
+
+  function chargeParts(
+    parts: readonly NamedPart[],
+    subject: unknown,
+    finish: Finish,
+  ): MaybePromise<Decision> {
+    if (parts.length === 0) return finish(unlimited(), subject)
+    let settle: (outcome: Verdict | StoreError) => void
+    const charge = { type: 'charge', parts } as const
+    const outcome = store.send<Charge>(charge, (later) => settle(later), onLate)
+    if (outcome !== undefined) return decideBy(outcome, parts, subject, finish)
+    const settled = new Promise<Verdict | StoreError>((resolve) => {
+      settle = resolve
+    })
+    // Listeners and `onStoreError` run in the caller's async context, and not in that of the batch.
+    return settled.then((later) => decideBy(later, parts, subject, finish))
+  }
+
+  function decideBy(
+    outcome: Verdict | StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+    finish: Finish,
+  ): MaybePromise<Decision> {
+    if (!(outcome instanceof Error))
+      return finish(decisionBy(outcome.source ?? 'store', parts, outcome, apply), subject)
+    return thenMaybe(decideWithoutStore(outcome, parts, subject), (decision) => finish(decision, subject))
+  }
+
+  function decideWithoutStore(
+    error: StoreError,
+    parts: readonly NamedPart[],
+    subject: unknown,
+  ): MaybePromise<Decision> {
+    if (!(error instanceof CircuitOpenError)) hooks.onStoreError(error) // its cause was reported
+    const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
+    return thenMaybe(choice, (chosen) => {
+      if (chosen !== 'local') return chosen === 'allow' ? failOpen() : failClosed()
+      const shares = fallback.scaled(parts)
+      const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
+      return decisionBy('local', shares, result, fallback.apply)
+    })
+  }
+
+  function decisionBy(
+    source: ChargeSource,
+    parts: readonly NamedPart[],
+    result: Verdict,
+    applyToUnits: Apply,
+  ): Decision {
+    const receipt: Receipt = { parts, result, apply: applyToUnits, isOpen: result.allowed }
+    hold(receipt)
+    return decisionOf(source, receipt, result)
+  }
+
+  function onLate(outcome: Verdict | StoreError, { parts }: Charge): void {
+    if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
+  }
+
+  function chargeSubject(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision> {
+    const parts = resolveParts(subject, cost)
+    if (!isPromise(parts)) return chargeParts(parts, subject, finish)
+    peerAddress(subject) // Node.js remembers it now
+    return parts.then(
+      (resolved) => chargeParts(resolved, subject, finish),
+      (error) => finish(denyDisconnected(error), subject),
+    )
+  }
+
+  const decide = directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject
+
+  return {
+    limitNames: namesOf(entries, context.name),
+    store,
+    apply,
+    fallback,
+    resolveParts,
+    charge(subject, cost, finish) {
+      try {
+        return decide(subject, cost, finish)
+      } catch (error) {
+        return finish(denyDisconnected(error), subject)
+      }
+    },
+    chargeParts,
+    async close() {
+      await refunding.close()
+      await store.close()
+    },
+  }
+}
+
+/** Returns the decision by the result of a charge. */
+export function decisionOf(source: ChargeSource, receipt: Receipt, { allowed, parts }: Verdict): Decision {
+  const figures = receipt.parts.map((part, i) => partDecision(part, part.cost, parts[i] as PartVerdict))
+  return decisionOn(figures, allowed, source, receipt)
+}
+
+/** Creates the local fallback of a limiter. Limiters that share keys in the store share its states. */
+function localFallback({ store, share }: LimiterSettings, { onReturned }: CoreHooks): LocalFallback {
+  const fallback = fallbackStoreOf(store)
+  const pipe = reportReturns(pipeTo(fallback), (keys) => onReturned?.(keys))
+  return {
+    apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
+    scaled: scalerOf(share),
+    isEmpty: () => fallback.size === 0,
+  }
+}

@@ -1,0 +1,3 @@
+import { describeAdjustments } from './adjustment-stores.js'
+
+describeAdjustments('Redis Cluster', 'MariaDB')

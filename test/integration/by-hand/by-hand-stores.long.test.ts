@@ -1,3 +1,0 @@
-import { describeByHand } from './by-hand-stores.js'
-
-describeByHand('Redis Cluster', 'MariaDB')

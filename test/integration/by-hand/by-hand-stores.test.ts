@@ -1,3 +1,0 @@
-import { describeByHand } from './by-hand-stores.js'
-
-describeByHand('memory', 'Redis', 'memcached', 'PostgreSQL')
